@@ -1,0 +1,95 @@
+# Two commands: `make run` shows livedex at work, `make test` proves it. Both set themselves up in .venv first, and again
+# only when what is to be installed has changed. Needed: make and Python 3.11 or newer; PYTHON=… names one that is not found.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
+# Programs that some tests need. Where they are not and cannot be installed, those tests are skipped and say so.
+PROGRAMS := git ripgrep:rg strace
+WORKERS ?= 2
+ARGS ?=
+SOURCES := daemon indexing ipc service tests bench
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help run test check lint types imports format bench set-up programs clean
+
+help:
+	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
+	@echo 'make test    set up and run all tests            (ARGS="-k search -x", WORKERS=1)'
+	@echo 'make check   lint, types, import rules, tests'
+	@echo 'make bench   the figures, as ratios to a floor   (ARGS="--corpus DIR --json")'
+	@echo 'make format  lay the source out as lint wants it'
+	@echo 'make lint    make types    make imports    make clean'
+
+run: $(VENV)/.run
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh "$(CURDIR)"
+
+test: $(VENV)/.dev programs
+	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+check: lint types imports test
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench $(ARGS)
+
+set-up: $(VENV)/.dev programs
+
+# A name on the PATH proves nothing (version managers put one there for every Python they know of): each is run.
+$(VENV)/.made:
+	@set -e; found=; \
+	for candidate in $(PYTHON) $(PYTHONS); do \
+	  if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo 'livedex needs Python 3.11 or newer, and none of these is: $(PYTHON) $(PYTHONS).' >&2; \
+	  echo 'Install one, or name it: make PYTHON=/path/to/python3.12' >&2; exit 1; \
+	fi; \
+	if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
+	  package=$$("$$found" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])'); \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get install -y -qq "$$package" >/dev/null || { apt-get update -qq && apt-get install -y -qq "$$package" >/dev/null; } || true; \
+	  fi; \
+	  if ! "$$found" -c 'import ensurepip, venv' 2>/dev/null; then \
+	    echo "$$found cannot make virtual environments (it lacks ensurepip or venv). On Debian and Ubuntu: apt-get install $$package" >&2; exit 1; \
+	  fi; \
+	fi; \
+	echo "setting up $(VENV) with $$("$$found" -V)"; \
+	rm -rf $(VENV); "$$found" -m venv $(VENV)
+	@$(BIN)/python -m pip install -q -c constraints.txt --upgrade pip
+	@touch $@
+
+$(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo 'installing livedex and what it needs'
+	@$(BIN)/python -m pip install -q -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo 'installing livedex, what it needs, and the tools that test it'
+	@$(BIN)/python -m pip install -q -c constraints.txt -e . --group dev
+	@touch $@ $(VENV)/.run
+
+programs:
+	@missing=; for pair in $(PROGRAMS); do command -v "$${pair#*:}" >/dev/null || missing="$$missing $${pair%%:*}"; done; \
+	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing$$missing"; \
+	  apt-get install -y -qq $$missing >/dev/null || { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
+	    echo "could not install$$missing: the tests that need it are skipped"; \
+	fi
+
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

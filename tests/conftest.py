@@ -1,0 +1,67 @@
+"""The fixtures that every room's tests share.
+
+Invariant: a test sees only the home, the daemon and the folders that it asked for, and leaves none behind.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import Daemon, Home, Tree, temporary_home
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        missing = [program for program in mark.args if shutil.which(program) is None]
+        if missing:
+            pytest.skip(f"not installed here: {', '.join(missing)}")
+
+
+@pytest.fixture
+def home() -> Iterator[Home]:
+    """A home of the test's own, at a short path; a daemon that was started in it is ended."""
+    with temporary_home() as made:
+        yield made
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """An empty folder to fill, index and change."""
+    return Tree(tmp_path / "root")
+
+
+@pytest.fixture
+def start_daemon(home: Home) -> Iterator[Callable[..., Daemon]]:
+    """Starts a daemon in the test's home: ``start_daemon(config="…", VARIABLE="…")``. All are stopped at the end."""
+    started: list[Daemon] = []
+
+    def start(config: str | None = None, **env: str) -> Daemon:
+        daemon = Daemon(home, config, **env)
+        started.append(daemon)
+        return daemon.start()
+
+    yield start
+    for daemon in started:
+        if daemon.running():
+            daemon.stop()
+
+
+@pytest.fixture
+def daemon(start_daemon: Callable[..., Daemon]) -> Daemon:
+    """A running daemon with the default configuration and no roots."""
+    return start_daemon()
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    """A connection to ``daemon``."""
+    with daemon.client() as connected:
+        yield connected

@@ -1,0 +1,118 @@
+"""docs/contract.md and the code name the same things: what one has and the other lacks is a failure."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+import contract_text
+from livedex_daemon.config_schema import SETTINGS, known_keys
+from livedex_ipc import arguments, errors, methods
+from support import CHECKOUT
+
+# Options that every command has, described once above the table of commands.
+COMMON_OPTIONS = {"--json", "--human", "--no-spawn", "-h", "--help", "--version"}
+
+
+def every_command() -> dict[str, arguments.Command]:
+    found: dict[str, arguments.Command] = {}
+    for command in arguments.ROOT.subcommands:
+        if command.subcommands:
+            found.update({f"{command.name} {leaf.name}": leaf for leaf in command.subcommands})
+        else:
+            found[command.name] = command
+    return found
+
+
+def every_error() -> list[type[errors.LivedexError]]:
+    def below(kind: type[errors.LivedexError]) -> list[type[errors.LivedexError]]:
+        return [kind, *(deeper for child in kind.__subclasses__() for deeper in below(child))]
+
+    return [kind for kind in below(errors.LivedexError) if kind.__module__ == errors.__name__]
+
+
+def test_methods_are_those_documented() -> None:
+    assert set(contract_text.methods()) == set(methods.METHODS)
+
+
+@pytest.mark.parametrize("name", sorted(methods.METHODS))
+def test_params_are_those_documented(name: str) -> None:
+    built = set(methods.METHODS[name].params)
+    as_bytes = {f"{param}_b64" for param in ("path", "paths", "root", "roots") if param in built}
+    assert contract_text.methods()[name] | as_bytes == built
+
+
+@pytest.mark.parametrize("name", sorted(methods.METHODS))
+def test_results_are_those_documented(name: str) -> None:
+    assert {field.name for field in methods.METHODS[name].fields} == contract_text.fields()[name]
+
+
+def test_hits_are_those_documented() -> None:
+    assert {field.name for field in methods.HIT} == contract_text.hit_fields() | {"path_b64"}
+
+
+def test_commands_are_those_documented() -> None:
+    assert set(contract_text.commands()) == set(every_command())
+
+
+@pytest.mark.parametrize("name", sorted(every_command()))
+def test_options_are_those_documented(name: str) -> None:
+    documented = contract_text.commands()[name]
+    built = {flag for option in every_command()[name].options for flag in option.flags}
+    assert documented <= built | COMMON_OPTIONS, "documented, not built"
+    by_rule = {"--" + param.replace("_", "-") for method in methods.METHODS.values() for param in method.params}
+    by_rule |= {"--glob", "--lang", "--root"}
+    assert built <= documented | by_rule, "built, neither in the table nor the name of a param"
+
+
+def test_settings_are_those_documented() -> None:
+    assert set(contract_text.settings()) == set(known_keys())
+
+
+def test_defaults_are_those_documented() -> None:
+    example_only = {"chunking.pipelines"}  # empty by default, and an empty example explains nothing
+    documented = contract_text.settings()
+    for key, setting in SETTINGS.items():
+        if key not in example_only:
+            assert documented[key] == setting.default, key
+
+
+def test_error_codes_are_those_documented() -> None:
+    assert set(contract_text.errors()) == {kind.code for kind in every_error()}
+
+
+def test_exit_codes_are_those_documented() -> None:
+    documented = contract_text.errors()
+    for kind in every_error():
+        if kind is not errors.NoDaemon:
+            assert documented[kind.code] == kind.exit_code, kind.__name__
+    assert errors.NoDaemon.exit_code == 3
+
+
+def warning_codes() -> set[str]:
+    """Every code in a call of ``warning("code", …)`` and in a literal ``{"code": …}``; the doctor has its own."""
+    found: set[object] = set()
+    for folder in ("daemon", "indexing"):
+        for path in (CHECKOUT / folder).rglob("*.py"):
+            if path.name.startswith("doctor"):
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "warning":
+                    found.update(code.value for code in node.args[:1] if isinstance(code, ast.Constant))
+                if isinstance(node, ast.Dict):
+                    for key, value in zip(node.keys, node.values, strict=True):
+                        if isinstance(key, ast.Constant) and key.value == "code" and isinstance(value, ast.Constant):
+                            found.add(value.value)
+    return {code for code in found if isinstance(code, str)}
+
+
+def test_warning_codes_are_those_documented() -> None:
+    assert warning_codes() == contract_text.warnings()
+
+
+def test_planned_names_are_not_built() -> None:
+    planned = (CHECKOUT / "docs" / "contract.md").read_text().partition(contract_text.PLANNED)[2]
+    rows = re.findall(r"^\| `(?:livedex )?([a-z.]+(?:/[a-z]+)?)", planned, re.MULTILINE)
+    assert not set(rows) & {*methods.METHODS, *every_command()}

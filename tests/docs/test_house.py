@@ -1,0 +1,84 @@
+"""The rules of the house that a machine can check: sizes, first lines, nothing left undone, no sleeping tests."""
+
+from __future__ import annotations
+
+import ast
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from support import CHECKOUT
+
+MOST_LINES_OF_A_FILE = 450
+MOST_LINES_OF_A_FUNCTION = 100
+ROOMS = ("daemon", "indexing", "ipc", "service")
+FOLDERS = (*ROOMS, "tests", "bench")
+UNDONE = ("TODO", "FIXME", "XXX", "HACK")
+
+
+def sources(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (CHECKOUT / folder).rglob("*.py"))
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(CHECKOUT))
+
+
+def test_a_file_is_one_idea() -> None:
+    lengths = {name(path): len(path.read_text().splitlines()) for path in sources(*FOLDERS)}
+    assert not {path: lines for path, lines in lengths.items() if lines > MOST_LINES_OF_A_FILE}
+
+
+def test_a_function_is_one_step() -> None:
+    lengths = {
+        f"{name(path)}: {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in sources(*FOLDERS)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert not {function: lines for function, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION}
+
+
+def test_a_module_says_what_it_does() -> None:
+    assert not [name(path) for path in sources(*ROOMS) if not ast.get_docstring(ast.parse(path.read_text()))]
+
+
+def comments(path: Path) -> Iterator[tuple[int, str]]:
+    with tokenize.open(path) as source:
+        for token in tokenize.generate_tokens(source.readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+
+
+def test_nothing_is_left_undone() -> None:
+    found = [(name(path), line, text) for path in sources(*FOLDERS) for line, text in comments(path)]
+    assert not [comment for comment in found if any(word in comment[2] for word in UNDONE)]
+
+
+def sleeps(path: Path) -> Iterator[int]:
+    """The lines that sleep for more than the scheduler's turn (0 seconds)."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sleep":
+            delay = node.args[0] if node.args else None
+            if not (isinstance(delay, ast.Constant) and delay.value == 0):
+                yield node.lineno
+
+
+def test_tests_wait_on_conditions() -> None:
+    """A bare sleep is too short here and too long there; ``support.wait_until`` holds the only one."""
+    tests = [path for path in sources("tests") if path.name != "support.py"]
+    assert not [(name(path), line) for path in tests for line in sleeps(path)]
+
+
+def test_the_top_level_is_as_agreed() -> None:
+    hidden = {path.name for path in CHECKOUT.iterdir() if path.name.startswith(".")}
+    made = {"build", "dist"}
+    seen = {path.name for path in CHECKOUT.iterdir()} - hidden - made
+    files = {"pyproject.toml", "README.md", "LICENSE", "Makefile", "constraints.txt"}
+    assert seen == {*files, *FOLDERS, "docs"}
+
+
+def test_constraints_pin_by_name_and_version_alone() -> None:
+    for line in (CHECKOUT / "constraints.txt").read_text().splitlines():
+        package, equals, version = line.partition("==")
+        assert equals and package.replace("-", "").replace("_", "").isalnum() and version[0].isdigit(), line
