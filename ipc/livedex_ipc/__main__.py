@@ -1,0 +1,10 @@
+"""`python -m livedex_ipc` is the `livedex` command."""
+
+from __future__ import annotations
+
+import sys
+
+from livedex_ipc.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

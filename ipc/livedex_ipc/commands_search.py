@@ -1,0 +1,65 @@
+"""`livedex search`: one query to the daemon, printed as hits, as paths or as lines for an editor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livedex_ipc.commands import Context, deadline_s, say_state
+from livedex_ipc.errors import InvalidParams
+from livedex_ipc.values import wire_path, wire_paths
+
+_DEFAULT_TIMEOUT_MS = 1000
+
+
+def search(context: Context) -> int:
+    """Print what is found; exit code 1 when that is nothing."""
+    params = _params(context.values)
+    with context.connect() as client:
+        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, _DEFAULT_TIMEOUT_MS))
+    streams = context.streams
+    if streams.json:
+        streams.write_json(result)
+    elif context.values.get("files") or context.values.get("vimgrep"):
+        from livedex_ipc import vimgrep
+
+        lines = vimgrep.file_lines if context.values.get("files") else vimgrep.vimgrep
+        _write_lines(context, list(lines(result["hits"])))
+    else:
+        from livedex_ipc.render_search import hits_text
+
+        streams.write(hits_text(result, colour=streams.out_colour))
+    streams.flush()
+    _say(context, result)
+    return 0 if result["hits"] else 1
+
+
+def _say(context: Context, result: dict[str, Any]) -> None:
+    """Say to people what stands beside the hits: that there are none, or more, and what keeps them from being all."""
+    streams = context.streams
+    if not streams.json and not result["hits"]:
+        streams.message("livedex: nothing found")
+    elif not streams.json and result["next_offset"] is not None:
+        streams.message(f"livedex: more with --offset {result['next_offset']}")
+    say_state(streams, result)
+
+
+def _params(values: dict[str, Any]) -> dict[str, Any]:
+    params = {name: value for name, value in values.items() if name not in ("files", "vimgrep")}
+    if values.get("files") and values.get("vimgrep"):
+        raise InvalidParams("--files and --vimgrep are two forms of one answer: give one", {"field": "--vimgrep"})
+    params["query"] = " ".join(values["query"])
+    if values.get("files"):
+        params.setdefault("group", "file")
+    if "path" in values:
+        params.update(wire_path(values["path"]))
+    if "roots" in values:
+        params.update(wire_paths(params.pop("roots"), "roots"))
+    return params
+
+
+def _write_lines(context: Context, lines: list[str]) -> None:
+    if context.streams.out_is_terminal:
+        from livedex_ipc.render import visible
+
+        lines = [visible(line) for line in lines]
+    context.streams.write("".join(line + "\n" for line in lines))

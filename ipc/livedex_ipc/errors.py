@@ -1,0 +1,156 @@
+"""Everything that can go wrong for a user of livedex, as one tree; each class carries its wire code and exit code.
+
+    LivedexError
+    ├── ParseError          -32700  the bytes are no JSON
+    ├── InvalidRequest      -32600  JSON, but no request; or a frame past a limit
+    ├── MethodNotFound      -32601
+    ├── InvalidParams       -32602  names the field
+    │   └── ConfigInvalid           a broken configuration: data.faults holds every fault
+    ├── InternalError       -32603  a fault of livedex itself
+    ├── Cancelled           -32800  the caller, or a search with the same key, ended it
+    ├── NotFound                 1
+    ├── OutsideRoots             2  the path is in no root
+    ├── TimedOut                 3
+    ├── Unavailable              4  names the missing part and the remedy
+    │   └── NoDaemon                none runs and none was to be started
+    └── Conflict                 5
+
+Invariant: an error that crossed the socket is raised again as the same class, with the same message and data.
+"""
+
+# ruff: noqa: N818  (the names are the contract's words for the codes; "Error" on each would say nothing)
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class LivedexError(Exception):
+    """The root of the tree. ``message`` is one sentence for people; ``data`` are details for programs, or None."""
+
+    code: int = -32603
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, message: str, data: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data = data
+
+    def to_wire(self) -> dict[str, Any]:
+        """The error object of a JSON-RPC answer; without ``data`` where there is none."""
+        wire: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            wire["data"] = self.data
+        return wire
+
+
+class ParseError(LivedexError):
+    """What arrived is not JSON in UTF-8, or is nested too deep, or repeats a key."""
+
+    code = -32700
+
+
+class InvalidRequest(LivedexError):
+    """JSON that is no JSON-RPC 2.0 request, or a frame that breaks the framing or passes a limit."""
+
+    code = -32600
+
+
+class MethodNotFound(LivedexError):
+    """No method has this name."""
+
+    code = -32601
+
+
+class InvalidParams(LivedexError):
+    """A param is missing, unknown, of the wrong type or out of range. ``data.field`` names it."""
+
+    code = -32602
+    exit_code = 2
+
+
+class ConfigInvalid(InvalidParams):
+    """The configuration is broken. ``data.faults`` is a list of ``{key, line, column, message, nearest}``."""
+
+
+class InternalError(LivedexError):
+    """A fault of livedex itself; the daemon's log has the traceback."""
+
+    code = -32603
+
+
+class Cancelled(LivedexError):
+    """The request was ended before it was done."""
+
+    code = -32800
+
+
+class NotFound(LivedexError):
+    """What was asked for is not there."""
+
+    code = 1
+    exit_code = 1
+
+
+class OutsideRoots(LivedexError):
+    """The path is not inside a root."""
+
+    code = 2
+    exit_code = 2
+
+
+class TimedOut(LivedexError):
+    """It was not done in time."""
+
+    code = 3
+
+
+class Unavailable(LivedexError):
+    """A part that is needed is missing, full, locked or too busy; the message names it and the remedy."""
+
+    code = 4
+
+
+class NoDaemon(Unavailable):
+    """No daemon answers on the socket."""
+
+    exit_code = 3
+
+
+class Conflict(LivedexError):
+    """Somebody else holds or changed it."""
+
+    code = 5
+
+
+_BY_CODE: dict[int, type[LivedexError]] = {
+    kind.code: kind
+    for kind in (
+        ParseError,
+        InvalidRequest,
+        MethodNotFound,
+        InvalidParams,
+        InternalError,
+        Cancelled,
+        NotFound,
+        OutsideRoots,
+        TimedOut,
+        Unavailable,
+        Conflict,
+    )
+}
+
+
+def from_wire(wire: Mapping[str, Any]) -> LivedexError:
+    """The exception for a JSON-RPC error object. An unknown code gives a plain LivedexError that keeps it."""
+    code, data = wire.get("code"), wire.get("data")
+    if not isinstance(code, int):
+        return InternalError(f"the daemon answered with an error that has no code: {wire!r:.200}")
+    details = data if isinstance(data, dict) else None
+    if code == InvalidParams.code and details is not None and "faults" in details:
+        kind: type[LivedexError] = ConfigInvalid
+    else:
+        kind = _BY_CODE.get(code, LivedexError)
+    error = kind(str(wire.get("message", "")), details)
+    error.code = code
+    return error

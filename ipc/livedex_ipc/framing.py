@@ -1,0 +1,206 @@
+"""Turns bytes into messages and back, without doing any I/O: one JSON text a line, or LSP headers before each.
+
+Invariant: the frames depend on the bytes alone, never on how they were cut into reads; no bytes raise anything; and
+what is held of an unfinished frame is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Literal, NamedTuple, NoReturn
+
+from livedex_ipc.errors import InvalidRequest, LivedexError, ParseError
+from livedex_ipc.limits import Limits
+
+Framing = Literal["lines", "headers"]
+
+NAME_BYTES = 64  # a header's name is shorter: longer words are no header
+_NAME = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,63}")
+_HTTP = re.compile(rb"[A-Z]+ \S+ HTTP/\d")
+_LENGTH = re.compile(rb"[0-9]{1,19}")
+_CHARSET = re.compile(rb"charset\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
+_TLS = b"\x16\x03"  # a handshake record of any version
+_END = b"\r\n\r\n"
+_BLANK = b" \t\r\n"
+
+
+class Frame(NamedTuple):
+    """The bytes of one message, not parsed yet."""
+
+    body: bytes
+
+
+class FrameError(NamedTuple):
+    """Bytes that are no frame. Nothing after it can be understood: answer and close."""
+
+    error: LivedexError
+
+
+class Decoder:
+    """One connection's incoming bytes. ``framing`` is None until the first bytes have told which it is."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._buffer = bytearray()
+        self._searched = 0  # bytes of the buffer that hold no line end: looked at once, however slowly they come
+        self._length: int | None = None  # of the body whose headers have been read
+        self._broken = False
+        self.framing: Framing | None = None
+
+    @property
+    def partial(self) -> bool:
+        """Whether a frame has begun that is not finished."""
+        return bool(self._buffer) or self._length is not None
+
+    def feed(self, data: bytes) -> list[Frame | FrameError]:
+        """The frames that ``data`` completes, in order. After a FrameError nothing more comes."""
+        found: list[Frame | FrameError] = []
+        if self._broken or not data:
+            return found
+        self._buffer += data
+        try:
+            if self.framing is None:
+                self.framing = self._tell()
+            if self.framing is not None:
+                take = self._line if self.framing == "lines" else self._message
+                while (body := take()) is not None:
+                    if body:
+                        found.append(Frame(body))
+        except LivedexError as error:
+            self._broken = True
+            self._buffer.clear()
+            self._length = None
+            found.append(FrameError(error))
+        return found
+
+    def _tell(self) -> Framing | None:
+        """Which framing the first bytes are; None when there are too few. No JSON text begins like a header."""
+        if self._buffer.startswith(_TLS):
+            raise ParseError("this is no TLS server: send JSON-RPC as it is")
+        if self._buffer == _TLS[:1]:
+            return None
+        name = _NAME.match(self._buffer)
+        if name is None or name.end() == NAME_BYTES:
+            return "lines"
+        if name.end() == len(self._buffer):
+            return None
+        return "headers" if self._buffer[name.end()] == ord(":") else "lines"
+
+    def _line(self) -> bytes | None:
+        """The next line without its end, empty where it is blank; None when it has not ended."""
+        end = self._buffer.find(b"\n", self._searched)
+        limit = self._limits.request_bytes
+        if (end if end >= 0 else len(self._buffer)) > limit:
+            raise InvalidRequest(f"a request may have {limit} bytes at most")
+        if end < 0:
+            self._searched = len(self._buffer)
+            return None
+        line = bytes(self._buffer[:end]).strip(_BLANK)
+        del self._buffer[: end + 1]
+        self._searched = 0
+        if line[:15].lower() == b"content-length:":
+            raise InvalidRequest("this connection began with one JSON text a line: it cannot change to headers")
+        if _HTTP.match(line):
+            raise InvalidRequest("this is no HTTP server: send JSON-RPC, one JSON text a line")
+        return line
+
+    def _message(self) -> bytes | None:
+        """The next body, never empty; None when it has not ended."""
+        if self._length is None:
+            self._length = self._headers()
+        if self._length is None or len(self._buffer) < self._length:
+            return None
+        body = bytes(self._buffer[: self._length])
+        del self._buffer[: self._length]
+        self._length = None
+        return body
+
+    def _headers(self) -> int | None:
+        """The length that the next block of headers gives; None when the block has not ended."""
+        room = self._limits.header_bytes + len(_END)
+        self._refuse_bare_line_end(room)
+        end = self._buffer.find(_END, max(0, self._searched - len(_END) + 1), room)
+        if end < 0:
+            if len(self._buffer) >= room:
+                raise InvalidRequest(f"a block of headers may have {self._limits.header_bytes} bytes at most")
+            self._searched = len(self._buffer)
+            return None
+        block = bytes(self._buffer[:end])
+        del self._buffer[: end + len(_END)]
+        self._searched = 0
+        return _content_length(block.split(b"\r\n"), self._limits.request_bytes)
+
+    def _refuse_bare_line_end(self, room: int) -> None:
+        # Waiting for a CRLF that never comes would only end at the deadline, and without saying why.
+        at = self._searched
+        while (at := self._buffer.find(b"\n", at, room)) >= 0:
+            if self._buffer[max(0, at - 1)] != ord("\r"):
+                raise ParseError("a header ends in CRLF")
+            if self._buffer[max(0, at - 3) : at + 1] == _END:
+                return
+            at += 1
+
+
+def parse(body: bytes) -> Any:
+    """The value of a JSON text, read strictly. Raises ParseError: not UTF-8, no JSON, a key twice, nested too deep."""
+    try:
+        return json.loads(
+            body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite
+        )
+    except UnicodeDecodeError as error:
+        raise ParseError(f"byte {error.start} is not UTF-8") from None
+    except RecursionError:
+        raise ParseError("nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise ParseError(f"no JSON: {error.msg} at character {error.pos}") from None
+    except ValueError:  # Python's own limit on the digits of an integer
+        raise ParseError("an integer has too many digits") from None
+
+
+def encode(body: bytes, framing: Framing | None) -> bytes:
+    """The frame around a message that is already JSON on one line; a line where no framing has been told."""
+    if framing == "headers":
+        return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    return body + b"\n"
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ParseError("an object holds the same key twice")
+    return members
+
+
+def _constant(name: str) -> NoReturn:
+    raise ParseError(f"no JSON: {name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ParseError("a number is too large")
+    return number
+
+
+def _content_length(lines: list[bytes], limit: int) -> int:
+    lengths = []
+    for line in lines:
+        name, colon, value = line.partition(b":")
+        if not colon or not _NAME.fullmatch(name):
+            raise ParseError("a header is `Name: value`")
+        value = value.strip(b" \t")
+        if name.lower() == b"content-length":
+            lengths.append(value)
+        elif name.lower() == b"content-type":
+            charset = _CHARSET.search(value)
+            if charset is not None and charset[1].lower() not in (b"utf-8", b"utf8"):
+                raise ParseError("the charset must be utf-8")
+    if len(lengths) != 1:
+        raise ParseError("Content-Length must stand once in a block of headers")
+    if not _LENGTH.fullmatch(lengths[0]) or int(lengths[0]) == 0:
+        raise ParseError("Content-Length must be a number of bytes above 0")
+    if int(lengths[0]) > limit:
+        raise InvalidRequest(f"a request may have {limit} bytes at most")
+    return int(lengths[0])

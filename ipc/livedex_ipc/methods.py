@@ -1,0 +1,323 @@
+"""The one table of methods: what each is called, takes and answers. Server, client, command and docs all read it.
+
+Invariant: a method or param that is not here does not exist for anybody, and what is here is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from livedex_ipc.errors import InvalidParams, MethodNotFound
+from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, path_params, paths_bytes, shown
+
+__all__ = ["METHODS", "Field", "Method", "check_params", "method_named", "path_bytes", "paths_bytes"]
+
+PROTOCOL = 1  # grows when a client written for the one before would misread an answer
+
+KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
+MODES = ("auto", "keyword")
+STATUSES = ("indexed", "pending", "skipped", "failed")
+MAX_WAIT_MS = 24 * 60 * 60 * 1000
+SEARCH_WINDOW = 10_000  # offset + limit: no page lies beyond
+
+
+class Field(NamedTuple):
+    """One field of a result. A ``?`` after the type: may be null; ``optional``: only where it applies."""
+
+    name: str
+    type: str
+    doc: str
+    optional: bool = False
+
+
+class Method:
+    """One method. ``cancel_on_close``: it ends when its connection does, for nobody else wants its answer."""
+
+    __slots__ = ("cancel_on_close", "doc", "fields", "name", "params", "window")
+
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        params: tuple[Param, ...] = (),
+        fields: tuple[Field, ...] = (),
+        *,
+        cancel_on_close: bool = False,
+        window: int | None = None,
+    ) -> None:
+        self.name = name
+        self.doc = doc
+        self.params: dict[str, Param] = {param.name: param for param in params}
+        self.fields = fields
+        self.cancel_on_close = cancel_on_close
+        self.window = window
+
+
+def check_params(method: str, params: Any, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
+    """What a handler gets: ``params`` checked, each one that was not sent at its default, else None.
+
+    Raises MethodNotFound, or InvalidParams with ``data.field`` (and ``data.nearest`` for an unknown name).
+    """
+    known = method_named(method, methods)
+    checked = check(method, known.params, params)
+    if known.window is not None and checked["offset"] + checked["limit"] > known.window:
+        raise InvalidParams(
+            f"offset plus limit must be at most {known.window}: narrow the query instead", {"field": "offset"}
+        )
+    return checked
+
+
+def method_named(name: str, methods: Mapping[str, Method] | None = None) -> Method:
+    """The method of that name. Raises MethodNotFound with the nearest known name."""
+    table = METHODS if methods is None else methods
+    known = table.get(name)
+    if known is None:
+        like = nearest(name, table)
+        hint = f"; did you mean {like!r}?" if like else ""
+        raise MethodNotFound(f"no method {shown(name)}{hint}", {"nearest": like})
+    return known
+
+
+_LIMIT_DOC = "how many at most"
+_OFFSET = Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=MAX_INTEGER)
+_FRESH = (
+    Param("fresh", "boolean", "wait until every earlier write is reflected", default=True),
+    Param(
+        "timeout_ms",
+        "integer",
+        "milliseconds to wait and to work at most",
+        default=1000,
+        minimum=0,
+        maximum=MAX_WAIT_MS,
+    ),
+)
+_PROGRESS = Param("progress_token", "token", "asks for `$/progress` notifications under this token")
+_SCOPE = path_params("path", "absolute path of a file or folder: only what lies in it")
+
+_SEARCH_PARAMS = (
+    Param("query", "string", 'words, "phrases", prefix*, -without and terms such as lang:python', required=True),
+    Param("limit", "integer", _LIMIT_DOC, default=10, minimum=1, maximum=1000),
+    Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
+    Param("mode", "string", "how to search", default="auto", choices=MODES),
+    *_SCOPE,
+    Param(
+        "globs", "strings", "as ripgrep's -g, relative to each root; ! excludes, the last that matches wins", default=[]
+    ),
+    Param("languages", "strings", "any of these languages", default=[]),
+    Param("kinds", "strings", "any of these kinds of chunk", default=[], choices=KINDS),
+    *path_params("roots", "any of these roots", many=True, default=[]),
+    Param("modified_after", "time", "inclusive"),
+    Param("modified_before", "time", "exclusive"),
+    Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=("chunk", "file")),
+    Param("context_lines", "integer", "whole lines before and after the snippet", default=0, minimum=0, maximum=50),
+    Param("max_snippet_chars", "integer", "length of one snippet", default=400, minimum=1, maximum=1_000_000),
+    *_FRESH,
+    Param("supersedes", "string", "ends this connection's running search with the same key", minimum=1, maximum=200),
+    Param("explain", "boolean", "say how each score came about", default=False),
+)
+
+HIT = (
+    Field("path", "string", "absolute; with replacement characters where it is not UTF-8"),
+    Field("path_b64", "string", "the path's bytes, where it is not UTF-8", optional=True),
+    Field("root", "string", "the root that holds it"),
+    Field("relative_path", "string", "relative to the root"),
+    Field("kind", "string", "the kind of chunk"),
+    Field("language", "string?", "lower-case Linguist name"),
+    Field("heading", "string?", "the chain of headings joined by ` > `"),
+    Field("symbol", "string?", "qualified name of the definition"),
+    Field("start_line", "integer", "first line of the chunk, 1-based"),
+    Field("end_line", "integer", "last line, inclusive"),
+    Field("start_column", "integer", "1-based, in bytes"),
+    Field("start_byte", "integer", "offset into the file"),
+    Field("end_byte", "integer", "offset, exclusive"),
+    Field("score", "number", "higher is better"),
+    Field("snippet", "string", "a verbatim slice of the file's text"),
+    Field("snippet_line", "integer", "line at which the snippet begins"),
+    Field("snippet_byte", "integer", "byte at which the snippet begins"),
+    Field("highlights", "array", "[start, end) code point offsets into the snippet"),
+    Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
+    Field("modified_at", "string", "RFC 3339"),
+    Field("metadata", "object", "frontmatter, alt, src, lossy, fallback where they apply"),
+    Field("matches", "integer", "chunks of the file that match, where grouped by file", optional=True),
+    Field("also_at", "array", "other files with the same content, at most 20", optional=True),
+    Field("also_at_total", "integer", "how many there are", optional=True),
+    Field("context_before", "string", "whole lines before the snippet", optional=True),
+    Field("context_after", "string", "whole lines after the snippet", optional=True),
+    Field("explain", "object", "{total, parts: [{name, value}]}", optional=True),
+)
+
+_SEARCH_FIELDS = (
+    Field("hits", "array", "best first"),
+    Field("fresh", "boolean", "every write before the request is reflected"),
+    Field("generation", "integer", "state of the index that answered"),
+    Field("pending", "integer", "changes in the search's scope that are not reflected yet"),
+    Field("mode", "string", "the mode that was used"),
+    Field("took_ms", "number", "milliseconds in the daemon"),
+    Field("next_offset", "integer?", "ask the next page with it; null at the end"),
+    Field("warnings", "array", "{code, message, remedy}"),
+    Field("reason", "string", "why not fresh", optional=True),
+    Field("did_you_mean", "object", "{query, applied}", optional=True),
+)
+_STATUS_FIELDS = (
+    Field("state", "string", "starting, indexing, ready or degraded"),
+    Field("version", "string", "of livedex"),
+    Field("pid", "integer", "of the daemon"),
+    Field("uptime_s", "number", "seconds since it started"),
+    Field("generation", "integer", "grows with each change that a search can see"),
+    Field("pending", "integer", "changes that are not indexed yet"),
+    Field("files", "integer", "indexed files"),
+    Field("chunks", "integer", "their chunks"),
+    Field("skipped", "integer", "files left out by kind"),
+    Field("failed", "integer", "files that could not be indexed"),
+    Field("db_path", "string", "the index"),
+    Field("db_bytes", "integer", "its size on disk"),
+    Field("backend", "string", "what holds it"),
+    Field("embedder", "string?", "null: none"),
+    Field("vectors_pending", "integer", "chunks without a vector yet"),
+    Field("documents_pending", "integer", "conversions under way"),
+    Field("work", "object", "counters since the start: files_read, files_chunked, files_parsed, chunks_embedded"),
+    Field("roots", "array", "{path, state, watching, files, pending, overflows, last_reconciled}"),
+    Field("freshness", "object", "{p50_ms, p99_ms, samples}, from event to commit"),
+    Field("warnings", "array", "{code, message, remedy}"),
+)
+_ROOTS_FIELDS = (Field("roots", "array", "the roots, as in status"),)
+
+_TABLE = (
+    Method(
+        "server/info",
+        "Who answers, and what it can do.",
+        (),
+        (
+            Field("name", "string", "livedex"),
+            Field("version", "string", "of livedex"),
+            Field("protocol", "integer", "of this table"),
+            Field("pid", "integer", "of the daemon"),
+            Field("capabilities", "object", "{barrier: exact or best_effort}"),
+        ),
+    ),
+    Method("server/ping", "Answers at once."),
+    Method("server/reload", "Reads the configuration again; a broken one is refused with its faults."),
+    Method("server/shutdown", "Ends the daemon."),
+    Method("rpc.discover", "The OpenRPC document of all methods."),
+    Method("search", "Ranked hits.", _SEARCH_PARAMS, _SEARCH_FIELDS, cancel_on_close=True, window=SEARCH_WINDOW),
+    Method(
+        "sync",
+        "Returns once the index reflects every write that came before it.",
+        (Param("timeout_ms", "integer", "milliseconds to wait", default=30_000, minimum=0, maximum=MAX_WAIT_MS),),
+        (
+            Field("synced", "boolean", "false: the time ran out"),
+            Field("pending", "integer", "changes not reflected yet"),
+            Field("generation", "integer", "state of the index"),
+            Field("waited_ms", "number", "milliseconds"),
+        ),
+        cancel_on_close=True,
+    ),
+    Method("status", "What is indexed, pending and failing, and how fresh it is.", (), _STATUS_FIELDS),
+    Method("roots/list", "The watched folders.", (), _ROOTS_FIELDS),
+    Method(
+        "roots/add",
+        "Watches a folder from now on; the configuration file keeps its comments.",
+        (
+            *path_params("path", "absolute path of a folder", required=True),
+            Param("ignore", "strings", "gitignore patterns that rank above the ignore files; `!…` lets in", default=[]),
+        ),
+        _ROOTS_FIELDS,
+    ),
+    Method(
+        "roots/remove",
+        "Watches a folder no longer; what it held answers no more.",
+        path_params("path", "absolute path of a root", required=True),
+        _ROOTS_FIELDS,
+    ),
+    Method(
+        "index/run",
+        "Compares the paths, or all roots, with the index now and applies what differs.",
+        (
+            *path_params("paths", "absolute paths of files or folders; none: everything", many=True),
+            Param("force", "boolean", "ignore hashes and forgotten marks", default=False),
+            _PROGRESS,
+        ),
+        (
+            Field("scanned", "integer", "files looked at"),
+            Field("indexed", "integer", "files indexed anew"),
+            Field("unchanged", "integer", "files that were right"),
+            Field("skipped", "integer", "files left out by kind"),
+            Field("removed", "integer", "files that were gone"),
+            Field("failed", "array", "{path, stage, message}"),
+            Field("took_ms", "number", "milliseconds"),
+        ),
+    ),
+    Method(
+        "index/audit",
+        "Reads every file and reports where the index differs from the disk.",
+        (
+            *path_params("paths", "absolute paths of files or folders; none: everything", many=True),
+            Param("repair", "boolean", "put right what differs", default=False),
+        ),
+        (
+            Field("checked", "integer", "files compared"),
+            Field("differences", "array", "{path, what}: missing, extra, stale, damaged or misplaced"),
+            Field("repaired", "integer", "differences put right"),
+        ),
+    ),
+    Method(
+        "files/list",
+        "Indexed, pending, skipped and failed files, by path.",
+        (
+            *path_params("root", "only this root"),
+            *_SCOPE,
+            Param("glob", "string", "as ripgrep's -g, relative to the root"),
+            Param("status", "string", "only files of this status", choices=STATUSES),
+            Param("limit", "integer", _LIMIT_DOC, default=1000, minimum=1, maximum=10_000),
+            _OFFSET,
+            *_FRESH,
+        ),
+        (
+            Field("files", "array", "{path, status, size, chunks, language, content_hash, indexed_at, reason?}"),
+            Field("total", "integer", "files that match, on all pages"),
+        ),
+        cancel_on_close=True,
+    ),
+    Method(
+        "files/explain",
+        "Why a path is or is not in the index.",
+        (*path_params("path", "absolute path of anything", required=True), *_FRESH),
+        (
+            Field("path", "string", "the path"),
+            Field("status", "string", "indexed, pending, skipped, failed, ignored or outside"),
+            Field("reason", "string?", "why"),
+            Field("rule", "object?", "{file, line, pattern} that decided"),
+        ),
+        cancel_on_close=True,
+    ),
+    Method(
+        "files/retrieve",
+        "All chunks of one file, or those that touch some lines.",
+        (
+            *path_params("path", "absolute path of a file", required=True),
+            Param("start_line", "integer", "first line, 1-based", minimum=1, maximum=MAX_INTEGER),
+            Param("end_line", "integer", "last line, inclusive", minimum=1, maximum=MAX_INTEGER),
+            *_FRESH,
+        ),
+        (
+            Field("path", "string", "the path"),
+            Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
+            Field(
+                "chunks",
+                "array",
+                "{ordinal, text, context, kind, language, heading, symbol, start_line, end_line, start_byte, end_byte,"
+                " metadata}",
+            ),
+        ),
+        cancel_on_close=True,
+    ),
+    Method(
+        "files/delete",
+        "Forgets the files there now, each until its content or path changes.",
+        path_params("path", "absolute path of a file or folder", required=True),
+        (Field("deleted", "integer", "number of files"),),
+    ),
+)
+
+METHODS: dict[str, Method] = {method.name: method for method in _TABLE}

@@ -1,0 +1,72 @@
+"""One connection's outgoing bytes, and the watch on a client that does not take them.
+
+Invariant: a client that is behind is given time to read; one that takes nothing, or next to nothing, is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from livedex_ipc.limits import Limits
+
+HIGH_WATER = 1024 * 1024  # bytes not taken yet from which the connection's other work rests
+MIN_TAKEN = 64 * 1024  # bytes that a client must take within Limits.write_s while it is behind
+
+
+class Outbox:
+    """Writes to a transport. ``behind``: more than HIGH_WATER bytes wait to be taken. ``drop`` ends the connection."""
+
+    def __init__(self, transport: asyncio.Transport, limits: Limits, drop: Callable[[], None]) -> None:
+        self._transport = transport
+        self._limits = limits
+        self._drop = drop
+        self._written = 0
+        self._taken = 0  # of what was written, at the start of the time in which some must be taken
+        self._since = 0.0
+        self._watch: asyncio.TimerHandle | None = None
+        self._ended = False
+        self.behind = False
+        transport.set_write_buffer_limits(high=min(HIGH_WATER, limits.output_bytes))
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that have not been taken."""
+        return self._transport.get_write_buffer_size()
+
+    def write(self, data: bytes) -> None:
+        """Sends, at once or when the client reads. Nothing after end(), or when the connection is lost."""
+        if not self._ended and not self._transport.is_closing():
+            self._written += len(data)
+            self._transport.write(data)
+
+    def end(self) -> None:
+        """Lets the client read the end of the stream after what was written; it can still send."""
+        if not self._ended and not self._transport.is_closing():
+            self._ended = True
+            self._transport.write_eof()
+
+    def pause(self) -> None:
+        """The transport's word that HIGH_WATER was passed."""
+        self.behind = True
+        loop = asyncio.get_running_loop()
+        self._taken, self._since = self._written - self.waiting, loop.time()
+        self._watch = loop.call_later(self._limits.stalled_s, self._look)
+
+    def resume(self) -> None:
+        """The transport's word that enough was taken, or that the connection is lost."""
+        self.behind = False
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        taken, now = self._written - self.waiting, loop.time()
+        full = self.waiting > self._limits.output_bytes
+        if taken - self._taken >= MIN_TAKEN:
+            self._taken, self._since = taken, now
+        elif now - self._since >= self._limits.write_s or (full and taken == self._taken):
+            self._drop()
+            return
+        self._watch = loop.call_later(self._limits.stalled_s, self._look)

@@ -1,0 +1,178 @@
+"""What all output for people shares: text made harmless, colours, tables, sizes, and messages.
+
+Nothing that came from a file or a name reaches a terminal as a control character: `visible` stands between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from livedex_ipc.errors import LivedexError
+
+# Control characters, bidirectional overrides, and what has no width of its own: a terminal would obey or hide them.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
+_WIDE = frozenset("WF")
+
+
+def visible(text: str, keep: str = "") -> str:
+    """`text` with every control, bidi and zero-width character written as an escape, such as `\\e` or `\\u202e`.
+
+    `keep`: characters left as they are, such as a tab in a line of code. A broken byte of a path (a lone surrogate) is
+    `\\xNN`.
+    """
+    if text.isprintable():
+        return text
+    return _HIDDEN.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if character in _NAMED:
+        return _NAMED[character]
+    if 0xDC80 <= code <= 0xDCFF:  # surrogateescape: a byte that is not UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+class Style:
+    """Colours where the stream carries them, the bare text where not."""
+
+    __slots__ = ("_colour",)
+
+    def __init__(self, colour: bool) -> None:
+        self._colour = colour
+
+    def _sgr(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colour and text else text
+
+    def path(self, text: str) -> str:
+        """A path or another title."""
+        return self._sgr("35", text)
+
+    def line(self, text: str) -> str:
+        """A line number."""
+        return self._sgr("32", text)
+
+    def match(self, text: str) -> str:
+        """What was looked for."""
+        return self._sgr("1;31", text)
+
+    def strong(self, text: str) -> str:
+        """What should be seen first."""
+        return self._sgr("1", text)
+
+    def dim(self, text: str) -> str:
+        """What may be overlooked."""
+        return self._sgr("2", text)
+
+    def good(self, text: str) -> str:
+        """A state that is as it should be."""
+        return self._sgr("32", text)
+
+    def bad(self, text: str) -> str:
+        """A state that wants attention."""
+        return self._sgr("33", text)
+
+
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
+    """`rows`, of harmless text without colours, as aligned lines; the columns in `right` are set to the right."""
+    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = []
+        for index, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            padding = " " * (width - display_width(cell))
+            cells.append(padding + cell if index in right else cell + padding)
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def display_width(text: str) -> int:
+    """How many columns of a terminal `text`, made visible before, takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(character) else 1 + (east_asian_width(character) in _WIDE) for character in text)
+
+
+def size_text(count: int) -> str:
+    """A number of bytes for people, such as `12.3 MiB`."""
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def duration_text(seconds: float) -> str:
+    """A length of time for people, in its largest unit, such as `3 h`."""
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def error_text(error: LivedexError, *, colour: bool) -> str:
+    """An error for people: what happened, every fault of a configuration, and what to do."""
+    style = Style(colour)
+    data = error.data or {}
+    lines = [f"{style.bad('livedex:')} {visible(error.message)}"]
+    faults = data.get("faults")
+    if isinstance(faults, list):
+        lines += [f"  {_fault_text(fault)}" for fault in faults if isinstance(fault, dict)]
+    remedy = data.get("remedy")
+    if isinstance(remedy, str) and remedy not in error.message:
+        lines.append(f"  try: {visible(remedy)}")
+    return "\n".join(lines)
+
+
+def _fault_text(fault: dict[str, Any]) -> str:
+    place = ":".join(str(fault[name]) for name in ("line", "column") if fault.get(name) is not None)
+    nearest = f" (did you mean {fault['nearest']}?)" if fault.get("nearest") else ""
+    words = [f"line {place}" if place else "", str(fault.get("key") or ""), str(fault.get("message", "")) + nearest]
+    return visible(": ".join(word for word in words if word))
+
+
+_REASONS = {
+    "deadline": "the time ran out before the newest changes were indexed",
+    "indexing": "the first index is still being made",
+    "recovering": "lost events are being made up for",
+    "rebuilding": "the index is being rebuilt",
+    "polling": "a polled part could not be walked in time",
+    "paused": "indexing is paused",
+    "store": "the index cannot be written",
+    "unsettled": "a file kept changing while it was read",
+}
+
+
+def state_lines(result: dict[str, Any], *, colour: bool) -> Iterator[str]:
+    """What must be known beside an answer: why it is not fresh, a spelling, warnings with their remedy; a line each."""
+    style = Style(colour)
+    name = style.bad("livedex:")
+    if result.get("fresh") is False:
+        reason = str(result.get("reason", ""))
+        pending = f", {result['pending']} pending" if result.get("pending") else ""
+        yield f"{name} not fresh: {visible(_REASONS.get(reason, reason))}{pending}"
+    suggestion = result.get("did_you_mean")
+    if suggestion:
+        verb = "searched for" if suggestion["applied"] else "did you mean"
+        yield f"{name} {verb}: {style.strong(visible(suggestion['query']))}"
+    for warning in result.get("warnings", ()):
+        yield f"{name} {warning_text(warning)}"
+
+
+def warning_text(warning: dict[str, Any]) -> str:
+    """A warning and its remedy on one line."""
+    remedy = warning.get("remedy")
+    return visible(f"{warning['code']}: {warning['message']}" + (f" ({remedy})" if remedy else ""))

@@ -1,0 +1,133 @@
+"""Starts the daemon in the background, one however many clients ask at the same instant, and waits until it answers.
+
+Invariant: only who holds the lock beside the socket starts a daemon, and only after nobody answered under the lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from livedex_ipc import client
+from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
+
+POLL_S = 0.01  # between two looks at the socket
+RIVAL_S = 2.0  # for another daemon that won the race to answer, after ours ended because of it
+TAIL_BYTES = 64 * 1024  # of the daemon's stderr that are read
+
+# Daemons that this process started and that have not ended: a long-lived client reaps them here.
+_started: list[subprocess.Popen[bytes]] = []
+
+
+def start(where: str, *, wait_s: float, command: Sequence[str] | None) -> client.Client:
+    """A connection to the daemon on the socket ``where``, started here or by who was faster. Raises as connect()."""
+    deadline = time.monotonic() + wait_s
+    _make_folder(os.path.dirname(where))
+    with _lock(where + ".lock", where, deadline) as found:
+        return found or client.attempt(where) or _launch(where, deadline, wait_s, command)
+
+
+@contextmanager
+def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | None]:
+    """Holds the lock; or gives the connection to a daemon that came up while another client held it."""
+    try:
+        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise Unavailable(f"the daemon cannot be started: {path}: {error.strerror}", {"path": path}) from error
+    try:
+        found = None
+        while found is None:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                found = client.attempt(where)
+                if found is None:
+                    _pause(where, deadline)
+        yield found
+    finally:
+        os.close(held)
+
+
+def _launch(where: str, deadline: float, wait_s: float, command: Sequence[str] | None) -> client.Client:
+    import tempfile
+
+    with tempfile.TemporaryFile() as stderr:
+        process = _popen(command, where, stderr)
+        while True:
+            ended = process.poll() is not None
+            found = client.attempt(where)
+            if found is not None:
+                return found
+            if ended:
+                error = _error_of(process.returncode, stderr)
+                if not isinstance(error, Unavailable):
+                    raise error
+                # Another one may hold this home already and be about to answer.
+                deadline = min(deadline, time.monotonic() + RIVAL_S)
+                while time.monotonic() < deadline:
+                    found = client.attempt(where)
+                    if found is not None:
+                        return found
+                    time.sleep(POLL_S)
+                raise error
+            _pause(where, deadline, f"the daemon was started but did not answer on {where} in {wait_s:g} s")
+
+
+def _popen(command: Sequence[str] | None, where: str, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+    # -P: the daemon's working folder is /, and nothing that lies there may shadow a module.
+    words = list(command) if command is not None else [sys.executable, "-P", "-m", "livedex_daemon"]
+    environment = {**os.environ, "LIVEDEX_SOCKET": where}
+    if environment.get("LIVEDEX_HOME"):
+        environment["LIVEDEX_HOME"] = os.path.abspath(environment["LIVEDEX_HOME"])
+    try:
+        process = subprocess.Popen(
+            words,
+            cwd="/",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise Unavailable(f"the daemon cannot be started: {words[0]}: {error.strerror}") from error
+    _started[:] = [child for child in _started if child.poll() is None]
+    _started.append(process)
+    return process
+
+
+def _error_of(status: int, stderr: IO[bytes]) -> LivedexError:
+    """What a daemon that ended at start said: the error on the last line of its stderr, else that line as it is."""
+    size = stderr.seek(0, os.SEEK_END)
+    stderr.seek(max(0, size - TAIL_BYTES))
+    lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
+    last = lines[-1] if lines else "it said nothing"
+    try:
+        wire: Any = json.loads(last)
+    except ValueError:
+        wire = None
+    if isinstance(wire, dict) and isinstance(wire.get("error"), dict):
+        return from_wire(wire["error"])
+    how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    return Unavailable(f"the daemon {how} at start: {last[:500]}", {"status": status})
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"the daemon cannot be started: {folder}: {error.strerror}", {"path": folder}) from error
+
+
+def _pause(where: str, deadline: float, message: str | None = None) -> None:
+    if time.monotonic() > deadline:
+        raise NoDaemon(message or f"no daemon answers on {where}: start one with `livedex up`", {"socket": where})
+    time.sleep(POLL_S)

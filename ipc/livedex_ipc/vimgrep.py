@@ -1,0 +1,80 @@
+"""Turns hits into the lines editors read: `path:line:col:text`, and `path` alone.
+
+Whatever a path or a text holds, one record stays one line; columns are 1-based and count bytes of UTF-8, as Vim and
+ripgrep do.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import a2b_base64
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# All that some reader takes for the end of a line: str.splitlines knows them all, most editors only the first two.
+_LINE_BREAK = re.compile("[\0\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    """`text` with every line break written as an escape; all other characters stay as they are."""
+    return _LINE_BREAK.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    named = {10: "\\n", 13: "\\r"}.get(code)
+    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def path_text(entry: Mapping[str, Any]) -> str:
+    """The path of a hit or a file; bytes that are not UTF-8 become lone surrogates, which `os.fsencode` turns back."""
+    if "path_b64" in entry:
+        return a2b_base64(entry["path_b64"]).decode("utf-8", "surrogateescape")
+    return str(entry["path"])
+
+
+def matched_lines(hit: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
+    """(line, column, text) for each line of the snippet that a highlight touches, in order.
+
+    `line` is 1-based; `column` is where the line's first highlighted byte stands; `text` is the whole line as far as
+    the snippet shows it, without its line end. A hit without a highlight (found by its path, or by terms alone) gives
+    its first line.
+    """
+    column = _first_column(hit)
+    start = 0
+    for number, line in enumerate(hit["snippet"].split("\n"), hit["snippet_line"]):
+        end = start + len(line)
+        text = line.removesuffix("\r")
+        if not hit["highlights"]:
+            yield number, column, text
+            return
+        touched = [max(left, start) for left, right in hit["highlights"] if max(left, start) < min(right, end)]
+        if touched:
+            yield number, column + _utf8_length(line[: touched[0] - start]), text
+        start = end + 1
+        column = 1
+
+
+def _utf8_length(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _first_column(hit: Mapping[str, Any]) -> int:
+    """The column of the snippet's first byte: a snippet of a very long line begins inside it."""
+    if hit["snippet_line"] == hit["start_line"]:
+        start_column: int = hit.get("start_column") or 1
+        return start_column + max(int(hit["snippet_byte"]) - int(hit["start_byte"]), 0)
+    return 1
+
+
+def vimgrep(hits: list[dict[str, Any]]) -> Iterator[str]:
+    """`path:line:col:text` for each matched line of each hit, without line ends."""
+    for hit in hits:
+        path = one_line(path_text(hit))
+        for line, column, text in matched_lines(hit):
+            yield f"{path}:{line}:{column}:{one_line(text)}"
+
+
+def file_lines(hits: list[dict[str, Any]]) -> Iterator[str]:
+    """The path of each file among the hits, once, in the order of its best hit."""
+    return (one_line(path) for path in dict.fromkeys(path_text(hit) for hit in hits))

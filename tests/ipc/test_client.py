@@ -1,0 +1,151 @@
+"""The blocking client against a real server: answers, errors, progress, time limits, and a daemon that goes away."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from livedex_ipc import client as client_module
+from livedex_ipc.client import Client, connect
+from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, NotFound, TimedOut, Unavailable
+from livedex_ipc.limits import Limits
+from livedex_ipc.paths import SOCKET_PATH_LIMIT
+from serving import Serving, serving
+from support import wait_until
+
+
+@pytest.fixture
+def server() -> Iterator[Serving]:
+    with serving() as made:
+        yield made
+
+
+@pytest.fixture
+def client(server: Serving) -> Iterator[Client]:
+    with connect(spawn=False, path=str(server.path)) as connected:
+        yield connected
+
+
+def test_a_call_gives_the_result(client: Client) -> None:
+    assert client.call("server/ping") == {}
+    assert client.call("test/echo", {"text": "ä\n\u2028"}) == {"text": "ä\n\u2028"}
+    assert len(client.call("test/big", {"bytes": 9_000_000})["text"]) == 9_000_000
+
+
+def test_an_error_is_raised_as_its_class(client: Client) -> None:
+    with pytest.raises(NotFound, match="no such thing") as caught:
+        client.call("test/fail", {"how": "known"})
+    assert caught.value.data == {"thing": "x"}
+    with pytest.raises(MethodNotFound):
+        client.call("no/such")
+    with pytest.raises(InvalidParams, match="pair"):
+        client.call("test/echo", {"text": "\udcff"})
+
+
+def test_progress_is_told_before_the_result(client: Client) -> None:
+    told: list[Any] = []
+    answer = client.call("test/progress", on_progress=told.append)
+    assert [value["kind"] for value in told] == ["begin", "report", "end"]
+    assert answer["asked"] is not None
+
+
+def test_past_its_time_a_call_is_cancelled_and_the_connection_stays(client: Client, server: Serving) -> None:
+    with pytest.raises(TimedOut, match=r"test/wait was not answered in 0\.05 s"):
+        client.call("test/wait", timeout_s=0.05)
+    wait_until(lambda: server.running == 0)
+    assert client.call("test/echo", {"text": "x"}, timeout_s=20) == {"text": "x"}
+
+
+def refused(waiting: Client) -> None:
+    with pytest.raises(Unavailable):
+        waiting.call("test/wait")
+
+
+def test_closing_ends_what_it_waits_for(server: Serving) -> None:
+    with connect(spawn=False, path=str(server.path)) as waiting:
+        thread = threading.Thread(target=refused, args=(waiting,))
+        thread.start()
+        wait_until(lambda: server.running == 1)
+        waiting._sock.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    wait_until(lambda: server.running == 0)
+    waiting.close()
+
+
+def test_a_daemon_that_goes_is_told(server: Serving) -> None:
+    """Also by a client that was not even accepted when it went."""
+    with connect(spawn=False, path=str(server.path)) as waiting:
+        server.run(server.server.close(0))
+        with pytest.raises(Unavailable, match="closed the connection"):
+            waiting.call("server/ping")
+
+
+def test_one_connection_too_many_says_so() -> None:
+    with serving(Limits(connections=1)) as server, connect(spawn=False, path=str(server.path)) as first:
+        assert first.call("server/ping") == {}
+        with connect(spawn=False, path=str(server.path)) as second, pytest.raises(Unavailable, match="1 connections"):
+            second.call("server/ping")
+
+
+@pytest.mark.parametrize("kind", ["nothing", "file", "folder", "dead socket", "below a file"])
+def test_no_daemon_is_told_with_the_remedy(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "s"
+    if kind == "file":
+        path.touch()
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "dead socket":
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(str(path))
+    elif kind == "below a file":
+        path.touch()
+        path /= "s"
+    with pytest.raises(NoDaemon, match="livedex up") as caught:
+        connect(spawn=False, path=str(path))
+    assert caught.value.exit_code == 3
+    assert str(path) in caught.value.message
+
+
+def test_the_environment_can_forbid_to_start_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIVEDEX_NO_SPAWN", "1")
+    with pytest.raises(NoDaemon):
+        connect(path=str(tmp_path / "s"), command=["/nonexistent"])
+
+
+def test_the_environment_names_the_socket(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LIVEDEX_SOCKET", str(server.path))
+    with connect(spawn=False) as connected:
+        assert connected.call("server/ping") == {}
+
+
+def test_a_path_that_is_too_long_names_the_limit(tmp_path: Path) -> None:
+    path = "/tmp/" + "x" * (SOCKET_PATH_LIMIT - 5)
+    with pytest.raises(InvalidParams, match=str(SOCKET_PATH_LIMIT)):
+        connect(path=path)
+    with pytest.raises(NoDaemon):
+        connect(spawn=False, path=path[:-1])
+
+
+def test_a_stranger_at_the_other_end_is_sent_nothing(server: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "peer_uid", lambda sock: 4_000_000)
+    with pytest.raises(Unavailable, match="belongs to uid 4000000"):
+        connect(spawn=False, path=str(server.path))
+
+
+def test_a_daemon_whose_queue_is_full_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX) as busy:
+        busy.bind(path)
+        busy.listen(0)
+        held = []
+        with pytest.raises(NoDaemon, match="no connection"):
+            while True:
+                held.append(client_module.attempt(path, wait_s=0.05))
+        for taken in held:
+            assert taken is not None
+            taken.close()

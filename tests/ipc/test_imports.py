@@ -1,0 +1,36 @@
+"""What a thin client loads: start-up is a feature, and every module of this list is paid for by each command."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+CLIENT_PATH = "livedex_ipc.client, livedex_ipc.methods, livedex_ipc.paths"
+
+# What a bare interpreter with socket, json and typing has loaded is free; these are ours, and nothing else may come.
+OURS = {
+    "livedex_ipc",
+    "livedex_ipc.client",
+    "livedex_ipc.errors",
+    "livedex_ipc.methods",
+    "livedex_ipc.params",
+    "livedex_ipc.paths",
+    "livedex_ipc.peers",
+}
+FREE = "__future__, collections.abc, errno, json, os, re, socket, stat, struct, sys, time, types, typing"
+
+
+def loaded(imports: str) -> set[str]:
+    script = f"import {imports}, json, sys; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_the_client_path_loads_its_own_modules_and_no_others() -> None:
+    assert loaded(CLIENT_PATH) - loaded(FREE) == OURS
+
+
+def test_the_costly_modules_stay_out() -> None:
+    costly = {"asyncio", "dataclasses", "inspect", "importlib.metadata", "platformdirs", "tempfile", "subprocess"}
+    assert not loaded(CLIENT_PATH) & costly

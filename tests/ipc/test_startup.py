@@ -1,0 +1,64 @@
+"""What `livedex search` imports: its start-up is a feature, and every module costs some of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from canned_daemon import CannedDaemon, hit, search_result
+from support import Home
+
+OURS = {
+    "arguments",
+    "cli",
+    "client",
+    "commands",
+    "commands_search",
+    "errors",
+    "paths",
+    "peers",
+    "streams",
+    "usage",
+    "values",
+}
+# Of the standard library: what is needed, with what that brings along on this Python.
+THEIRS = ["importlib", "json", "re", "socket", "struct", "typing"]
+
+PROGRAM = """
+import sys
+bare = set(sys.modules)
+from livedex_ipc.cli import main
+code = main(sys.argv[1:])
+print(*sorted(set(sys.modules) - bare), sep="\\n", file=sys.stderr)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def canned(home: Home) -> Iterator[CannedDaemon]:
+    with CannedDaemon(home.socket, search=search_result(hit("/r/a", "x", [[0, 1]]))) as daemon:
+        yield daemon
+
+
+def imported(home: Home, *words: str) -> set[str]:
+    command = [sys.executable, "-c", PROGRAM, *words]
+    done = subprocess.run(command, env=home.env, capture_output=True, text=True, check=True)
+    return set(done.stderr.split())
+
+
+def test_a_search_imports_only_what_it_needs(home: Home, canned: CannedDaemon) -> None:
+    modules = imported(home, "search", "x")
+    probe = f"import sys, {', '.join(THEIRS)}; print(*sys.modules)"
+    free = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout.split()
+    assert modules - set(free) - {"__future__"} == {"livedex_ipc"} | {f"livedex_ipc.{name}" for name in OURS}
+    assert set(THEIRS) - {"importlib"} <= modules, "what is listed here and not needed any more"
+
+
+@pytest.mark.parametrize("words", [["--human"], ["--vimgrep"], ["--files"], ["--since", "2d"]])
+def test_no_form_of_a_search_imports_what_is_slow(home: Home, canned: CannedDaemon, words: list[str]) -> None:
+    slow = {"asyncio", "dataclasses", "inspect", "argparse", "pathlib", "platformdirs", "rich", "tomllib", "subprocess"}
+    slow |= {"logging", "threading", "importlib.metadata", "livedex_ipc.methods", "livedex_ipc.server"}
+    assert not slow & imported(home, "search", "x", *words)

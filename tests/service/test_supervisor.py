@@ -1,0 +1,219 @@
+"""What systemd is told and what it hands over, against real datagram sockets and real descriptors."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from livedex_service import supervisor
+from support import Home
+
+VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "JOURNAL_STREAM")
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "systemd", None)  # the datagram protocol, wherever the tests run
+
+
+@pytest.fixture(params=["path", "abstract"])
+def manager(request: pytest.FixtureRequest, home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """The supervisor's end."""
+    if request.param == "abstract" and sys.platform != "linux":
+        pytest.skip("abstract sockets are Linux's")
+    address = f"@{home.path}" if request.param == "abstract" else str(home.path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(10)
+        sock.bind(address.replace("@", "\0", 1))
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        yield sock
+
+
+def test_states_are_told_in_one_datagram_each(manager: socket.socket) -> None:
+    assert supervisor.ready("1 of\n2") and manager.recv(999) == b"READY=1\nSTATUS=1 of 2"
+    assert supervisor.ready() and manager.recv(999) == b"READY=1"
+    assert supervisor.status("half\nway") and manager.recv(999) == b"STATUS=half way"
+    assert supervisor.stopping("bye") and manager.recv(999) == b"STOPPING=1\nSTATUS=bye"
+    assert supervisor.watchdog() and manager.recv(999) == b"WATCHDOG=1"
+    assert supervisor.reloading()
+    first, second = manager.recv(999).split(b"\n")
+    assert first == b"RELOADING=1" and second.startswith(b"MONOTONIC_USEC=") and int(second[15:]) > 0
+
+
+def test_without_a_supervisor_nothing_is_told() -> None:
+    assert not supervisor.ready("x")
+
+
+def test_a_supervisor_that_is_gone_is_no_error(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    for address in (home.path / "missing", home.path, "/" + "x" * 200):
+        monkeypatch.setenv("NOTIFY_SOCKET", str(address))
+        assert not supervisor.ready()
+
+
+def test_a_supervisor_that_does_not_read_does_not_hold_us(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = str(home.path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(address)
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        while supervisor.ready():
+            pass
+
+
+def test_systemd_python_is_used_where_it_is_installed(manager: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    package, daemon = ModuleType("systemd"), ModuleType("systemd.daemon")
+    daemon.notify = lambda state: told.append(state) or True  # type: ignore[attr-defined, func-returns-value]
+    package.daemon = daemon  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "systemd", package)
+    monkeypatch.setitem(sys.modules, "systemd.daemon", daemon)
+    assert supervisor.ready()
+    assert told == ["READY=1"]
+
+
+@pytest.mark.parametrize(
+    ("usec", "pid", "seconds"),
+    [
+        ("3000000", None, 1.5),
+        ("3000000", os.getpid(), 1.5),
+        ("3000000", 1, None),
+        (None, None, None),
+        ("", None, None),
+        ("0", None, None),
+        ("abc", None, None),
+        ("9" * 5000, None, None),
+    ],
+)
+def test_the_watchdogs_interval(
+    monkeypatch: pytest.MonkeyPatch, usec: str | None, pid: int | None, seconds: float | None
+) -> None:
+    for name, value in (("WATCHDOG_USEC", usec), ("WATCHDOG_PID", pid)):
+        if value is not None:
+            monkeypatch.setenv(name, str(value))
+    assert supervisor.watchdog_interval_s() == seconds
+
+
+# As a supervisor starts a daemon: descriptors from 3 on, the pid known only after the fork.
+INHERIT = """
+import os, socket, sys
+from livedex_service.supervisor import inherited_sockets
+for target, source in enumerate(map(int, sys.argv[2:]), 3):
+    os.dup2(source, target)
+os.environ["LISTEN_PID"] = sys.argv[1] if sys.argv[1] else str(os.getpid())
+try:
+    found = inherited_sockets()
+except ValueError as error:
+    print("ValueError", error)
+else:
+    print([(sock.fileno(), sock.family.name, sock.get_inheritable()) for sock in found])
+print([name for name in os.environ if name.startswith("LISTEN_")], inherited_sockets())
+"""
+
+
+def inherit(count: str, descriptors: list[int], pid: str = "") -> list[str]:
+    # High numbers first, so that placing one from 3 on does not overwrite another.
+    high = [os.dup2(descriptor, 50 + index) for index, descriptor in enumerate(descriptors)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", INHERIT, pid, *map(str, high)],
+            env={**os.environ, "LISTEN_FDS": count, "LISTEN_FDNAMES": "x"},
+            pass_fds=high,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    finally:
+        for descriptor in high:
+            os.close(descriptor)
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def listening(home: Home) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.bind(str(home.socket))
+        sock.listen()
+        yield sock
+
+
+def test_sockets_are_taken_over_once(listening: socket.socket) -> None:
+    found, after = inherit("1", [listening.fileno()])
+    assert found == "[(3, 'AF_UNIX', False)]"
+    assert after == "[] []"
+    assert inherit("2", [listening.fileno()] * 2)[0] == "[(3, 'AF_UNIX', False), (4, 'AF_UNIX', False)]"
+    assert inherit("0", [])[0] == "[]"
+
+
+def test_sockets_for_another_process_are_left_alone(listening: socket.socket) -> None:
+    assert inherit("1", [listening.fileno()], pid="1")[0] == "[]"
+
+
+def test_what_was_promised_and_is_not_right_is_an_error(listening: socket.socket, tmp_path: Path) -> None:
+    assert inherit("abc", [])[0].startswith("ValueError LISTEN_FDS is 'abc'")
+    assert inherit("-1", [])[0].startswith("ValueError")
+    assert "was not handed over" in inherit("999999999", [listening.fileno()])[0]
+    with (tmp_path / "f").open("w") as file:
+        assert "descriptor 3 is no socket" in inherit("1", [file.fileno()])[0]
+    with socket.socket(socket.AF_UNIX) as idle, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams:
+        for sock in (idle, datagrams):
+            assert "no listening Unix stream socket" in inherit("1", [sock.fileno()])[0]
+
+
+FORMAT = """
+import logging, os, sys
+if sys.argv[1] == "journal":
+    info = os.fstat(2)
+    os.environ["JOURNAL_STREAM"] = f"{info.st_dev}:{info.st_ino}"
+elif sys.argv[1] == "other":
+    os.environ["JOURNAL_STREAM"] = "1:2"
+from livedex_service.supervisor import log_formatter
+handler = logging.StreamHandler()
+handler.setFormatter(log_formatter())
+log = logging.getLogger("livedex.test")
+log.addHandler(handler)
+log.setLevel(1)
+log.info("started", extra={"roots": 2, "path": "a b"})
+log.warning("slow")
+try:
+    raise ValueError("x")
+except ValueError:
+    log.exception("failed")
+log.debug("detail")
+log.critical("gone")
+"""
+
+
+def lines_of(where: str) -> list[str]:
+    done = subprocess.run([sys.executable, "-c", FORMAT, where], capture_output=True, text=True, check=True)
+    return done.stderr.splitlines()
+
+
+def test_in_the_journal_each_line_has_its_priority() -> None:
+    lines = lines_of("journal")
+    assert lines[:2] == ["<6>livedex.test started roots=2 path='a b'", "<4>livedex.test slow"]
+    assert lines[2] == "<3>livedex.test failed" and lines[3].startswith("<3>Traceback")
+    assert all(line.startswith("<3>") for line in lines[2:-2])
+    assert lines[-2:] == ["<7>livedex.test detail", "<2>livedex.test gone"]
+
+
+@pytest.mark.parametrize("where", ["nothing", "other"])
+def test_elsewhere_lines_have_a_time(where: str) -> None:
+    first = lines_of(where)[0]
+    assert first.endswith("INFO livedex.test started roots=2 path='a b'") and first[:2] == "20"
+
+
+def test_a_stderr_that_is_closed_is_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOURNAL_STREAM", "1:2")
+    monkeypatch.setattr(sys, "stderr", None)
+    assert type(supervisor.log_formatter()) is supervisor.EventFormatter
+    record = logging.LogRecord("n", logging.INFO, "p", 1, "event", (), None)
+    assert supervisor.JournalFormatter().format(record) == "<6>n event"
