@@ -1,0 +1,193 @@
+"""A query's words against one index: which are asked, how rare each is, and how FTS5 is told.
+
+Invariant: an expression made here is always valid FTS5, whatever was typed: it is put together from tokens that the
+tokenizer itself found, each in quotes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from livedex_indexing.backend import Query
+from livedex_indexing.query import is_phrase, is_prefix
+from livedex_indexing.readpool import Reader
+from livedex_indexing.terms import parts_of
+
+MAX_WORDS: Final = 64  # the rarest so many count
+_KEPT_STOP_WORDS: Final = 3
+
+# Words that say nothing about what is looked for: articles, pronouns, prepositions, auxiliaries, and what people put
+# around a question. Taken from ranking.md's recipe: leaving them out gains .01 and two thirds of the time.
+_STOP_TEXT: Final = """
+a about above across after again against all also although always am among an and another any anyone anything are around
+as at be because been before being below between both but by can cannot could did do does doing don done down during
+each either else etc ever every few find for from further get gets getting had has have having he hence her here hers
+him his how however i if in into is it its itself just least less let like make many may me might more most much must my
+need needs neither no nor not now of off often on once one only onto or other others our out over own per please rather
+same shall she should show since so some such than that the their them then there these they thing this those through
+thus to together too toward under until up upon us use used uses using very via want wants was way we well were what
+whatever when where whether which while who whom whose why will with within without would yes yet you your explain
+"""
+STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
+
+_COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
+_COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
+_COUNT_PATHS = "SELECT count(*) FROM paths WHERE paths MATCH ?"
+_COUNT_ALL = "SELECT count(*) FROM chunks"
+
+
+class Unit(NamedTuple):
+    """One thing asked: a word, a prefix, words that stand together (``foo_bar``), or a phrase.
+
+    ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that hold it, ``files`` of paths. ``idf``
+    is BM25's, of its rows among all.
+    """
+
+    match: str
+    tokens: tuple[str, ...]
+    stems: tuple[str, ...]
+    prefix: bool
+    rows: int
+    files: int
+    idf: float
+
+    @property
+    def stop(self) -> bool:
+        return len(self.tokens) == 1 and (self.tokens[0] in STOP_WORDS or _is_letter(self.tokens[0]))
+
+
+class Phrase(NamedTuple):
+    """A phrase that a file must hold as written: ``text`` is what was typed, ``unit`` finds its candidates."""
+
+    text: str
+    unit: Unit
+
+
+class Asked(NamedTuple):
+    """What a search looks for. ``units`` in the order typed, stop words left out unless they stand alone; ``spoken``
+    is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out."""
+
+    units: tuple[Unit, ...]
+    spoken: tuple[Unit, ...]
+    required: tuple[Unit, ...]
+    phrases: tuple[Phrase, ...]
+    excluded: tuple[Unit, ...]
+    barred: tuple[Phrase, ...]
+    total: float
+    cut: bool
+
+    @property
+    def any_of(self) -> tuple[Unit, ...]:
+        """What a file must hold one of: the words, or the phrases where there are no words."""
+        return self.units or tuple(phrase.unit for phrase in self.phrases)
+
+    @property
+    def textual(self) -> bool:
+        """Whether anything is looked for in texts and paths; otherwise the query lists what the filters admit."""
+        return bool(self.units or self.phrases or self.required)
+
+
+class WordCounts:
+    """How many rows hold a word: read once a generation, since a common word's list is long to read."""
+
+    def __init__(self, generation: int) -> None:
+        self.generation = generation
+        self.chunks: int | None = None
+        self._known: dict[str, tuple[int, int]] = {}
+
+    def all_chunks(self, reader: Reader) -> int:
+        if self.chunks is None:
+            self.chunks = int(reader.one(_COUNT_ALL))
+        return self.chunks
+
+    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> tuple[int, int]:
+        """(chunks, paths) that hold it."""
+        known = self._known.get(match)
+        if known is None:
+            if len(stems) == 1 and not prefix:
+                rows = reader.one(_COUNT_TERM, (stems[0],)) or 0
+            else:
+                rows = reader.one(_COUNT_ROWS, (match,))
+            known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (match,)))
+        return known
+
+
+def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
+    """Reads a query's words against the index."""
+    spoken: list[Unit] = []
+    for word in query.text.split():
+        spoken += _units(reader, word, counts)
+    spoken = list(dict.fromkeys(spoken))
+    phrases = [phrase for text in query.phrases if (phrase := _phrase(reader, text, counts)) is not None]
+    units = [unit for unit in spoken if not unit.stop]
+    if not units and not phrases:
+        units = sorted(spoken, key=lambda unit: unit.rows)[:_KEPT_STOP_WORDS]
+    rarest = set(sorted(units, key=lambda unit: (unit.rows, unit.match))[:MAX_WORDS])
+    kept = tuple(unit for unit in units if unit in rarest)
+    excluded = [_whole(reader, word, counts) for word in query.excluded if not is_phrase(word)]
+    barred = [_phrase(reader, text[1:-1], counts) for text in query.excluded if is_phrase(text)]
+    required = [_whole(reader, word, counts) for word in query.required]
+    scored = (*kept, *(phrase.unit for phrase in phrases))
+    return Asked(
+        kept,
+        tuple(unit for unit in spoken if unit in rarest or unit.stop),
+        tuple(unit for unit in required if unit is not None),
+        tuple(phrases[:MAX_WORDS]),
+        tuple(unit for unit in excluded if unit is not None)[:MAX_WORDS],
+        tuple(phrase for phrase in barred if phrase is not None)[:MAX_WORDS],
+        sum(unit.idf for unit in scored if unit.rows or unit.files) or 1.0,
+        len(kept) < len(units) or max(len(phrases), len(excluded), len(barred)) > MAX_WORDS,
+    )
+
+
+def any_of(units: Iterable[Unit]) -> str:
+    """An FTS5 expression that any of the units satisfies."""
+    return " OR ".join(unit.match for unit in units)
+
+
+def _units(reader: Reader, word: str, counts: WordCounts) -> list[Unit]:
+    """A word as asked for: whole where it stands anywhere, else its parts."""
+    whole = _whole(reader, word, counts)
+    if whole is None or whole.rows or whole.files or whole.prefix:
+        return [] if whole is None else [whole]
+    parts = [part for piece in _surfaces(reader, word) for part in (parts_of(piece) or [piece])]
+    if len(parts) < 2:
+        return [whole]
+    found = (_whole(reader, part, counts) for part in parts)
+    return [unit for unit in found if unit is not None]
+
+
+def _whole(reader: Reader, word: str, counts: WordCounts) -> Unit | None:
+    """The tokens of a word as one unit; None when it has none (``->``)."""
+    prefix = is_prefix(word)
+    encoded = word.encode("utf-8", "replace")
+    tokens = tuple(token for _, _, token in reader.words(encoded))
+    if not tokens:
+        return None
+    stems = tuple(token for _, _, token in reader.stems(encoded))
+    match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
+    rows, files = counts.of(reader, match, stems, prefix)
+    return Unit(match, tokens, stems, prefix, rows, files, _idf(rows or files, counts.all_chunks(reader)))
+
+
+def _phrase(reader: Reader, text: str, counts: WordCounts) -> Phrase | None:
+    unit = _whole(reader, text.rstrip("*"), counts)
+    return None if unit is None else Phrase(text, unit)
+
+
+def _surfaces(reader: Reader, word: str) -> list[str]:
+    """The pieces of a word that are tokens, as they are written."""
+    encoded = word.encode("utf-8", "replace")
+    return [encoded[start:end].decode("utf-8", "replace") for start, end, _ in reader.words(encoded)]
+
+
+def _idf(rows: int, total: int) -> float:
+    """BM25's, never negative: a word in over half of the rows says next to nothing."""
+    return max(1e-6, math.log((max(total, rows) - rows + 0.5) / (rows + 0.5)))
+
+
+def _is_letter(token: str) -> bool:
+    """A single letter of an alphabet; one character of Chinese or Japanese is a word."""
+    return len(token) == 1 and ord(token) < 0x2E80

@@ -1,0 +1,202 @@
+"""What the rooms of the index hand each other: plain data, no behaviour.
+
+Invariant: a value here never changes after it was made, and every path is bytes relative to its root
+(``b""`` is the root itself; no leading or trailing slash), because file names are bytes and not text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, get_args
+
+import msgspec
+
+Kind = Literal["markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"]
+Status = Literal["indexed", "pending", "skipped", "failed"]
+EntryKind = Literal["file", "folder", "symlink", "special"]
+
+
+class Stat(NamedTuple):
+    """One entry as the kernel described it. Times are nanoseconds; compare for inequality, never for order."""
+
+    kind: EntryKind
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    ino: int
+    dev: int
+    mode: int
+
+    @property
+    def state(self) -> FileState:
+        return FileState(self.size, self.mtime_ns, self.ctime_ns, self.ino)
+
+
+class FileState(NamedTuple):
+    """What tells one state of a file from another. The device is left out: its number changes over a remount."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    ino: int
+
+
+class FileRow(NamedTuple):
+    """What the index holds for one path.
+
+    ``content_id`` is None unless ``status`` is ``indexed``. ``indexed_at`` is seconds since the epoch. ``settled`` is
+    False while the file's times lie so close to its indexing that a later write could have left them unchanged
+    (git calls such an entry racily clean): its bytes are hashed again before they are believed.
+    """
+
+    root_id: int
+    path: bytes
+    state: FileState
+    status: Status
+    reason: str | None
+    content_id: int | None
+    content_hash: bytes | None
+    signature: bytes | None
+    language: str | None
+    indexed_at: float
+    settled: bool
+
+
+class Chunk(msgspec.Struct, frozen=True, gc=False):
+    """A piece of one file. Lines are 1-based and inclusive, bytes are half-open offsets into the file on disk.
+
+    ``context`` is the end of the text before the chunk: searchable, not part of the chunk. ``heading`` is the chain
+    joined by `` > ``, ``symbol`` the qualified name of the definition; both are None where there is none.
+    """
+
+    ordinal: int
+    text: str
+    context: str
+    kind: Kind
+    language: str | None
+    heading: str | None
+    symbol: str | None
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    metadata: dict[str, Any]
+
+
+class ChunkTerms(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What is searchable of a chunk beside its text: words joined by spaces.
+
+    ``ids`` holds the parts of words in mixed case (``getHTTPResponse`` gives ``get HTTP Response``), ``heads`` the
+    headings above and inside, ``symbols`` the names of the definitions around and inside.
+    """
+
+    ids: str
+    heads: str
+    symbols: str
+
+
+class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
+    """One file's bytes, decoded and cut. ``chunks`` tile the decoded text; ``terms`` runs beside them.
+
+    ``encoding`` is a Python codec name with which a slice of the bytes decodes again. ``frontmatter`` is None where
+    there is none, and ``frontmatter_fault`` says why a block that looks like one was taken as ordinary text.
+    """
+
+    pipeline: str
+    language: str | None
+    encoding: str
+    lossy: bool
+    chunks: list[Chunk]
+    terms: list[ChunkTerms]
+    frontmatter: dict[str, Any] | None = None
+    frontmatter_fault: str | None = None
+    fallback: str | None = None
+
+
+class RootRow(NamedTuple):
+    """A watched folder as the index knows it. ``missing_since`` is seconds since the epoch, None while it is there."""
+
+    id: int
+    path: bytes
+    dev: int
+    ino: int
+    missing_since: float | None
+    first_indexed: bool
+    last_reconciled: float | None
+
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # stored as places in these: append only
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+
+
+class StatusCounts(NamedTuple):
+    """Files of one root by status."""
+
+    indexed: int = 0
+    pending: int = 0
+    skipped: int = 0
+    failed: int = 0
+
+
+class Counts(NamedTuple):
+    """How much the index holds. ``roots`` has an entry for each root with rows; ``chunks`` counts those in use."""
+
+    roots: dict[int, StatusCounts]
+    chunks: int
+    db_bytes: int
+
+
+TermName = Literal["path", "ext", "lang", "kind"]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """``name:value`` of a query. ``value`` is as written, without quotes; an excluded one shuts out what it admits."""
+
+    name: TermName
+    value: str
+    excluded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of an index.
+
+    ``text`` is the words alone, separated by blanks, a prefix with its ``*``: a file holds at least one of them and
+    all of ``required`` and ``phrases``. ``excluded`` are words, prefixes, or phrases in double quotes. ``path`` is
+    absolute; ``globs`` are relative to each root; ``kinds``, ``languages`` and ``roots`` are lists of which any one
+    suffices, empty for all. ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are seconds since the
+    epoch.
+    """
+
+    text: str = ""
+    required: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
+    mode: str = "keyword"
+    limit: int = 10
+    offset: int = 0
+    path: bytes | None = None
+    globs: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    roots: tuple[bytes, ...] = ()
+    modified_after: float | None = None
+    modified_before: float | None = None
+    group: Literal["chunk", "file"] = "chunk"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place that answers a query. ``path`` is absolute; ``ordinal`` is the chunk's, None for a file without chunks.
+
+    ``explain`` holds the parts of ``score`` by name; their sum is the score.
+    """
+
+    path: bytes
+    ordinal: int | None
+    score: float
+    start_line: int | None = None
+    end_line: int | None = None
+    explain: dict[str, float] | None = None

@@ -1,0 +1,141 @@
+"""Contents: what one state of a file's bytes was cut into, stored once however many files hold it.
+
+Invariant: a content that no file uses carries ``unused_since`` and its chunks stand in ``dead``; one in use has
+neither. `ContentTable.settle` restores that before each commit for whatever the transaction touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import apsw
+import msgspec
+
+from livedex_indexing.backend import KINDS, Chunk, ChunkedContent, ChunkTerms
+from livedex_indexing.database import fetch
+
+# So many characters of a chunk's beginning are indexed once more behind its context: a phrase, or a word that a hard
+# cut tore, which runs over the border of two chunks is then whole in one column. (FTS5 has no phrase over columns.)
+BRIDGE_CHARS: Final = 64
+
+_KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
+_OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
+_encode: Final = msgspec.json.Encoder().encode
+
+_FIND = "SELECT id FROM contents WHERE hash = ? AND signature = ?"
+_NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
+_ADD = """INSERT INTO contents (hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
+          frontmatter, frontmatter_fault, fallback) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_BODY = "INSERT INTO postings (rowid, body, context, ids, heads, symbols) VALUES (?, ?, ?, ?, ?, ?)"
+_USE = """SELECT unused_since, first_chunk, first_chunk + chunks - 1,
+          EXISTS (SELECT 1 FROM files WHERE content_id = contents.id) FROM contents WHERE id = ?"""
+_SET_UNUSED = "UPDATE contents SET unused_since = ? WHERE id = ?"
+_KILL = "INSERT OR IGNORE INTO dead SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
+_REVIVE = "DELETE FROM dead WHERE id BETWEEN ? AND ?"
+_COLLECTABLE = """SELECT id, first_chunk, first_chunk + chunks - 1 FROM contents
+                  WHERE unused_since IS NOT NULL AND unused_since <= ? ORDER BY unused_since, id LIMIT ?"""
+_COLLECT = (
+    "DELETE FROM postings WHERE rowid BETWEEN ? AND ?",
+    "DELETE FROM chunks WHERE id BETWEEN ? AND ?",
+    "DELETE FROM dead WHERE id BETWEEN ? AND ?",
+)
+_DROP = "DELETE FROM contents WHERE id = ?"
+_UNMERGED = "UPDATE state SET value = value + ? WHERE name = 'unmerged'"
+
+
+class ContentTable:
+    """The tables ``contents``, ``chunks``, ``postings`` and ``dead`` as the writer uses them."""
+
+    def __init__(self, db: apsw.Connection, now: Callable[[], float]) -> None:
+        self._db = db
+        self._now = now
+        self._languages: dict[str, int] = {}
+        self._touched: dict[int, bool] = {}  # content id → do not wait to collect it
+
+    def forget_cached(self) -> None:
+        """After a rollback: what was remembered of rows that are not there."""
+        self._languages.clear()
+        self._touched.clear()
+
+    def find(self, content_hash: bytes, signature: bytes) -> int | None:
+        found: int | None = self._db.execute(_FIND, (content_hash, signature)).get
+        return found
+
+    def add(self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent) -> int:
+        """Stores a content with its chunks and postings; one that is there already is left as it is. Returns its id."""
+        known = self.find(content_hash, signature)
+        if known is not None:
+            return known
+        db, chunks = self._db, content.chunks
+        first = int(db.execute(_NEXT_CHUNK).get)
+        language = self._language(content.language)
+        frontmatter = None if content.frontmatter is None else _encode(content.frontmatter).decode()
+        db.execute(
+            _ADD,
+            (content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
+             int(content.lossy), frontmatter, content.frontmatter_fault, content.fallback),
+        )  # fmt: skip
+        content_id = db.last_insert_rowid()
+        db.executemany(_ADD_CHUNK, [self._chunk_row(first + i, content_id, c) for i, c in enumerate(chunks)])
+        db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
+        self.touch(content_id)
+        return content_id
+
+    def touch(self, content_id: int, *, forget: bool = False) -> None:
+        """A file began or ceased to point at this content: `settle` looks at it before the commit.
+
+        With ``forget`` it is collected by the next `collect`, whatever its age, should no file use it.
+        """
+        self._touched[content_id] = forget or self._touched.get(content_id, False)
+
+    def settle(self) -> None:
+        for content_id, forget in self._touched.items():
+            for unused_since, first, last, used in fetch(self._db, _USE, (content_id,)):
+                if used and unused_since is not None:
+                    self._db.execute(_SET_UNUSED, (None, content_id))
+                    self._db.execute(_REVIVE, (first, last))
+                elif not used and (unused_since is None or (forget and unused_since)):
+                    self._db.execute(_SET_UNUSED, (0.0 if forget else self._now(), content_id))
+                    self._db.execute(_KILL, (first, last))
+        self._touched.clear()
+
+    def collect(self, older_than_s: float, limit: int) -> int:
+        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        rows = fetch(self._db, _COLLECTABLE, (self._now() - older_than_s, limit))
+        for content_id, first, last in rows:
+            if last >= first:
+                for statement in _COLLECT:
+                    self._db.execute(statement, (first, last))
+            self._db.execute(_DROP, (content_id,))
+        if rows:
+            self._db.execute(_UNMERGED, (sum(last - first + 1 for _, first, last in rows),))
+        return len(rows)
+
+    def _language(self, name: str | None) -> int | None:
+        if name is None:
+            return None
+        known = self._languages.get(name)
+        if known is None:
+            self._db.execute("INSERT OR IGNORE INTO languages (name) VALUES (?)", (name,))
+            known = int(self._db.execute("SELECT id FROM languages WHERE name = ?", (name,)).get)
+            self._languages[name] = known
+        return known
+
+    def _chunk_row(self, chunk_id: int, content_id: int, chunk: Chunk) -> tuple[Any, ...]:
+        return (
+            chunk_id, content_id, _KIND_PLACE[chunk.kind], self._language(chunk.language), chunk.start_byte,
+            chunk.end_byte, chunk.start_line, chunk.end_line, len(chunk.context), chunk.heading, chunk.symbol,
+            _metadata(chunk.metadata) if chunk.metadata else None,
+        )  # fmt: skip
+
+
+def _metadata(metadata: dict[str, Any]) -> str | None:
+    own = {key: value for key, value in metadata.items() if key not in _OF_CONTENT}
+    return _encode(own).decode() if own else None
+
+
+def _body_row(chunk_id: int, chunk: Chunk, terms: ChunkTerms) -> tuple[Any, ...]:
+    context = chunk.context + chunk.text[:BRIDGE_CHARS] if chunk.context else ""
+    return chunk_id, chunk.text, context, terms.ids, terms.heads, terms.symbols

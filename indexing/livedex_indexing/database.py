@@ -1,0 +1,152 @@
+"""Opens the index file: makes it, brings an older one up to date, and refuses what is not a sound index.
+
+Invariant: a connection given out here is to a file of this schema, readable by its owner alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from livedex_ipc.errors import Unavailable
+
+APPLICATION_ID: Final = 0x4C444558  # "LDEX", in the file's header
+BUSY_MS: Final = 5_000
+WRITER_CACHE_KIB: Final = 8_192
+READER_CACHE_KIB: Final = 2_048
+WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
+JOURNAL_LIMIT_BYTES: Final = 32 << 20
+
+# Numbered and append-only: entry n brings a file of version n to version n + 1.
+STEPS: Final = ("schema.sql",)
+SCHEMA_VERSION: Final = len(STEPS)
+
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_UNWRITABLE = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
+
+
+class IndexDamaged(Unavailable):
+    """The index file is not a database, is corrupt or belongs to another program. It is rebuilt aside."""
+
+
+class IndexNewer(Unavailable):
+    """The index file was written by a newer livedex. Its bytes are left as they are."""
+
+
+class IndexUnwritable(Unavailable):
+    """The index file cannot be written or read now: a full disk, a read-only mount, an input/output error."""
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turns the errors of SQLite that a caller can act on into ours; all others pass as they are."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise IndexDamaged(f"the index {path} is damaged: {error}", {"path": path}) from error
+    except apsw.BusyError as error:
+        raise IndexUnwritable(f"the index {path} is locked by another program", {"path": path}) from error
+    except _UNWRITABLE as error:
+        raise IndexUnwritable(f"the index {path} cannot be used: {error}", {"path": path}) from error
+
+
+def open_writer(path: str) -> apsw.Connection:
+    """The one connection that writes. Makes the file (0600) where there is none.
+
+    Raises IndexDamaged, IndexNewer or IndexUnwritable; a file that is refused is left byte for byte as it was.
+    """
+    with translated(path):
+        _make_private(path)
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.set_busy_timeout(BUSY_MS)
+            db.pragma("cache_size", -WRITER_CACHE_KIB)
+            _check_version(db, path)
+            _set_up(db, path)
+            _bring_up_to_date(db)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
+    """A connection that can only read; ``progress`` is asked now and then and ends the statement with True."""
+    with translated(path):
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        db.set_busy_timeout(BUSY_MS)
+        db.pragma("cache_size", -READER_CACHE_KIB)
+        db.pragma("temp_store", "memory")
+        db.set_progress_handler(progress, 2_000)
+    return db
+
+
+def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    """All rows of a statement, as tuples. Nothing stays open that would pin the write-ahead log."""
+    return db.execute(sql, values).fetchall()
+
+
+def _make_private(path: str) -> None:
+    """SQLite gives the WAL and its index the mode of the database: so one mode, set whatever the umask, serves all.
+
+    An existing file is not opened here: closing a descriptor of a database drops the locks that this process holds.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise IndexUnwritable(f"the index {path} cannot be made: {error.strerror}", {"path": path}) from error
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise IndexDamaged(f"the index {path} is not a regular file", {"path": path})
+    with suppress(PermissionError):  # another user's file: opening it says so better
+        Path(path).chmod(0o600)
+
+
+def _check_version(db: apsw.Connection, path: str) -> None:
+    tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
+    application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
+    if not tables and application in (0, APPLICATION_ID) and version == 0:
+        return
+    if application != APPLICATION_ID:
+        raise IndexDamaged(f"{path} is a database of another program", {"path": path})
+    if version > SCHEMA_VERSION:
+        raise IndexNewer(
+            f"the index {path} was written by a newer livedex (schema {version}, known up to {SCHEMA_VERSION})",
+            {"path": path, "schema": version},
+        )
+
+
+def _set_up(db: apsw.Connection, path: str) -> None:
+    db.pragma("page_size", 4096)
+    db.pragma("auto_vacuum", 2)  # incremental; has no effect on a file that has tables already
+    if str(db.pragma("journal_mode", "wal")).lower() != "wal":
+        raise IndexUnwritable(f"the filesystem of {path} cannot hold a write-ahead log", {"path": path})
+    db.pragma("synchronous", "normal")
+    db.pragma("foreign_keys", False)  # kept by the code and proven by integrity(); a check a row would cost a tenth
+    db.pragma("secure_delete", True)  # freed bytes are zeroed; measured: no slower
+    db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
+    db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
+
+
+def _bring_up_to_date(db: apsw.Connection) -> None:
+    """All steps in one transaction: a crash leaves the old version or the new one."""
+    version = int(db.pragma("user_version"))
+    if version == SCHEMA_VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for step in STEPS[version:]:
+            db.execute(Path(__file__).with_name(step).read_text(encoding="utf-8"))
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", SCHEMA_VERSION)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise

@@ -1,0 +1,135 @@
+"""Files: one row a path, in the tables ``files`` and ``paths``, as the writer uses them.
+
+Invariant: every row of ``files`` has its words in ``paths`` under the same id, and each content that a row begins or
+ceases to point at is handed to `ContentTable.touch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import apsw
+
+from livedex_indexing.backend import STATUSES, FileRow, FileState
+from livedex_indexing.contents import ContentTable
+from livedex_indexing.database import fetch
+from livedex_indexing.words import below, path_text, split_path
+
+_STATUS_PLACE: Final = {status: place for place, status in enumerate(STATUSES)}
+_WRAP: Final = 1 << 64  # inode numbers have 64 bits without sign, SQLite's integers 64 with
+_BATCH: Final = 500
+
+ROW = """f.root_id, f.folder, f.name, f.size, f.mtime_ns, f.ctime_ns, f.ino, f.status, f.reason, f.content_id,
+         coalesce(t.hash, f.content_hash), coalesce(t.signature, f.signature),
+         (SELECT name FROM languages WHERE id = t.language), f.indexed_at, f.settled"""
+FROM = "FROM files f LEFT JOIN contents t ON t.id = f.content_id"
+_FOLDER = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ?"
+_FILE = f"{_FOLDER} AND f.name = ?"
+_BY_INO = f"SELECT {ROW} {FROM} WHERE f.ino = ?"
+_FIND = "SELECT id, content_id FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
+          content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
+             content_hash = ?, signature = ?, indexed_at = ?, settled = ? WHERE id = ?"""
+_ADD_PATH = "INSERT INTO paths (rowid, name, folder) VALUES (?, ?, ?)"
+_BELOW_ALL = "SELECT id, content_id FROM files WHERE root_id = ?"
+_BELOW = f"{_BELOW_ALL} AND (folder = ? OR folder >= ? AND folder < ?)"
+_FOLDERS_ALL = "SELECT DISTINCT folder FROM files WHERE root_id = ? ORDER BY folder"
+_FOLDERS = """SELECT DISTINCT folder FROM files WHERE root_id = ? AND (folder = ? OR folder >= ? AND folder < ?)
+              ORDER BY folder"""
+_DROP = "DELETE FROM files WHERE id = ?"
+_DROP_PATH = "DELETE FROM paths WHERE rowid = ?"
+_UNMERGED = "UPDATE state SET value = value + ? WHERE name = 'unmerged'"
+
+
+def to_signed(number: int) -> int:
+    """An inode or device number as SQLite can hold it."""
+    return number - _WRAP if number >= _WRAP >> 1 else number
+
+
+def to_unsigned(number: int) -> int:
+    return number + _WRAP if number < 0 else number
+
+
+def file_row(values: tuple[Any, ...]) -> FileRow:
+    """A row selected as `ROW`."""
+    (root_id, folder, name, size, mtime, ctime, ino, status, reason, content_id, digest, signature, language,
+     indexed_at, settled) = values  # fmt: skip
+    return FileRow(
+        root_id, folder + b"/" + name if folder else name,
+        FileState(size, mtime, ctime, ino if ino >= 0 else ino + _WRAP), STATUSES[status], reason, content_id, digest,
+        signature, language, indexed_at, settled == 1,
+    )  # fmt: skip
+
+
+class FileTable:
+    """Reads and writes rows of files inside the writer's transactions."""
+
+    def __init__(self, db: apsw.Connection, contents: ContentTable) -> None:
+        self._db = db
+        self._contents = contents
+
+    def put(self, rows: Iterable[FileRow]) -> int:
+        """Inserts or replaces each row by (root_id, path). Returns how many rows were given."""
+        count = 0
+        for row in rows:
+            self._put_one(row)
+            count += 1
+        return count
+
+    def remove(self, root_id: int, paths: Iterable[bytes], *, forget: bool) -> int:
+        found = [row for path in paths for row in fetch(self._db, _FIND, (root_id, *split_path(path)))]
+        return self._drop(found, forget=forget)
+
+    def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
+        """Everything under a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
+        sql, values = (_BELOW, (path, *below(path))) if path else (_BELOW_ALL, ())
+        return self._drop(fetch(self._db, sql, (root_id, *values)), forget=forget)
+
+    def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
+        return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
+
+    def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
+        sql, values = (_FOLDERS, (path, *below(path))) if path else (_FOLDERS_ALL, ())
+        return [folder for (folder,) in fetch(self._db, sql, (root_id, *values))]
+
+    def file(self, root_id: int, path: bytes) -> FileRow | None:
+        found = fetch(self._db, _FILE, (root_id, *split_path(path)))
+        return file_row(found[0]) if found else None
+
+    def by_inode(self, ino: int) -> list[FileRow]:
+        return [file_row(values) for values in fetch(self._db, _BY_INO, (to_signed(ino),))]
+
+    def _put_one(self, row: FileRow) -> None:
+        folder, name = split_path(row.path)
+        state, content_id = row.state, row.content_id
+        # The content carries hash and signature of an indexed file: kept here only where there is no content.
+        own = (row.content_hash, row.signature) if content_id is None else (None, None)
+        values = (state.size, state.mtime_ns, state.ctime_ns, to_signed(state.ino), _STATUS_PLACE[row.status],
+                  row.reason, content_id, *own, row.indexed_at, int(row.settled))  # fmt: skip
+        known = fetch(self._db, _FIND, (row.root_id, folder, name))
+        if not known:
+            self._db.execute(_ADD, (row.root_id, folder, name, *values))
+            self._db.execute(_ADD_PATH, (self._db.last_insert_rowid(), path_text(name), path_text(folder)))
+        else:
+            self._db.execute(_CHANGE, (*values, known[0][0]))
+        before = known[0][1] if known else None
+        for changed in {before, content_id} if before != content_id else ():
+            if changed is not None:
+                self._contents.touch(changed)
+
+    def _drop(self, found: list[tuple[int, int | None]], *, forget: bool) -> int:
+        for batch in _batches(found):
+            self._db.executemany(_DROP, [(file_id,) for file_id, _ in batch])
+            self._db.executemany(_DROP_PATH, [(file_id,) for file_id, _ in batch])
+            for _, content_id in batch:
+                if content_id is not None:
+                    self._contents.touch(content_id, forget=forget)
+        if found:
+            self._db.execute(_UNMERGED, (len(found),))
+        return len(found)
+
+
+def _batches(found: list[tuple[int, int | None]]) -> Iterator[list[tuple[int, int | None]]]:
+    return (found[start : start + _BATCH] for start in range(0, len(found), _BATCH))

@@ -1,0 +1,87 @@
+"""The files behind an answer, read once each: nothing of a file is served unless it is as it was indexed.
+
+Invariant: bytes given out are those whose hash the content carries, or of a file whose size, times and inode are as
+they were when that hash was taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing import tree
+from livedex_indexing.backend import FileState
+from livedex_indexing.filerows import to_unsigned
+
+HASH_BYTES: Final = 16
+_KEPT_BYTES: Final = 16 << 20  # of files kept until the answer is made
+_TRIED: Final = 3  # copies of one content, should the first have changed
+
+COPY = "d.id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled"
+
+
+class FileCopy(NamedTuple):
+    """One file that holds a content. ``path`` is relative to its root."""
+
+    file_id: int
+    root_id: int
+    path: bytes
+    state: FileState
+    settled: bool
+
+
+def file_copy(values: Sequence[Any]) -> FileCopy:
+    """A row selected as `COPY`."""
+    file_id, root_id, folder, name, size, mtime, ctime, ino, settled = values
+    path = folder + b"/" + name if folder else name
+    return FileCopy(file_id, root_id, path, FileState(size, mtime, ctime, to_unsigned(ino)), settled == 1)
+
+
+class LiveFiles:
+    """Reads files for one answer. ``stale`` gathers (root id, path) of those found changed, to be looked at again."""
+
+    def __init__(self, roots: Mapping[int, bytes]) -> None:
+        self.stale: list[tuple[int, bytes]] = []
+        self._roots = roots
+        self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
+
+    def read(self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
+        """The bytes of a content and the copy they came from, the first of ``copies`` that still holds them; None
+        when none of the first few does."""
+        if content_id not in self._kept:
+            self._keep(content_id, self._first_of(content_hash, copies))
+        return self._kept[content_id]
+
+    def _first_of(self, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
+        for copy in copies[:_TRIED]:
+            data = self._read_one(copy, content_hash)
+            if data is not None:
+                return copy, data
+        return None
+
+    def _read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
+        root = self._roots[copy.root_id]
+        data = tree.read_if_unchanged(root, copy.path, copy.state)
+        if data is not None and copy.settled:
+            return data
+        if data is None:
+            self.stale.append((copy.root_id, copy.path))
+            try:
+                # A file that was touched holds the same bytes still; one of another size does not.
+                data = tree.read_file(root, copy.path, copy.state.size).data
+            except tree.TreeError:
+                return None
+        if hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash:
+            return data
+        if (copy.root_id, copy.path) not in self.stale:
+            self.stale.append((copy.root_id, copy.path))
+        return None
+
+    def _keep(self, content_id: int, found: tuple[FileCopy, bytes] | None) -> None:
+        self._kept[content_id] = found
+        held = sum(len(entry[1]) for entry in self._kept.values() if entry is not None)
+        while held > _KEPT_BYTES and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            held -= len(dropped[1]) if dropped is not None else 0

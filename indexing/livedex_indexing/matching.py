@@ -1,0 +1,164 @@
+"""Everything that matches a query, in the order it is served: first the ranked, then all others.
+
+Invariant: the order depends on the index's generation and the query alone, not on the page asked for; so the pages of
+one generation neither overlap nor leave out, and every match can be paged to.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Final
+
+from livedex_indexing import postings
+from livedex_indexing.asked import Asked, Unit, any_of
+from livedex_indexing.filters import Admission
+from livedex_indexing.rank import Copy, Placed, arrange, rank_files, spread
+from livedex_indexing.readpool import Reader
+from livedex_indexing.words import path_text
+
+_BATCH: Final = 500
+_COPIES: Final = 64  # of one content whose names are looked at
+
+_CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
+_COPIES_OF = """SELECT d.content_id, d.id, d.folder, d.name FROM files d
+                WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {}
+                ORDER BY length(d.folder) + length(d.name)"""
+_CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
+                ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+                WHERE t.id IN (SELECT value FROM json_each(?)) AND {}"""
+# A content with chunks of which none is admitted is no match; one without chunks has nothing to shut out.
+_NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d JOIN contents t ON t.id = d.content_id
+             WHERE {} {} GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
+_ANY_CHUNK = """AND (SELECT count(*) FROM chunks c
+                WHERE c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1 AND {}) > 0"""
+
+
+class Matching:
+    """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking."""
+
+    def __init__(self, reader: Reader, asked: Asked, admission: Admission, *, one_each: bool, one_file: bool) -> None:
+        self._reader = reader
+        self._asked = asked
+        self._admission = admission
+        self._one_each = one_each
+        self._one_file = one_file
+        self.late = False
+
+    def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed]:
+        """The hits in order. ``holds`` says whether a content holds its phrases. Raises DeadlinePassed."""
+        if not self._asked.textual:
+            return (hit for hit in self._newest() if holds(hit.content_id))
+        hits = (hit for hit in self._all() if holds(hit.content_id))
+        return hits if self._one_each or self._one_file else spread(hits)
+
+    def _all(self) -> Iterator[Placed]:
+        ranked = self._ranked()
+        yield from ranked
+        if self.late:
+            return
+        contents = {hit.content_id for hit in ranked}
+        yield from self._other_chunks({hit.chunk_id for hit in ranked if hit.chunk_id is not None}, contents)
+        yield from self._other_files(contents)
+
+    def _ranked(self) -> list[Placed]:
+        asked, admission = self._asked, self._admission
+        lists = postings.collect(self._reader, asked, admission)
+        self.late = lists.late
+        with self._reader.unhurried():
+            chunks = lists.words.keys() | lists.pairs.keys() | lists.near.keys() | lists.symbols.keys()
+            content_of = self._pairs(_CONTENT_OF, chunks)
+            of_files = self._pairs(_CONTENT_OF_FILE, lists.paths.keys())
+            if not lists.late:
+                content_of |= self._score_found_by_path(lists, set(of_files.values()) - set(content_of.values()))
+            copies = self._copies({*content_of.values(), *of_files.values()}, lists.paths)
+        files = rank_files(lists, content_of, copies, asked.total)
+        return arrange(files, one_each=self._one_each, crowd=self._one_file)
+
+    def _score_found_by_path(self, lists: postings.Lists, contents: Iterable[int]) -> dict[int, int]:
+        """The chunks of files that only their path brought, with their scores by words: for their place and so that
+        the hit is the chunk that says most."""
+        sql, values = self._admission.chunks
+        chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (_json(contents), *values)))
+        units = [unit for unit in self._asked.any_of if unit.rows]
+        found = postings.score_chunks(self._reader, units, chunks.keys(), small=self._admission.small)
+        lists.words.update(found)
+        return {chunk_id: chunks[chunk_id] for chunk_id in found}
+
+    def _copies(self, contents: Iterable[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
+        sql, values = self._admission.files
+        rows = self._reader.rows(_COPIES_OF.format(sql), (_json(contents), *values))
+        copies: dict[int, list[Copy]] = {}
+        names: dict[bytes, float] = {}
+        for content_id, file_id, folder, name in rows:
+            those = copies.setdefault(content_id, [])
+            if len(those) < _COPIES or file_id in paths:
+                if name not in names:
+                    names[name] = self._name_score(name)
+                path = folder + b"/" + name if folder else name
+                those.append(Copy(file_id, path, names[name], paths.get(file_id, 0.0)))
+        return copies
+
+    def _name_score(self, name: bytes) -> float:
+        """Σ idf of what is asked for that stands in a file's name."""
+        stems = {stem for _, _, stem in self._reader.stems(path_text(name).encode("utf-8", "replace"))}
+        return sum(unit.idf for unit in self._asked.any_of if _stands_among(unit, stems))
+
+    def _other_chunks(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
+        """All further chunks that match, by their ids; with ``one_each`` one for each content not served yet."""
+        units = [unit for unit in self._asked.any_of if unit.rows]
+        last, match = 0, any_of(units)
+        while units:
+            found = postings.other_chunks(self._reader, match, last, self._admission, _BATCH)
+            content_of = self._pairs(_CONTENT_OF, found)
+            for chunk_id in found:
+                content_id = content_of[chunk_id]
+                if chunk_id not in seen and not (self._one_each and content_id in contents):
+                    yield Placed(content_id, None, chunk_id, 0.0, {})
+                contents.add(content_id)
+            if len(found) < _BATCH:
+                return
+            last = found[-1]
+
+    def _other_files(self, contents: set[int]) -> Iterator[Placed]:
+        """Files that match by their path alone, each content once."""
+        units = [unit for unit in self._asked.units if unit.files]
+        last, match = 0, any_of(units)
+        while units:
+            found = postings.other_files(self._reader, match, last, self._admission, _BATCH)
+            content_of = self._pairs(_CONTENT_OF_FILE, found)
+            for file_id in found:
+                if content_of[file_id] not in contents:
+                    contents.add(content_of[file_id])
+                    yield Placed(content_of[file_id], file_id, None, 0.0, {})
+            if len(found) < _BATCH:
+                return
+            last = found[-1]
+
+    def _newest(self) -> Iterator[Placed]:
+        files, chunks = self._admission.files, self._admission.chunks
+        some = "" if chunks.sql == "1" else _ANY_CHUNK.format(chunks.sql)
+        values = (*files.values, *(chunks.values if some else ()))
+        for content_id, file_id, _ in self._reader.rows(_NEWEST.format(files.sql, some), values):
+            yield Placed(content_id, file_id, None, 0.0, {})
+
+    def _pairs(self, sql: str, ids: Iterable[int]) -> dict[int, int]:
+        return dict(self._reader.rows(sql, (_json(ids),)))
+
+
+def page(hits: Iterator[Placed], offset: int, limit: int) -> tuple[list[Placed], bool]:
+    """One page, and whether there is more behind it."""
+    found = list(islice(hits, offset, offset + limit + 1))
+    return found[:limit], len(found) > limit
+
+
+def _stands_among(unit: Unit, stems: set[str]) -> bool:
+    if unit.prefix:
+        return any(stem.startswith(unit.stems[-1]) for stem in stems) and stems.issuperset(unit.stems[:-1])
+    return stems.issuperset(unit.stems)
+
+
+def _json(ids: Iterable[int]) -> str:
+    return json.dumps(sorted(ids))

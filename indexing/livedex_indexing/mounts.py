@@ -1,0 +1,115 @@
+"""What kind of filesystem a path lies on: an ordinary one, one across a network, or one the kernel makes up.
+
+Invariant: the answer is read from the system's table of mounts, never from the path itself, so that asking about a
+dead network share does not hang.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Literal
+
+MountKind = Literal["local", "network", "pseudo"]
+
+PSEUDO = frozenset(
+    [
+        "binfmt_misc",
+        "bpf",
+        "cgroup",
+        "cgroup2",
+        "configfs",
+        "debugfs",
+        "devfs",
+        "devpts",
+        "devtmpfs",
+        "efivarfs",
+        "fusectl",
+        "mqueue",
+        "nsfs",
+        "proc",
+        "pstore",
+        "securityfs",
+        "selinuxfs",
+        "sysfs",
+        "tracefs",
+    ]
+)
+# Changes made by another machine raise no event here; FUSE raises none for what its server changes by itself.
+NETWORK = frozenset(
+    [
+        "9p",
+        "acfs",
+        "afpfs",
+        "afs",
+        "autofs",
+        "beegfs",
+        "ceph",
+        "cifs",
+        "coda",
+        "davfs",
+        "gfs2",
+        "glusterfs",
+        "gpfs",
+        "lustre",
+        "macfuse",
+        "ncpfs",
+        "nfs",
+        "nfs4",
+        "ocfs2",
+        "orangefs",
+        "osxfuse",
+        "pvfs2",
+        "smb2",
+        "smb3",
+        "smbfs",
+        "vboxsf",
+        "virtiofs",
+        "vmhgfs",
+        "webdav",
+    ]
+)
+_MOUNTINFO = Path("/proc/self/mountinfo")
+_OCTAL = re.compile(rb"\\([0-7]{3})")
+
+
+def mount_kind(path: bytes) -> MountKind:
+    """The kind of the filesystem that holds the absolute path. The path need not exist; links in it count as names."""
+    if sys.platform == "darwin":
+        return kind_of_type(_darwin_type(path))
+    return kind_of_type(linux_type(path, _MOUNTINFO.read_bytes()))
+
+
+def kind_of_type(fs_type: str) -> MountKind:
+    """The kind that a filesystem's type name stands for; a type nobody heard of is local."""
+    if fs_type in PSEUDO:
+        return "pseudo"
+    # fuseblk is a local disk (ntfs-3g) and tells of every change made on this machine.
+    if fs_type in NETWORK or fs_type == "fuse" or fs_type.startswith("fuse."):
+        return "network"
+    return "local"
+
+
+def linux_type(path: bytes, mountinfo: bytes) -> str:
+    """The type of the deepest mount above the path; of several on one point the last one hides the others."""
+    best, found = -1, ""
+    for line in mountinfo.splitlines():
+        fields, _, rest = line.partition(b" - ")
+        point = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), fields.split(b" ")[4])
+        inside = point in (b"/", path) or path.startswith(point + b"/")
+        if inside and len(point) >= best:
+            best, found = len(point), os.fsdecode(rest.split(b" ", 1)[0])
+    return found
+
+
+def _darwin_type(path: bytes) -> str:
+    """The name in ``statfs``'s f_fstypename: 16 bytes at offset 72 of the 64-bit-inode layout; "" when it fails."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    call = getattr(libc, "statfs$INODE64", None) or libc.statfs
+    buffer = ctypes.create_string_buffer(4096)
+    if call(path, buffer) != 0:
+        return ""
+    return buffer.raw[72:88].split(b"\0", 1)[0].decode("ascii", "replace")

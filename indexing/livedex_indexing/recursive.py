@@ -1,0 +1,91 @@
+"""Cuts plain text at paragraphs, then lines, sentences and words: chonkie's RecursiveChunker, kept exact and bounded.
+
+Invariant: the chunks tile the text, none is longer than the chunk size, and memory and time grow with the text's
+length only, whatever it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chonkie import RecursiveChunker, RecursiveLevel, RecursiveRules
+from chonkie.pipeline import chunker
+from chonkie.tokenizer import Tokenizer
+from chonkie.types import Chunk
+
+# The library holds each level's splits of a whole text at once: text is handed to it in stretches of this many
+# characters (a 50 MB line then costs a few MB beside itself).
+_STRETCH = 64 * 1024
+_MIN_SPLIT = 24  # characters below which the library joins a split to its neighbour
+
+RULES = RecursiveRules(
+    levels=[
+        RecursiveLevel(delimiters=["\n\n", "\r\n\r\n"]),
+        RecursiveLevel(delimiters=["\n", "\r"]),
+        RecursiveLevel(delimiters=[". ", "! ", "? ", "。", "！", "？"]),
+        RecursiveLevel(delimiters=[";", ",", "{", "}", ")", "]", ">", "|", ":"]),
+        RecursiveLevel(whitespace=True),
+        RecursiveLevel(),
+    ]
+)
+
+
+class CharacterTokenizer(Tokenizer):
+    """One token a character, by code point. The library's own grows a vocabulary that is shared between threads."""
+
+    def __init__(self) -> None:
+        """Without the base class's vocabulary: a code point needs none."""
+
+    def __repr__(self) -> str:
+        return "CharacterTokenizer()"
+
+    def tokenize(self, text: str) -> Sequence[str]:
+        return list(text)
+
+    def encode(self, text: str) -> Sequence[int]:
+        return list(map(ord, text))
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(map(chr, tokens))
+
+    def count_tokens(self, text: str) -> int:
+        return len(text)
+
+
+@chunker("livedex_text")
+class TextChunker(RecursiveChunker):
+    """`RecursiveChunker` over characters with livedex's rules. ``chunk_size`` is in characters."""
+
+    def __init__(self, chunk_size: int = 2048) -> None:
+        super().__init__(
+            tokenizer=CharacterTokenizer(),
+            chunk_size=chunk_size,
+            rules=RULES,
+            min_characters_per_chunk=min(_MIN_SPLIT, chunk_size),
+        )
+
+    def _estimate_token_count(self, text: str) -> int:
+        # The library caches this by text for ever: 4,096 strings of any length.
+        return len(text)
+
+    def chunk(self, text: str) -> list[Chunk]:
+        """Chunks with character offsets. An empty text has none."""
+        size = self.chunk_size
+        if len(text) <= size:
+            return [Chunk(text=text, end_index=len(text), token_count=len(text))] if text else []
+        chunks: list[Chunk] = []
+        for start, end in _stretches(text, max(_STRETCH, 4 * size)):
+            chunks += self._recursive_chunk(text[start:end], 0, start)
+        return chunks
+
+
+def _stretches(text: str, length: int) -> Iterator[tuple[int, int]]:
+    """Spans of at most ``length`` characters that tile the text, cut after a blank line or a line where there is one."""
+    start = 0
+    while len(text) - start > length:
+        end = text.rfind("\n\n", start + length // 2, start + length) + 2
+        if end == 1:
+            end = text.rfind("\n", start, start + length) + 1 or start + length
+        yield start, end
+        start = end
+    yield start, len(text)

@@ -1,0 +1,236 @@
+"""Answers a search: reads the query, asks the index in one snapshot, and makes the hits from the live files.
+
+Invariant: no input is an error but a path outside of the roots, and an answer comes by the deadline with what was
+found until then.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.asked import Asked, WordCounts, any_of, ask
+from livedex_indexing.backend import Query
+from livedex_indexing.filters import Admission, admit, build
+from livedex_indexing.hits import CONTENT, ContentRow, HitMaker, Rows, Style, read_rows
+from livedex_indexing.holding import Bytes, PhraseCheck, PhraseMemory, restrict
+from livedex_indexing.live import COPY, LiveFiles, file_copy
+from livedex_indexing.marking import Marker, WrittenPhrase
+from livedex_indexing.matching import Matching
+from livedex_indexing.query import parse
+from livedex_indexing.rank import Placed
+from livedex_indexing.readpool import DeadlinePassed, Reader, ReadPool
+from livedex_indexing.scope import places
+from livedex_indexing.wire import warning
+from livedex_indexing.words import split_path
+from livedex_ipc.errors import Cancelled
+from livedex_ipc.params import parse_time, path_bytes, paths_bytes
+
+WINDOW = 10_000  # offset + limit: hits behind it cannot be asked for
+
+_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
+_IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
+_COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
+
+
+_CUT_WARNING: Final = warning(
+    "query_cut", "only the first 4 KiB and the 64 rarest words of the query counted", "ask for less at once"
+)
+_LATE_WARNING: Final = warning(
+    "query_deadline", "the search ran out of time: these are the hits so far", "raise timeout_ms or narrow the search"
+)
+_NO_WORDS_WARNING: Final = warning("query_no_words", "the query holds no letter or digit to look for", "add a word")
+
+
+class SearchAnswer(NamedTuple):
+    """``hits`` in the wire's shape. ``stale``: (root id, path) of files found changed, to be looked at again."""
+
+    hits: list[dict[str, Any]]
+    next_offset: int | None
+    generation: int
+    mode: str
+    warnings: list[dict[str, Any]]
+    stale: list[tuple[int, bytes]]
+
+
+def query_of(request: Mapping[str, Any]) -> tuple[Query, list[dict[str, Any]]]:
+    """The query of checked ``search`` params, and what is to be warned of."""
+    parsed = parse(request["query"])
+    after, before = request.get("modified_after"), request.get("modified_before")
+    query = Query(
+        text=" ".join(parsed.words),
+        excluded=parsed.excluded,
+        phrases=parsed.phrases,
+        terms=parsed.terms,
+        limit=request.get("limit", 10),
+        offset=request.get("offset", 0),
+        path=path_bytes(request),
+        globs=tuple(request.get("globs") or ()),
+        languages=tuple(request.get("languages") or ()),
+        kinds=tuple(request.get("kinds") or ()),
+        roots=tuple(paths_bytes(request, "roots") or ()),
+        modified_after=None if after is None else parse_time(after),
+        modified_before=None if before is None else parse_time(before),
+        group=request.get("group", "chunk"),
+    )
+    return query, [_CUT_WARNING] if parsed.cut else []
+
+
+class Searcher:
+    """Searches one index through its readers. Safe to use from several threads."""
+
+    def __init__(self, pool: ReadPool) -> None:
+        self._pool = pool
+        self._memory = PhraseMemory()
+        self._counts = WordCounts(-1)
+        self._lock = threading.Lock()
+
+    def search(
+        self,
+        request: Mapping[str, Any],
+        roots: Mapping[int, bytes],
+        *,
+        deadline: float = float("inf"),
+        cancelled: Callable[[], bool] = bool,
+    ) -> SearchAnswer:
+        """Answers checked params of the method ``search``.
+
+        ``roots`` are the watched roots by id; ``deadline`` is a time of the pool's clock. Raises OutsideRoots for a
+        ``path`` or root that no root holds, Cancelled once ``cancelled()`` is true.
+        """
+        query, warnings = query_of(request)
+        for path in (query.path, *query.roots):
+            if path is not None:
+                places(path, roots)
+        try:
+            with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
+                return _Search(self, reader, query, request, roots, cancelled).answer(warnings)
+        except DeadlinePassed:
+            return SearchAnswer([], None, self._counts.generation, "keyword", [*warnings, _LATE_WARNING], [])
+
+    def counts(self, generation: int) -> WordCounts:
+        """What is known of how rare words are, begun anew with each generation."""
+        with self._lock:
+            if self._counts.generation != generation:
+                self._counts = WordCounts(generation)
+            return self._counts
+
+    @property
+    def memory(self) -> PhraseMemory:
+        return self._memory
+
+
+class _Search:
+    """One search on one reader."""
+
+    def __init__(
+        self,
+        searcher: Searcher,
+        reader: Reader,
+        query: Query,
+        request: Mapping[str, Any],
+        roots: Mapping[int, bytes],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._searcher = searcher
+        self._reader = reader
+        self._query = query
+        self._roots = roots
+        self._cancelled = cancelled
+        self._live = LiveFiles(roots)
+        self._late = False
+        self._reached = 0  # places of the page that were looked at
+        self._style = Style(
+            request.get("max_snippet_chars", 400),
+            request.get("context_lines", 0),
+            request.get("explain", False),
+            query.group == "file",
+        )
+
+    def answer(self, warnings: list[dict[str, Any]]) -> SearchAnswer:
+        query, reader = self._query, self._reader
+        with reader.snapshot():
+            with reader.unhurried():
+                generation = int(reader.one(_GENERATION))
+            try:
+                asked = ask(reader, query, self._searcher.counts(generation))
+                page, more, rows = self._find(asked, generation)
+            except DeadlinePassed:
+                return SearchAnswer([], None, generation, "keyword", [*warnings, _LATE_WARNING], self._live.stale)
+        hits = self._serve(page, rows, asked)
+        if asked.cut and not warnings:
+            warnings = [_CUT_WARNING]
+        if self._late:
+            warnings = [*warnings, _LATE_WARNING]
+        if query.text and not asked.textual:
+            warnings = [*warnings, _NO_WORDS_WARNING]
+        reached = query.offset + self._reached
+        more_to_ask = (more or (self._late and self._reached > 0)) and reached < WINDOW
+        return SearchAnswer(hits, reached if more_to_ask else None, generation, "keyword", warnings, self._live.stale)
+
+    def _find(self, asked: Asked, generation: int) -> tuple[list[Placed], bool, Rows]:
+        """The page's places, whether more follow, and the rows to make hits of them."""
+        reader, query = self._reader, self._query
+        barred = any_of(unit for unit in asked.excluded if unit.files) or None
+        filters = build(reader, query, self._roots, barred)
+        admission = restrict(reader, asked, admit(reader, filters, generation))
+        page: list[Placed] = []
+        more = False
+        if asked.textual or not query.text:
+            page, more = self._page(asked, admission)
+        counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
+        with reader.unhurried():
+            return page, more, read_rows(reader, page, admission, counted or None)
+
+    def _page(self, asked: Asked, admission: Admission) -> tuple[list[Placed], bool]:
+        query = self._query
+        check = PhraseCheck(self._reader, asked, self._searcher.memory, lambda c: self._bytes_of(c, admission))
+        matching = Matching(
+            self._reader, asked, admission, one_each=query.group == "file", one_file=self._is_file(query.path)
+        )
+        page: list[Placed] = []
+        try:
+            for number, hit in enumerate(matching.placed(check.admits)):
+                if number >= query.offset + query.limit:
+                    return page, True
+                if number >= query.offset:
+                    page.append(hit)
+        except DeadlinePassed:
+            self._late = True
+        self._late |= matching.late
+        return page, False
+
+    def _serve(self, page: list[Placed], rows: Rows, asked: Asked) -> list[dict[str, Any]]:
+        units = [*asked.units, *asked.required]
+        phrases = [WrittenPhrase(phrase.text, self._reader.words) for phrase in asked.phrases]
+        maker = HitMaker(rows, self._roots, self._live, Marker(units, phrases, self._reader.stems), self._style)
+        return [hit for hit in self._made(page, maker) if hit is not None]
+
+    def _made(self, page: list[Placed], maker: HitMaker) -> Iterator[dict[str, Any] | None]:
+        for number, placed in enumerate(page):
+            if self._cancelled():
+                raise Cancelled("the search was cancelled")
+            if number and self._reader.late():
+                self._late = True
+                return
+            self._reached = number + 1
+            yield maker.make(placed)
+
+    def _bytes_of(self, content_id: int, admission: Admission) -> Bytes | None:
+        row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])
+        sql, values = admission.files
+        copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
+        found = self._live.read(content_id, row.hash, copies)
+        return None if found is None else Bytes(found[1], row.encoding)
+
+    def _is_file(self, path: bytes | None) -> bool:
+        """Whether ``path`` names a file that is indexed: then its chunks may fill the page."""
+        if path is None:
+            return False
+        return any(
+            self._reader.one(_IS_FILE, (root_id, *split_path(inside)))
+            for root_id, inside in places(path, self._roots)
+            if inside
+        )

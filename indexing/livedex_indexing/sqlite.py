@@ -1,0 +1,229 @@
+"""The store: files, contents, chunks and postings in one SQLite file, written by one thread.
+
+Invariant: whatever a transaction changed becomes visible at once and whole, together with the next generation; the
+text of files is never kept, only their words.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from livedex_indexing import upkeep
+from livedex_indexing.backend import STATUSES, ChunkedContent, Counts, FileRow, RootRow, StatusCounts
+from livedex_indexing.contents import ContentTable
+from livedex_indexing.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
+from livedex_indexing.filerows import FileTable, to_signed, to_unsigned
+
+__all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
+
+KEEP_S: Final = 24 * 3600.0  # contents that no file uses wait so long for one that does
+
+_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
+_SET_GENERATION = "UPDATE state SET value = ? WHERE name = 'generation'"
+_ROOTS = "SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled FROM roots ORDER BY path"
+_PUT_ROOT = """INSERT INTO roots (path, dev, ino) VALUES (?, ?, ?)
+               ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino RETURNING id"""
+_ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled")
+_VISIBLE: Final = frozenset({"missing_since"})  # what of a root's state a search can see
+_STATUSES = "SELECT root_id, status, count(*) FROM files GROUP BY root_id, status"
+_CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
+
+
+class Store:
+    """The write side. Not thread-safe: one thread opens it, uses it and closes it.
+
+    Every method that changes something is a transaction of its own unless it runs inside `transaction`. Raises
+    IndexUnwritable where the file cannot be written and IndexDamaged where its pages make no sense; what the
+    transaction did is then undone.
+    """
+
+    def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float]) -> None:
+        self.path = path
+        self._db = db
+        self._contents = ContentTable(db, now)
+        self._files = FileTable(db, self._contents)
+        self._changed = False
+        self.generation: int = int(db.execute(_GENERATION).get)
+
+    @classmethod
+    def open(cls, path: str, *, now: Callable[[], float] = time.time) -> Store:
+        """Opens the index file, or makes it. ``now`` gives seconds since the epoch.
+
+        Raises IndexDamaged (no database, corrupt, foreign), IndexNewer (a schema of later livedex; nothing is
+        changed) or IndexUnwritable.
+        """
+        db = open_writer(path)
+        with translated(path):
+            return cls(db, path, now)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside is one commit, undone when it raises. Inside another it joins that one."""
+        joins = self._db.in_transaction
+        if joins:
+            yield
+            return
+        with translated(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._contents.settle()
+                generation = self.generation + int(self._changed)
+                if self._changed:
+                    self._db.execute(_SET_GENERATION, (generation,))
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._contents.forget_cached()
+                if self._db.in_transaction:  # SQLite has rolled back by itself after a full disk or a lost device
+                    self._db.execute("ROLLBACK")
+                raise
+            else:
+                self.generation = generation
+            finally:
+                self._changed = False
+
+    def close(self) -> None:
+        """Closes the file; the last connection to close folds the write-ahead log into it. May be called twice."""
+        self._db.close()
+
+    # roots
+
+    def put_root(self, path: bytes, dev: int, ino: int) -> int:
+        """Adds a root, or takes the new ``dev`` and ``ino`` of a known one. Returns its id."""
+        with self.transaction():
+            return int(self._db.execute(_PUT_ROOT, (path, to_signed(dev), to_signed(ino))).get)
+
+    def roots(self) -> list[RootRow]:
+        return read_roots(self._db)
+
+    def set_root(self, root_id: int, **state: Any) -> None:
+        """Sets any of dev, ino, missing_since, first_indexed, last_reconciled."""
+        unknown = state.keys() - set(_ROOT_STATE)
+        if unknown:
+            raise ValueError(f"a root has no {sorted(unknown)}")
+        values = [to_signed(value) if name in ("dev", "ino") else value for name, value in state.items()]
+        with self.transaction():
+            self._db.execute(
+                f"UPDATE roots SET {', '.join(f'{n} = ?' for n in state)} WHERE id = ?", (*values, root_id)
+            )
+            self._changed |= not _VISIBLE.isdisjoint(state)
+
+    def drop_root(self, root_id: int) -> None:
+        """Removes a root with its files; contents that only it used do not wait for `collect`."""
+        with self.transaction():
+            self._files.remove_below(root_id, b"", forget=True)
+            self._db.execute("DELETE FROM roots WHERE id = ?", (root_id,))
+            self._changed = True
+
+    # contents
+
+    def find_content(self, content_hash: bytes, signature: bytes) -> int | None:
+        """The content cut from these bytes by this plan, also one that no file uses at present."""
+        return self._contents.find(content_hash, signature)
+
+    def add_content(self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent) -> int:
+        """Stores a content and returns its id. Until a row of `put_files` points at it no search sees it."""
+        with self.transaction():
+            return self._contents.add(content_hash, signature, size, content)
+
+    def collect(self, older_than_s: float = KEEP_S, limit: int = 200) -> int:
+        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        with self.transaction():
+            gone = self._contents.collect(older_than_s, limit)
+            self._changed |= gone > 0  # how rare a word is changes with them, and so may the order of hits
+            return gone
+
+    # files
+
+    def put_files(self, rows: Iterable[FileRow]) -> None:
+        """Inserts or replaces each row by (root_id, path)."""
+        with self.transaction():
+            self._changed |= self._files.put(rows) > 0
+
+    def remove_files(self, root_id: int, paths: Iterable[bytes], *, forget: bool = False) -> int:
+        """Removes the rows there are of these paths and returns their number.
+
+        With ``forget`` their contents do not wait a day to be collected, should no other file use them: for what was
+        forgotten on demand or shut out by a rule.
+        """
+        with self.transaction():
+            gone = self._files.remove(root_id, paths, forget=forget)
+            self._changed |= gone > 0
+            return gone
+
+    def remove_tree(self, root_id: int, path: bytes, *, forget: bool = False) -> int:
+        """Removes everything below a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
+        with self.transaction():
+            gone = self._files.remove_below(root_id, path, forget=forget)
+            self._changed |= gone > 0
+            return gone
+
+    def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
+        """The rows directly in a folder, by name."""
+        return self._files.folder(root_id, path)
+
+    def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
+        """The folders that hold rows, ``path`` itself included, in order of their bytes."""
+        return self._files.folders_below(root_id, path)
+
+    def file(self, root_id: int, path: bytes) -> FileRow | None:
+        return self._files.file(root_id, path)
+
+    def by_inode(self, ino: int) -> list[FileRow]:
+        """Rows whose file had this inode, in any root: what a renamed file may have been."""
+        return self._files.by_inode(ino)
+
+    # upkeep
+
+    def maintain(self, budget_s: float, *, keep_s: float = KEEP_S) -> bool:
+        """Collects, merges, gives pages back and empties the write-ahead log, in short transactions, for about
+        ``budget_s``. Returns True when nothing is left to do: what was removed is then physically gone, except what
+        waits ``keep_s`` for a file to use it again.
+        """
+        with translated(self.path):
+            return upkeep.maintain(self._db, lambda: self.collect(keep_s) > 0, budget_s)
+
+    def purge(self) -> None:
+        """All of `maintain`, at once: what no file uses is gone from the file and its log when it returns."""
+        while not self.maintain(1.0, keep_s=0.0):
+            pass
+
+    def checkpoint(self) -> bool:
+        """Folds the write-ahead log into the file and empties it; False while a reader still needs it."""
+        with translated(self.path):
+            return upkeep.checkpoint(self._db)
+
+    def release_memory(self) -> None:
+        """Gives the page cache back: for when bulk work has ended."""
+        self._db.pragma("shrink_memory")
+
+    def counts(self) -> Counts:
+        return read_counts(self._db, self.path)
+
+    def integrity(self) -> list[str]:
+        """What is wrong inside the file, empty when it is sound. Reads all of it."""
+        return upkeep.integrity(self._db)
+
+
+def read_roots(db: apsw.Connection) -> list[RootRow]:
+    return [
+        RootRow(root_id, path, to_unsigned(dev), to_unsigned(ino), missing, bool(indexed), reconciled)
+        for root_id, path, dev, ino, missing, indexed, reconciled in fetch(db, _ROOTS)
+    ]
+
+
+def read_counts(db: apsw.Connection, path: str) -> Counts:
+    """For the writer and for readers alike. ``db_bytes`` is the size of the file and its log on disk."""
+    held: dict[int, dict[str, int]] = {}
+    for root_id, status, count in fetch(db, _STATUSES):
+        held.setdefault(root_id, {})[STATUSES[status]] = count
+    sizes = [Path(path + suffix) for suffix in ("", "-wal")]
+    db_bytes = sum(file.stat().st_size for file in sizes if file.exists())
+    roots = {root_id: StatusCounts(**counts) for root_id, counts in held.items()}
+    return Counts(roots, int(db.execute(_CHUNKS).get), db_bytes)

@@ -1,0 +1,150 @@
+"""Cuts source code where its syntax tree says that something ends.
+
+Invariant: the cuts depend on the bytes alone, limits count bytes, nodes and work and never time, and no step recurses,
+however deep the code is nested.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from livedex_indexing.grammars import grammar
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Tree
+
+MAX_BYTES = 2 * 1024 * 1024  # a tree takes some 30 times the source
+MAX_NODES = 1_500_000
+MAX_DEPTH = 1_000  # brackets inside brackets
+_DEPTH_CHECKED_FROM = 64 * 1024  # bytes; a smaller file cannot nest deep enough to hurt
+# The parser reports after every 100 steps. Ordinary code takes 7 reports a KiB, an error storm thousands.
+_REPORTS_BASE = 4_000
+_REPORTS_PER_KIB = 60
+_PIECE = 64 * 1024  # bytes handed to the parser at a time
+
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
+_PAIRS = (b"()", b"[]", b"{}")
+
+
+class TooMuch(Exception):
+    """The code passes a limit; the argument names it: ``bytes``, ``nodes``, ``depth`` or ``work``."""
+
+
+class Limits(NamedTuple):
+    """What one file may cost before it is cut without its syntax."""
+
+    max_bytes: int = MAX_BYTES
+    max_nodes: int = MAX_NODES
+    max_depth: int = MAX_DEPTH
+
+
+def parse(language: str, data: bytes, limits: Limits) -> Tree:
+    """The syntax tree of UTF-8 source in a language that has a grammar. Raises `TooMuch`."""
+    if len(data) > limits.max_bytes:
+        raise TooMuch("bytes")
+    if len(data) > _DEPTH_CHECKED_FROM and bracket_depth(data) > limits.max_depth:
+        raise TooMuch("depth")
+    reports = _REPORTS_BASE + _REPORTS_PER_KIB * (len(data) // 1024)
+
+    def too_long(_offset: int, _has_error: bool) -> bool:
+        nonlocal reports
+        reports -= 1
+        return reports < 0
+
+    try:
+        tree = _parser(language).parse(lambda at, _point: data[at : at + _PIECE], progress_callback=too_long)
+    except ValueError as error:  # what the parser raises when the callback stops it
+        _parser(language).reset()
+        raise TooMuch("work") from error
+    if tree.root_node.descendant_count > limits.max_nodes:
+        raise TooMuch("nodes")
+    return tree
+
+
+def bracket_depth(data: bytes) -> int:
+    """How deep brackets stand inside brackets, roughly: those in strings count too.
+
+    Pairs with nothing between them are taken away until none is left; ordinary code is gone after a dozen rounds.
+    """
+    brackets = data.translate(None, _NOT_BRACKETS)
+    rounds = 0
+    while brackets and rounds < MAX_DEPTH:
+        left = brackets
+        for pair in _PAIRS:
+            left = left.replace(pair, b"")
+        if len(left) == len(brackets):
+            break
+        brackets = left
+        rounds += 1
+    steps = accumulate(1 if bracket in b"([{" else -1 for bracket in brackets)
+    return rounds + max(steps, default=0)
+
+
+def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
+    """Ends of the pieces that ``size`` bytes fall into, packed up to ``limit`` bytes along the tree.
+
+    A node that does not fit begins a new piece, and is entered when it is longer than a whole one. A piece is longer
+    than ``limit`` only where a single token is. ``glue`` are the kinds of nodes (comments) that stay with what follows.
+    """
+    ends: list[int] = []
+    start, most = 0, limit
+    children = root.children
+    starts = [child.start_byte for child in children]
+    todo: list[tuple[list[Node], list[int], int]] = []
+    i = 0
+    while True:
+        if i >= len(children):
+            if not todo:
+                break
+            children, starts, i = todo.pop()
+            continue
+        j = bisect_right(starts, most, i) - 1
+        if j >= i and children[j].end_byte <= most:
+            i = j + 1  # all up to here fits
+            continue
+        j = max(i, j)
+        begin = _glued(children, starts, i, j, glue)
+        begin = begin if begin > start else starts[j]
+        if begin > start:
+            ends.append(begin)
+            start, most, i = begin, begin + limit, j
+        elif inner := children[j].children:
+            todo.append((children, starts, j + 1))
+            children, starts, i = inner, [child.start_byte for child in inner], 0
+        else:
+            i = j + 1
+    if start < size:
+        ends.append(size)
+    return ends
+
+
+def _glued(children: list[Node], starts: list[int], first: int, at: int, glue: frozenset[int]) -> int:
+    """Where the run of comments that leads to child ``at`` begins."""
+    while at > first and children[at - 1].kind_id in glue:
+        at -= 1
+    return starts[at]
+
+
+@cache
+def glue_kinds(language: str) -> frozenset[int]:
+    """Kinds of nodes that belong to what follows them: comments and attributes."""
+    found = grammar(language)
+    return kind_ids(found, ("comment", "line_comment", "block_comment", "attribute_item")) if found else frozenset()
+
+
+def kind_ids(language: Language, names: tuple[str, ...]) -> frozenset[int]:
+    """Ids of named kinds, less those that the grammar has not."""
+    ids = (language.id_for_node_kind(name, True) for name in names)
+    return frozenset(found for found in ids if found)
+
+
+@cache
+def _parser(language: str):  # type: ignore[no-untyped-def]
+    from tree_sitter import Parser
+
+    found = grammar(language)
+    assert found is not None
+    return Parser(found)

@@ -1,0 +1,69 @@
+"""Words that a chunk's text hides from a full-text index: the parts of names written in mixed case.
+
+Invariant: linear in the text, and never more words out than a small multiple of its letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+# A longer run of letters is data (base64, a hash, minified code), not a name.
+_LONGEST_NAME = 64  # characters
+_PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+
+
+def _classes() -> bytes:
+    table = bytearray(b"." * 256)
+    for code in range(256):
+        char = chr(code)
+        if "a" <= char <= "z":
+            table[code] = ord("a")
+        elif "A" <= char <= "Z":
+            table[code] = ord("A")
+        elif "0" <= char <= "9":
+            table[code] = ord("0")
+    return bytes(table)
+
+
+_CLASSES = _classes()
+
+
+def parts_of(word: str) -> list[str]:
+    """``getHTTPResponse`` gives get, HTTP, Response; a word of one part gives nothing."""
+    found = _PARTS.findall(word)
+    return found if len(found) > 1 else []
+
+
+def mixed_case_parts(text: str) -> str:
+    """The parts of every word in mixed case, as often as it stands there, joined by spaces.
+
+    Letters become ``a``, ``A``, ``0`` or ``.`` first, so that the two shapes of a border inside a word are found by
+    substring search: ten times as fast as a pattern for such words.
+    """
+    classes = text.encode("latin-1", "replace").translate(_CLASSES)
+    out: list[str] = []
+    at = 0
+    low, high = classes.find(b"aA"), classes.find(b"AAa")
+    while low >= 0 or high >= 0:
+        hit = low if high < 0 or 0 <= low < high else high
+        start = classes.rfind(b".", at, hit) + 1 or at
+        end = classes.find(b".", hit)
+        end = len(classes) if end < 0 else end
+        if end - start <= _LONGEST_NAME:
+            out += _PARTS.findall(text[start:end])
+        at = end
+        if 0 <= low < end:
+            low = classes.find(b"aA", end)
+        if 0 <= high < end:
+            high = classes.find(b"AAa", end)
+    return " ".join(out)
+
+
+def name_words(names: Iterable[str]) -> str:
+    """Names and, beside each, its parts where it has several, joined by spaces; each name once."""
+    words: list[str] = []
+    for name in dict.fromkeys(names):
+        words.append(name)
+        words += parts_of(name) if not (name.islower() or name.isupper()) else ()
+    return " ".join(words)

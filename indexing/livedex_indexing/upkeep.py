@@ -1,0 +1,123 @@
+"""Keeps the index file small and clean while nobody waits: merges postings, gives pages back, checks itself.
+
+Invariant: every step is a short transaction of its own, so that a writer waits for one step at most; after the last
+one no byte of a removed text is left in the file or its log.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from typing import Final
+
+import apsw
+
+from livedex_indexing.database import BUSY_MS, fetch
+
+_MERGE_PAGES: Final = 250  # of one step: about 12 ms
+_VACUUM_PAGES: Final = 1_000
+_FRAGMENTS: Final = 12  # segments of one table from which a merge pays for searches
+_TABLES: Final = ("postings", "paths")
+
+_UNMERGED = "SELECT value FROM state WHERE name = 'unmerged'"
+_MERGED = "UPDATE state SET value = 0 WHERE name = 'unmerged'"
+
+# Each query lists what must not be: a word for it and the first few ids.
+_CHECKS: Final = {
+    "files that point at no content": """SELECT id FROM files
+        WHERE content_id IS NOT NULL AND content_id NOT IN (SELECT id FROM contents)""",
+    "indexed files without a content": "SELECT id FROM files WHERE status = 0 AND content_id IS NULL",
+    "files of other status with a content": "SELECT id FROM files WHERE status <> 0 AND content_id IS NOT NULL",
+    "files in no root": "SELECT id FROM files WHERE root_id NOT IN (SELECT id FROM roots)",
+    "files without words of their path": "SELECT id FROM files EXCEPT SELECT id FROM paths_docsize",
+    "words of paths without a file": "SELECT id FROM paths_docsize EXCEPT SELECT id FROM files",
+    "chunks without postings": "SELECT id FROM chunks EXCEPT SELECT id FROM postings_docsize",
+    "postings without a chunk": "SELECT id FROM postings_docsize EXCEPT SELECT id FROM chunks",
+    "chunks outside their content": """SELECT c.id FROM chunks c LEFT JOIN contents t ON t.id = c.content_id
+        WHERE t.id IS NULL OR c.id NOT BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1""",
+    "contents whose chunks are not there": """SELECT id FROM contents t WHERE chunks <>
+        (SELECT count(*) FROM chunks c WHERE c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1)""",
+    "unused contents not marked so": """SELECT id FROM contents t WHERE unused_since IS NULL
+        AND NOT EXISTS (SELECT 1 FROM files WHERE content_id = t.id)""",
+    "contents in use marked unused": """SELECT id FROM contents t WHERE unused_since IS NOT NULL
+        AND EXISTS (SELECT 1 FROM files WHERE content_id = t.id)""",
+    "chunks wrongly alive or dead": """SELECT c.id FROM chunks c JOIN contents t ON t.id = c.content_id
+        WHERE (t.unused_since IS NOT NULL) <> (c.id IN (SELECT id FROM dead))""",
+    "dead marks without a chunk": "SELECT id FROM dead EXCEPT SELECT id FROM chunks",
+}
+
+
+def maintain(db: apsw.Connection, collect: Callable[[], bool], budget_s: float) -> bool:
+    """Runs steps until nothing is left (True) or ``budget_s`` is over (False). ``collect`` says whether it did work."""
+    ends = time.monotonic() + budget_s
+    steps = _steps(db, collect)
+    for _ in steps:
+        if time.monotonic() >= ends:
+            steps.close()
+            return False
+    return True
+
+
+def checkpoint(db: apsw.Connection) -> bool:
+    """False where a reader still needs the log. Does not wait for it: the busy timeout would hold the writer up."""
+    db.set_busy_timeout(0)
+    try:
+        return not fetch(db, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
+    finally:
+        db.set_busy_timeout(BUSY_MS)
+
+
+def integrity(db: apsw.Connection) -> list[str]:
+    """What is wrong, in words, empty when all is sound; at most a few ids each."""
+    try:
+        faults = [str(row[0]) for row in fetch(db, "PRAGMA integrity_check(20)") if row[0] != "ok"]
+        for what, query in _CHECKS.items():
+            ids = [row[0] for row in fetch(db, f"{query} LIMIT 5")]
+            if ids:
+                faults.append(f"{what}: {', '.join(map(str, ids))}")
+        for table in _TABLES:
+            db.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return [f"damaged: {error}"]
+    return faults
+
+
+def _steps(db: apsw.Connection, collect: Callable[[], bool]) -> Generator[None]:
+    while collect():
+        yield
+    unmerged = int(db.execute(_UNMERGED).get)
+    for table in _TABLES:
+        if unmerged or _segments(db, table) >= _FRAGMENTS:
+            yield from _merge_all(db, table)
+    if unmerged:
+        db.execute(_MERGED)
+    while int(db.pragma("freelist_count")):
+        # Freed pages are zeroed already (secure_delete); giving them back keeps the file at the size of the index.
+        before = int(db.pragma("page_count"))
+        fetch(db, f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
+        yield
+        if int(db.pragma("page_count")) == before:
+            break
+    if not checkpoint(db):
+        yield
+
+
+def _merge_all(db: apsw.Connection, table: str) -> Generator[None]:
+    """Brings a table to one segment, which holds nothing of what was deleted.
+
+    A negative first step makes one level of all segments, as 'optimize' would at one go; positive steps carry on.
+    When a step changes fewer than two rows the merge has ended (the FTS5 manual's test).
+    """
+    step = f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)"
+    pages = -_MERGE_PAGES
+    while True:
+        before = db.total_changes()
+        db.execute(step, (pages,))
+        pages = _MERGE_PAGES
+        yield
+        if db.total_changes() - before < 2:
+            return
+
+
+def _segments(db: apsw.Connection, table: str) -> int:
+    return int(db.execute(f"SELECT count(DISTINCT segid) FROM {table}_idx").get)

@@ -1,0 +1,41 @@
+"""Small pieces of the wire's shape that several answers share: times, absolute paths, warnings.
+
+Invariant: pure, and the same value is always written the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Protocol
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+_LATEST: Final = datetime.max.replace(tzinfo=UTC)
+
+
+class Placed(Protocol):
+    """A file by root and path relative to it."""
+
+    @property
+    def root_id(self) -> int: ...
+    @property
+    def path(self) -> bytes: ...
+
+
+def rfc3339(nanoseconds: int) -> str:
+    """A time since the epoch in UTC, with milliseconds, rounded down; what no calendar holds is the nearest it has."""
+    try:
+        moment = _EPOCH + timedelta(milliseconds=nanoseconds // 1_000_000)
+    except OverflowError:
+        moment = _LATEST if nanoseconds > 0 else _EARLIEST
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:
+    root = roots[file.root_id]
+    return root.rstrip(b"/") + b"/" + file.path if file.path else root
+
+
+def warning(code: str, message: str, remedy: str) -> dict[str, Any]:
+    return {"code": code, "message": message, "remedy": remedy}

@@ -1,0 +1,260 @@
+"""What the rules let through equals what git lists, on trees of files and ignore files that nobody would think up.
+
+Invariant: `git ls-files -co --exclude-standard`, descended into nested work trees, is the truth; what git lists and we
+do not is an ignore file or ascribed to a built-in rule by name.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from livedex_indexing import tree
+from livedex_indexing.ignore import RuleTree, Verdict
+
+BUILT_IN_KINDS = {"secret", "default", "vcs", "ignore_file", "own"}
+
+NAMES = st.sampled_from(
+    [
+        *(
+            b"a",
+            b"b",
+            b"c",
+            b"ab",
+            b"abc",
+            b"foo",
+            b"bar.txt",
+            b"a.o",
+            b".x",
+            b"a b",
+            b"a ",
+            b" a",
+            b"[a]",
+            b"a*",
+            b"*",
+            b"?",
+        ),
+        *(
+            b"!a",
+            b"#a",
+            b"a\\b",
+            b"\\",
+            b"a\nb",
+            b"-rf",
+            b"\xc3\xa9",
+            b"\xff",
+            b"a\xe9.c",
+            b"A",
+            b"a-b",
+            b"a]",
+            b"build",
+            b"x~",
+        ),
+    ]
+)
+PATHS = st.lists(NAMES, min_size=1, max_size=4).map(b"/".join)
+PIECES = st.sampled_from(
+    [
+        *(
+            b"a",
+            b"b",
+            b"c",
+            b"ab",
+            b"foo",
+            b"bar",
+            b".txt",
+            b".",
+            b"\xc3\xa9",
+            b"\xff",
+            b"-",
+            b" ",
+            b"A",
+            b"\\",
+            b"#",
+            b"!",
+        ),
+        *(
+            b"*",
+            b"*",
+            b"**",
+            b"?",
+            b"/",
+            b"/",
+            b"**/",
+            b"/**",
+            b"/**/",
+            b"***",
+            b"\\*",
+            b"\\ ",
+            b"\\/",
+            b"[ab]",
+            b"[!a]",
+            b"[^/]",
+        ),
+        *(
+            b"[a-c]",
+            b"[c-a]",
+            b"[]a]",
+            b"[!]]",
+            b"[\\]]",
+            b"[a",
+            b"[[:alpha:]]",
+            b"[[:nope:]]",
+            b"[[:",
+            b"[a-",
+            b"[-a]",
+            b"]",
+        ),
+        *(
+            b"[[:upper:]a-]",
+            b"[\x80-\xff]",
+            b"[a\\-c]",
+            b"[[a]",
+            b"[/]",
+            b"[*-z]",
+            b"[!-z]",
+            b"[[:space:]\\",
+            b"\t",
+            b"\r",
+            b"~",
+        ),
+    ]
+)
+LINES = st.builds(
+    lambda before, pieces, after: before + b"".join(pieces) + after,
+    st.sampled_from([b"", b"", b"", b"!", b"/", b"!/", b"#", b" ", b"**/", b"\\!", b"\\#"]),
+    st.lists(PIECES, max_size=5),
+    st.sampled_from([b"", b"", b"", b"/", b" ", b"\\ ", b"  ", b"\r", b"/ ", b"\x00x"]),
+)
+WILD = st.sampled_from(
+    [b"*", b"*", b"**", b"?", b"a*", b"*a", b"?*", b"[a]", b"[!a]", b"[!a]*", b"*.txt", b"a**", b"***"]
+)
+SHAPES = st.lists(st.one_of(NAMES, WILD), min_size=1, max_size=4).map(b"/".join)
+MARKED_SHAPES = st.tuples(st.sampled_from([b"", b"!", b"/", b"!/"]), SHAPES, st.sampled_from([b"", b"/"])).map(b"".join)
+KNOWN = st.one_of(MARKED_SHAPES, PATHS, PATHS.map(lambda path: b"!" + path), PATHS.map(lambda path: path + b"/"), NAMES)
+IGNORE_FILES = st.builds(
+    lambda start, lines, end: start + b"\n".join(lines) + end,
+    st.sampled_from([b"", b"", b"", b"\xef\xbb\xbf", b"*\n", b"/*\n", b"*\n!*/\n"]),
+    st.lists(st.one_of(LINES, KNOWN), max_size=8),
+    st.sampled_from([b"", b"\n", b"\r\n"]),
+)
+
+
+class Forest(NamedTuple):
+    """A tree to be made: files, ignore files by folder, folders that are work trees of their own."""
+
+    files: list[bytes]
+    ignores: dict[bytes, bytes]
+    nested: list[bytes]
+    exclude: bytes
+    everywhere: bytes
+
+
+FORESTS = st.builds(
+    Forest,
+    st.lists(PATHS, min_size=1, max_size=25, unique=True),
+    st.dictionaries(st.one_of(st.just(b""), st.just(b""), PATHS), IGNORE_FILES, max_size=4),
+    st.lists(PATHS, max_size=1),
+    st.one_of(st.just(b""), IGNORE_FILES),
+    st.one_of(st.just(b""), IGNORE_FILES),
+)
+
+
+def environment(home: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+
+
+def git(folder: bytes, environ: Mapping[str, str], *words: str) -> bytes:
+    command = ["git", "-c", "init.defaultBranch=main", "-C", os.fsdecode(folder), *words]
+    return subprocess.run(command, env=environ, check=True, capture_output=True).stdout
+
+
+def plant(top: bytes, forest: Forest, environ: Mapping[str, str]) -> None:
+    """Make the tree; what cannot be (a file where a folder stands) is left out."""
+    for folder in [b"", *forest.nested]:
+        try:
+            os.makedirs(os.path.join(top, folder), exist_ok=True)
+        except OSError:
+            continue
+        git(os.path.join(top, folder), environ, "init", "-q")
+        Path(os.fsdecode(os.path.join(top, folder, b".git/info/exclude"))).write_bytes(forest.exclude)
+    contents = [(path, b"x") for path in forest.files]
+    contents += [(os.path.join(folder, b".gitignore"), data) for folder, data in forest.ignores.items()]
+    for path, data in contents:
+        full = os.path.join(top, path)
+        try:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            Path(os.fsdecode(full)).write_bytes(data)
+        except OSError:
+            continue
+
+
+def listed_by_git(top: bytes, environ: Mapping[str, str]) -> set[bytes]:
+    """All files git counts, those of nested work trees by themselves; tracked though ignored left out."""
+    listed = set(git(top, environ, "ls-files", "-z", "-co", "--exclude-standard").split(b"\0")) - {b""}
+    listed -= set(git(top, environ, "ls-files", "-z", "-ci", "--exclude-standard").split(b"\0"))
+    found = set()
+    for path in listed:
+        full = os.path.join(top, path)
+        if path.endswith(b"/") or (os.path.isdir(full) and not os.path.islink(full)):
+            inner = path.rstrip(b"/")
+            found |= {inner + b"/" + name for name in listed_by_git(os.path.join(top, inner), environ)}
+        elif os.path.lexists(full):
+            found.add(path)
+    return found
+
+
+def let_through(root: bytes, rules: RuleTree) -> Iterator[bytes]:
+    """What livedex would index, by the walk that it makes: from the top down, pruning."""
+    folders = [b""]
+    while folders:
+        folder = folders.pop()
+        entries = dict(tree.scan(root, folder))
+        judge = rules.rules(folder, entries)
+        for name, stat in entries.items():
+            if judge.decide(name, stat.kind == "folder") is None:
+                path = folder + b"/" + name if folder else name
+                if stat.kind == "folder":
+                    folders.append(path)
+                else:
+                    yield path
+
+
+def check(root: bytes, top_listing: set[bytes], rules: RuleTree) -> None:
+    ours = set(let_through(root, rules))
+    assert ours - top_listing == set()
+    verdicts: dict[bytes, Verdict | None] = {path: rules.explain(path, False) for path in top_listing - ours}
+    unexplained = {path: why for path, why in verdicts.items() if why is None or why.kind not in BUILT_IN_KINDS}
+    assert unexplained == {}
+    for path in ours:
+        assert rules.explain(path, False) is None
+
+
+@settings(
+    max_examples=int(os.environ.get("LIVEDEX_FORESTS", "300")), deadline=None, suppress_health_check=list(HealthCheck)
+)
+@given(FORESTS)
+def test_the_rules_let_through_what_git_lists(forest: Forest) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch, "home")
+        (home / ".config/git").mkdir(parents=True)
+        (home / ".config/git/ignore").write_bytes(forest.everywhere)
+        environ = environment(home)
+        top = os.fsencode(Path(scratch, "top").resolve())
+        os.mkdir(top)
+        plant(top, forest, environ)
+        check(top, listed_by_git(top, environ), RuleTree(top, environ=environ))
+        below = sorted(
+            folder for folder in os.listdir(top) if os.path.isdir(os.path.join(top, folder)) and folder != b".git"
+        )
+        for folder in below[:1]:  # a root inside of a work tree: what lies above counts too
+            root = os.path.join(top, folder)
+            if RuleTree(top, environ=environ).explain(folder, True) is None:
+                check(root, listed_by_git(root, environ), RuleTree(root, environ=environ))

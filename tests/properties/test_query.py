@@ -1,0 +1,48 @@
+"""Any text is a query: reading one never raises, and nothing that was typed is lost."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from livedex_indexing.query import QUERY_BYTES, parse
+
+PIECES = st.sampled_from(
+    ['"', "-", "*", " ", "\t", ":", "path:", "ext:", "lang:", "kind:", "a", "foo", "Ümlaut", "日本語", "\0", "(", "NEAR",
+     "AND", "^", "{", "}", "'", "\\", "🙂", "é", "\u0301", "\ud800", "-path:", '-"', "\u2028"]
+)  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=60).map("".join))
+
+
+@given(TEXTS)
+@example('-path:"')
+@example('""""-"')
+def test_every_text_is_a_query(text: str) -> None:
+    parsed = parse(text)
+    assert parsed == parse(text)
+    for words in (parsed.words, parsed.excluded, parsed.phrases):
+        assert len(set(words)) == len(words)
+        assert all(word.strip() for word in words)
+    assert all(not any(char.isspace() for char in word) for word in parsed.words)
+
+
+@given(TEXTS)
+def test_no_letter_is_lost(text: str) -> None:
+    """Whatever is a letter stands in some part; only blanks, quotes and signs of the syntax may go."""
+    parsed = parse(text)
+    parts = [*parsed.words, *parsed.excluded, *parsed.phrases]
+    parts += [text for term in parsed.terms for text in (term.name, term.value)]
+    for char in {char for char in text if char.isalnum()}:
+        assert any(char in part for part in parts)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Z", "C", "P", "S")), min_size=1, max_size=30))
+def test_a_plain_word_is_itself(word: str) -> None:
+    assert parse(word).words == (word,)
+
+
+@given(st.integers(1, 3 * QUERY_BYTES), st.sampled_from(["a", "é", "日", "🙂", "a "]))
+def test_what_counts_is_bounded(count: int, char: str) -> None:
+    parsed = parse(char * count)
+    assert parsed.cut is (len((char * count).encode()) > QUERY_BYTES)
+    assert sum(len(word.encode()) for word in parsed.words) <= QUERY_BYTES
