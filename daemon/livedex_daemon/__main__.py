@@ -1,0 +1,60 @@
+"""``python -m livedex_daemon``: the daemon itself, and the commands that need its rooms but no running daemon.
+
+Invariant: a daemon that cannot start prints its error as one JSON line, the last on stderr, and ends with its exit
+code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from livedex_ipc.errors import LivedexError
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["config"]:
+        from livedex_daemon import config_command
+
+        return config_command.run(words[1:])
+    if words[:1] == ["doctor"]:
+        from livedex_daemon import doctor
+
+        return doctor.run(words[1:])
+    if "--check-config" in words:
+        from livedex_daemon import config_command
+
+        return config_command.run(["validate", *(word for word in words if word in ("--json", "--human"))])
+    return _serve()
+
+
+def _serve() -> int:
+    os.umask(0o077)
+    try:
+        return _run()
+    except LivedexError as error:
+        print(json.dumps({"error": error.to_wire()}), file=sys.stderr, flush=True)
+        return error.exit_code
+
+
+def _run() -> int:
+    # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
+    from livedex_daemon import locations
+    from livedex_daemon.opening import HomeLock
+
+    places = locations.locate()
+    places.prepare()
+    lock = HomeLock(places.lock_path)
+    from livedex_daemon import app
+
+    config = app.load_config(places)
+    app.set_up_logs(places, config)
+    app.App(places, config).run()
+    del lock
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

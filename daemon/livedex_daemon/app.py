@@ -1,0 +1,221 @@
+"""Builds everything the daemon is made of, and orders how it starts, reloads and stops.
+
+Invariant: the socket answers before the first walk begins, and nothing is lost by stopping at any instant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+
+from livedex_daemon import config as configuration
+from livedex_daemon import logs
+from livedex_daemon.backlog import Backlog
+from livedex_daemon.config import Config
+from livedex_daemon.freshness import Freshness
+from livedex_daemon.handlers import Handlers
+from livedex_daemon.health import FreshnessFigures, Health
+from livedex_daemon.jobs import QUIET_S, Jobs
+from livedex_daemon.locations import Locations
+from livedex_daemon.looking import Looker
+from livedex_daemon.opening import open_store
+from livedex_daemon.pool import Pool
+from livedex_daemon.power import PowerGate
+from livedex_daemon.presence import Presence
+from livedex_daemon.reloading import Reloader
+from livedex_daemon.storing import Storing
+from livedex_daemon.walk import Policy
+from livedex_daemon.watching import Watching
+from livedex_daemon.worker import Worker
+from livedex_indexing import glance
+from livedex_indexing.marks import Marks
+from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.readpool import ReadPool
+from livedex_indexing.search import Searcher
+from livedex_ipc.server import Server, bind
+from livedex_service import supervisor
+
+log = logging.getLogger(__name__)
+
+STOP_S = 4.0
+MAINTAIN_BUDGET_S = 0.2
+
+
+def policy_of(config: Config) -> Policy:
+    chunking = config.chunking
+    settings = ChunkSettings(
+        tokenizer=chunking.tokenizer,
+        chunk_size=chunking.chunk_size,
+        overlap=chunking.overlap,
+        pipelines=dict(chunking.pipelines),
+    )
+    return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
+
+
+class App:
+    """One daemon. Made on the main thread with a checked configuration; ``run`` returns when it has stopped."""
+
+    def __init__(self, locations: Locations, config: Config) -> None:
+        self.locations = locations
+        self.store = open_store(locations.index_db)
+        self.marks = Marks(locations.forgotten_db)
+        self.readers = ReadPool(locations.index_db)
+        self.figures = FreshnessFigures()
+        self.power = PowerGate()
+        self.backlog = Backlog(time.monotonic, self._wake_worker)
+        self.watching = Watching(self.backlog, locations, lambda: self.worker.roots, self._config_edited)
+        self.presence = Presence(self.store, self.backlog, self.watching)
+        self.worker = Worker(
+            self.store,
+            self.backlog,
+            Looker(self.store, self.presence, self.watching),
+            Storing(self.store, self.marks),
+            self.presence,
+            on_commit=self._committed,
+        )
+        self.pool = Pool(
+            policy_of(config),
+            partial(glance.has_content, self.readers),
+            self.marks,
+            self.worker.wake,
+            may_run=self.power.bulk_may_run,
+        )
+        self.freshness = Freshness(lambda: self.watching.watcher, self.backlog, self.worker)
+        self.health = Health(
+            self.worker, self.freshness, self.figures, partial(glance.counts, self.readers), locations.index_db
+        )
+        self.reloader = Reloader(self, config)
+        self.handlers = Handlers(self, Searcher(self.readers), self.readers)
+        self.server = Server(self.handlers.table())
+        self.jobs = Jobs(self, self.worker, self.backlog)
+        self._stopping: asyncio.Event | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._last_commit = time.monotonic()
+        self._tidy = False
+
+    # -- life
+
+    def run(self) -> None:
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stopping = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self._stopping.set)
+        self._loop.add_signal_handler(signal.SIGHUP, self._config_edited_soon)
+        sockets = supervisor.inherited_sockets()
+        inherited = bool(sockets)
+        sock = sockets[0] if sockets else bind(self.locations.socket_path)
+        await self.server.start(sock)
+        supervisor.ready("serving")
+        log.info("daemon_started", extra={"pid": os.getpid()})
+        beat = asyncio.create_task(self._beat())
+        try:
+            self.watching.start(self.reloader.config.watch.observer)
+            self.worker.start(self.pool)
+            await self.reloader.begin()
+            self.freshness.begun.set()
+            self.jobs.start(self.reloader.config)
+            self.health.started = True
+            await self._stopping.wait()
+        finally:
+            supervisor.stopping()
+            beat.cancel()
+            await self._stop(inherited)
+
+    async def _stop(self, inherited: bool) -> None:
+        log.info("daemon_stopping")
+        self.jobs.stop()
+        if not inherited:
+            with contextlib.suppress(OSError):
+                os.unlink(self.locations.socket_path)
+        await self.server.close(STOP_S / 4)
+        self.watching.stop()
+        await asyncio.to_thread(self.worker.stop)
+        await asyncio.to_thread(self.pool.stop)
+        self.readers.close()
+        self.marks.close()
+        self.store.close()
+        log.info("daemon_stopped")
+
+    async def _beat(self) -> None:
+        """Tells the supervisor's watchdog that the loop and the worker live."""
+        interval = supervisor.watchdog_interval_s()
+        while interval is not None:
+            if self.worker.alive():
+                supervisor.notify("WATCHDOG=1")
+            await asyncio.sleep(interval)
+
+    def stop(self) -> None:
+        if self._stopping is not None:
+            self._stopping.set()
+
+    # -- called back
+
+    def _wake_worker(self) -> None:
+        self.worker.wake()  # made after the backlog that calls it
+
+    def _committed(self, now: float, heard_at: list[float]) -> None:
+        self.figures.add(now, heard_at)
+        self._last_commit = now
+        self._tidy = False
+
+    def _config_edited(self) -> None:
+        self._on_loop(self._config_edited_soon)
+
+    def _config_edited_soon(self) -> None:
+        self.reloader.soon()
+
+    def _on_loop(self, action: Callable[[], object]) -> None:
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop has ended: so has the daemon
+                self._loop.call_soon_threadsafe(action)
+
+    # -- chores
+
+    def look_at_roots(self) -> None:
+        self.worker.order(self._look_at_roots)
+
+    def _look_at_roots(self) -> None:
+        if self.watching.revive():
+            for root in self.worker.roots:
+                root.state = "missing"  # entered anew below, with watches this time
+        if self.pool.worker_fault is not None:
+            for key in self.worker.unsettled:
+                self.backlog.mark(key)
+        for root in self.worker.roots:
+            self.presence.check(root)
+            self.presence.drop_expired(root)
+
+    def maintain(self) -> None:
+        """Once nothing has changed for a while: collects, compacts and gives memory back, in small steps."""
+        quiet = time.monotonic() - self._last_commit > QUIET_S
+        if quiet and not self._tidy and not self.backlog.pending() and not self.pool.outstanding:
+            self.worker.order(self._maintain)
+
+    def _maintain(self) -> None:
+        if self.store.maintain(MAINTAIN_BUDGET_S):
+            self._tidy = True
+            self.store.release_memory()
+            self.readers.release_memory()
+        else:
+            self._on_loop(lambda: self._loop.call_later(0.5, self.maintain) if self._loop else None)
+
+    def set_policy(self, config: Config) -> None:
+        """What is read and chunked from now on follows ``config``."""
+        self.pool.policy = policy_of(config)
+
+
+def load_config(locations: Locations) -> Config:
+    return configuration.load(locations.config_path, own_folders=locations.own_folders)
+
+
+def set_up_logs(locations: Locations, config: Config) -> None:
+    logs.set_up(locations.log_path, config.log.level)

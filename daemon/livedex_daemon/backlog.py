@@ -1,0 +1,246 @@
+"""The list of paths that may have changed and are not yet looked at, and of the searches that wait for them.
+
+Invariant: a waiter is released only when every path that was marked before it began to wait, inside its scope, has been
+carried out to its commit. Times come from the clock that is passed in; nothing here sleeps.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from livedex_daemon.tally import Tally
+
+SETTLE_S = 0.05  # a path is looked at once it was quiet for that long,
+SETTLE_MAX_S = 1.0  # or that long after its first mark, however busy it is
+
+Key = tuple[int, bytes]  # root id, path relative to the root (b"" is the root itself)
+Scope = Sequence[Key] | None  # None: everything; else all that lies at, below or above one of the keys
+
+
+class Entry:
+    """One marked path. ``tree``: the folder and all below it; ``force``: re-index even what has not changed."""
+
+    __slots__ = (
+        "background",
+        "first_at",
+        "first_seq",
+        "force",
+        "key",
+        "last_at",
+        "taken",
+        "tally",
+        "tree",
+        "waiters",
+        "works",
+    )
+
+    def __init__(self, key: Key, seq: int, now: float) -> None:
+        self.key = key
+        self.first_seq = seq
+        self.first_at = now
+        self.last_at = now
+        self.tree = False
+        self.force = False
+        self.background = False
+        self.taken = False
+        self.tally: Tally | None = None
+        self.works = 0  # what the worker still has to finish before the entry is done
+        self.waiters: list[Waiter] = []
+
+    @property
+    def ready_at(self) -> float:
+        return min(self.last_at + SETTLE_S, self.first_at + SETTLE_MAX_S)
+
+
+class Waiter:
+    """Somebody who waits for a scope; ``left`` counts the entries before it.
+
+    ``on_done`` is called once, from any thread.
+    """
+
+    __slots__ = ("left", "on_done")
+
+    def __init__(self, on_done: Callable[[], None]) -> None:
+        self.left = 0
+        self.on_done = on_done
+
+
+def intersects(key: Key, scope: Scope) -> bool:
+    """True when ``key`` lies at, below or above a key of ``scope``."""
+    if scope is None:
+        return True
+    root, path = key
+    return any(root == r and (is_within(path, other) or is_within(other, path)) for r, other in scope)
+
+
+def is_within(path: bytes, folder: bytes) -> bool:
+    """True when ``path`` is ``folder`` or lies below it."""
+    return not folder or path == folder or path.startswith(folder + b"/")
+
+
+class Backlog:
+    """Marks come from any thread; one worker takes entries and says when each is done."""
+
+    def __init__(self, clock: Callable[[], float], wake: Callable[[], None]) -> None:
+        """``clock``:
+
+        seconds, monotonic. ``wake``: called (outside the lock) when the worker may have something to take.
+        """
+        self._clock = clock
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._seq = itertools.count(1)
+        self._order = itertools.count()
+        self._waiting: dict[Key, Entry] = {}
+        self._in_hand: dict[Key, Entry] = {}
+        self._heap: list[tuple[float, int, Entry]] = []
+        self._urgent: list[Entry] = []
+
+    def mark(
+        self,
+        key: Key,
+        *,
+        tree: bool = False,
+        force: bool = False,
+        background: bool = False,
+        now: bool = False,
+        tally: Tally | None = None,
+    ) -> None:
+        """Says that ``key`` may have changed.
+
+        ``now`` skips the settling; ``background`` is what no search waits for; ``tally`` counts what becomes of it.
+        """
+        at = self._clock()
+        with self._lock:
+            entry = self._waiting.get(key)
+            fresh = entry is None
+            if entry is None:
+                entry = Entry(key, next(self._seq), at)
+                entry.background = background
+                self._waiting[key] = entry
+                heapq.heappush(self._heap, (at if now else entry.ready_at, next(self._order), entry))
+            entry.last_at = at
+            entry.tree = entry.tree or tree
+            entry.force = entry.force or force
+            entry.background = entry.background and background
+            entry.tally = tally or entry.tally
+            if now:
+                self._urgent.append(entry)
+        if fresh or now:
+            self._wake()
+
+    def take(self, limit: int, busy: Callable[[Key], bool]) -> list[Entry]:
+        """Entries to look at now, those that somebody waits for first. ``busy``: a key that must not be taken yet."""
+        at = self._clock()
+        taken: list[Entry] = []
+        with self._lock:
+            urgent, self._urgent = self._urgent, []
+            for entry in urgent:
+                if (len(taken) >= limit or not self._grab(entry, busy, taken)) and not entry.taken:
+                    self._urgent.append(entry)
+            later: list[tuple[float, int, Entry]] = []
+            while self._heap and len(taken) < limit and self._heap[0][0] <= at:
+                _, order, entry = heapq.heappop(self._heap)
+                if entry.taken:
+                    continue
+                if entry.ready_at > at and not entry.waiters:
+                    heapq.heappush(self._heap, (entry.ready_at, order, entry))
+                elif not self._grab(entry, busy, taken):
+                    later.append((at + SETTLE_S, order, entry))
+            for item in later:
+                heapq.heappush(self._heap, item)
+        return taken
+
+    def _grab(self, entry: Entry, busy: Callable[[Key], bool], taken: list[Entry]) -> bool:
+        if entry.taken:
+            return True
+        if entry.key in self._in_hand or busy(entry.key):
+            return False
+        entry.taken = True
+        del self._waiting[entry.key]
+        self._in_hand[entry.key] = entry
+        taken.append(entry)
+        return True
+
+    def done(self, entries: Iterable[Entry]) -> None:
+        """The entries' state is committed: releases whoever waited for them and lets later marks be taken."""
+        released: list[Waiter] = []
+        with self._lock:
+            for entry in entries:
+                self._in_hand.pop(entry.key, None)
+                for waiter in entry.waiters:
+                    waiter.left -= 1
+                    if waiter.left == 0:
+                        released.append(waiter)
+                entry.waiters = []
+            again = bool(self._urgent)
+        for waiter in released:
+            waiter.on_done()
+        if again:
+            self._wake()
+
+    def wait(
+        self,
+        scope: Scope,
+        on_done: Callable[[], None],
+        *,
+        skip_roots: frozenset[int] = frozenset(),
+        background: bool = False,
+    ) -> Waiter:
+        """Begins to wait for all that is marked inside ``scope`` by now; ``on_done`` runs at once when nothing is.
+
+        ``background``: also for first indexing and reconciling.
+        """
+        waiter = Waiter(on_done)
+        with self._lock:
+            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+                if (
+                    (entry.background and not background)
+                    or entry.key[0] in skip_roots
+                    or not intersects(entry.key, scope)
+                ):
+                    continue
+                waiter.left += 1
+                entry.waiters.append(waiter)
+                if not entry.taken:
+                    self._urgent.append(entry)
+            nothing = waiter.left == 0
+        if nothing:
+            on_done()
+        else:
+            self._wake()
+        return waiter
+
+    def forget(self, waiter: Waiter) -> None:
+        """The waiter gave up: nothing is urgent on its account any more."""
+        with self._lock:
+            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+                if waiter in entry.waiters:
+                    entry.waiters.remove(waiter)
+
+    def next_at(self) -> float | None:
+        """When the next entry settles, on the clock that was passed in; None when nothing waits."""
+        with self._lock:
+            if self._urgent:
+                return self._clock()
+            while self._heap and self._heap[0][2].taken:
+                heapq.heappop(self._heap)
+            return self._heap[0][0] if self._heap else None
+
+    def pending(self, scope: Scope = None) -> int:
+        """How many marked paths inside ``scope`` are not yet committed."""
+        with self._lock:
+            keys = itertools.chain(self._waiting, self._in_hand)
+            return sum(1 for key in keys if scope is None or intersects(key, scope))
+
+    def drop_root(self, root_id: int) -> None:
+        """Forgets what waits for a root that is watched no longer; entries in hand finish on their own."""
+        with self._lock:
+            gone = [entry for key, entry in self._waiting.items() if key[0] == root_id]
+            for entry in gone:
+                entry.taken = True
+                del self._waiting[entry.key]
+        self.done(gone)

@@ -1,0 +1,101 @@
+"""Reads the configuration's bytes from disk, whatever lies at its path.
+
+Invariant: never waits and never reads more than 1 MiB, and what others could have written is not believed.
+"""
+
+from __future__ import annotations
+
+import errno
+import grp
+import os
+import pwd
+import stat
+from shlex import quote
+
+MAX_BYTES = 1 << 20  # far above any real configuration, far below what would hurt
+
+
+class ConfigFileError(Exception):
+    """The file cannot be taken as a configuration; the text says why and what helps."""
+
+
+def read(path: str) -> bytes | None:
+    """The file's bytes, or None where there is no file.
+
+    Raises ConfigFileError for anything but a regular file of at most 1 MiB that belongs to the user (or root) and that
+    nobody else may write.
+    """
+    try:
+        # Without O_NONBLOCK opening a FIFO waits for a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except FileNotFoundError:
+        if os.path.islink(path):
+            raise ConfigFileError(f"{path} is a link to {os.readlink(path)}, which is not there") from None
+        return None
+    except OSError as fault:
+        raise ConfigFileError(_why(path, fault)) from None
+    try:
+        return read_open(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def read_open(path: str, descriptor: int) -> bytes:
+    """The bytes of an open file, from its beginning; ``path`` names it in messages. Raises ConfigFileError likewise."""
+    try:
+        _check(path, os.fstat(descriptor))
+        return _bytes(path, descriptor)
+    except OSError as fault:
+        raise ConfigFileError(_why(path, fault)) from None
+
+
+def _check(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise ConfigFileError(f"{path} is {_kind(found.st_mode)}, not a file")
+    if found.st_uid not in (os.geteuid(), 0):
+        raise ConfigFileError(
+            f"{path} belongs to another user (uid {found.st_uid}): run `chown {os.geteuid()} {quote(path)}`"
+        )
+    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _only_ours(found.st_gid)):
+        mode = stat.S_IMODE(found.st_mode)
+        raise ConfigFileError(f"{path} may be written by other users (mode {mode:04o}): run `chmod go-w {quote(path)}`")
+    if found.st_size > MAX_BYTES:
+        raise ConfigFileError(f"{path} has {found.st_size} bytes; a configuration has at most {MAX_BYTES}")
+
+
+def _only_ours(gid: int) -> bool:
+    """Whether the group is the user's private one: of the same name, with nobody else in it.
+
+    Where every user has such a group the umask is 002, and every file that an editor saves is writable by it.
+    """
+    try:
+        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return gid == user.pw_gid and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
+
+
+def _bytes(path: str, descriptor: int) -> bytes:
+    parts = []
+    left = MAX_BYTES + 1  # the size may have grown since fstat
+    while left > 0 and (part := os.read(descriptor, left)):
+        parts.append(part)
+        left -= len(part)
+    if left <= 0:
+        raise ConfigFileError(f"{path} has more than {MAX_BYTES} bytes, the most a configuration may have")
+    return b"".join(parts)
+
+
+def _why(path: str, fault: OSError) -> str:
+    if fault.errno in (errno.EACCES, errno.EPERM):
+        return (
+            f"{path} cannot be read: permission denied; run `chmod u+r {quote(path)}`, and let its folders be entered"
+        )
+    if fault.errno == errno.ENXIO:  # opening a socket says so
+        return f"{path} is a socket, not a file"
+    return f"{path} cannot be read: {os.strerror(fault.errno or 0)}"
+
+
+def _kind(mode: int) -> str:
+    kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"))
+    return next((name for test, name in kinds if test(mode)), "a device")

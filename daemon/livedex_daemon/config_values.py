@@ -1,0 +1,178 @@
+"""Reads single values of the configuration: sizes, durations, choices, patterns.
+
+Invariant: a reader returns a value of exactly the type it promises and in its range, or raises ``ValueError`` with a
+sentence that a person can act on ("must be …"). Nothing is converted in silence: ``true`` is no number, ``5`` no text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
+
+Reader = Callable[[Any], Any]
+
+SIZE_UNITS = {
+    "b": 1,
+    "kb": 1000,
+    "mb": 1000**2,
+    "gb": 1000**3,
+    "kib": 1024,
+    "mib": 1024**2,
+    "gib": 1024**3,
+}
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+_NUMBER_AND_UNIT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([A-Za-z]+)", re.ASCII)
+_SUFFIX = re.compile(r"\.[^/\\\s.][^/\\\s]*")
+
+PIPELINES = ("markdown", "code", "plain")
+
+
+def whole_number(least: int, most: int) -> Reader:
+    def read(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f"must be a whole number, not {kind_of(value)}")
+        if not least <= value <= most:
+            raise ValueError(f"must lie between {least} and {most}, not {_shortened(value)}")
+        return value
+
+    return read
+
+
+def choice(*admitted: str) -> Reader:
+    def read(value: Any) -> str:
+        listed = one_of(admitted)
+        if not isinstance(value, str):
+            raise ValueError(f"must be {listed}, not {kind_of(value)}")
+        if value not in admitted:
+            raise ValueError(f"must be {listed}, not {_shortened(value)}{suggestion(value, admitted)}")
+        return value
+
+    return read
+
+
+def flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {kind_of(value)}")
+    return value
+
+
+def size(least: int, most: int) -> Reader:
+    """Reads bytes, from a whole number or from text such as ``"8MiB"``; the limits are bytes too."""
+
+    def read(value: Any) -> int:
+        number = value
+        if isinstance(value, str):
+            amount, unit = _amount(value, SIZE_UNITS, 'a size such as "8MiB"', fold_case=True)
+            number = int(amount * unit)
+        elif isinstance(value, bool) or not isinstance(value, int):
+            raise ValueError(f'must be a size such as "8MiB" or a number of bytes, not {kind_of(value)}')
+        if not least <= number <= most:
+            raise ValueError(f"must lie between {_as_size(least)} and {_as_size(most)}, not {_shortened(value)}")
+        return int(number)
+
+    return read
+
+
+def duration(least_s: float, most_s: float) -> Reader:
+    """Reads seconds from text such as ``"10m"``. A bare number is refused: its unit would be a guess."""
+
+    def read(value: Any) -> float:
+        if not isinstance(value, str):
+            raise ValueError(f'must be a duration such as "10m" or "500ms", not {kind_of(value)}')
+        amount, unit = _amount(value, SECONDS, 'a duration such as "10m" or "500ms"', fold_case=False)
+        seconds = amount * unit
+        if not least_s <= seconds <= most_s:
+            between = f"{_as_duration(least_s)} and {_as_duration(most_s)}"
+            raise ValueError(f"must lie between {between}, not {_shortened(value)}")
+        return seconds
+
+    return read
+
+
+def patterns(value: Any) -> tuple[str, ...]:
+    """Reads a list of gitignore patterns. One pattern is one line, so that neither newline nor NUL can be in it."""
+    if not isinstance(value, list):
+        raise ValueError(f'must be a list of patterns such as ["*.tmp"], not {kind_of(value)}')
+    for index, pattern in enumerate(value):
+        if not isinstance(pattern, str):
+            raise ElementError(index, f"must be a pattern in quotes, not {kind_of(pattern)}")
+        if not pattern or set(pattern) & {"\n", "\r", "\0"}:
+            raise ElementError(index, "must be one gitignore pattern, neither empty nor more than one line")
+    return tuple(value)
+
+
+def pipelines(value: Any) -> Mapping[str, str]:
+    """Reads a table of suffixes (with their dot) to the names of pipelines; the suffixes come back in lower case."""
+    if not isinstance(value, dict):
+        raise ValueError(f'must be a table such as {{ ".org" = "markdown" }}, not {kind_of(value)}')
+    read = choice(*PIPELINES)
+    found: dict[str, str] = {}
+    for suffix, pipeline in value.items():
+        if not _SUFFIX.fullmatch(suffix):
+            raise ElementError(suffix, 'the key must be a suffix with its dot, such as ".org"')
+        # Names of files are bytes and fold as such: only ASCII letters lose their case.
+        folded = suffix.encode().lower().decode()
+        if folded in found:
+            raise ElementError(suffix, f'"{folded}" is set twice: upper and lower case are the same')
+        try:
+            found[folded] = read(pipeline)
+        except ValueError as fault:
+            raise ElementError(suffix, str(fault)) from None
+    return MappingProxyType(found)
+
+
+class ElementError(ValueError):
+    """A fault in one element of a list or a table: ``element`` is its position or its key."""
+
+    def __init__(self, element: int | str, message: str) -> None:
+        super().__init__(message)
+        self.element = element
+
+
+def suggestion(word: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(word.lower(), known, n=1)
+    return f' (did you mean "{near[0]}"?)' if near else ""
+
+
+def one_of(admitted: tuple[str, ...]) -> str:
+    quoted = [f'"{name}"' for name in admitted]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+
+
+def kind_of(value: Any) -> str:
+    """What a person would call the value's type."""
+    names = {bool: "true or false", int: "a number", float: "a fraction", str: "text", list: "a list", dict: "a table"}
+    return names.get(type(value), "a date or time")
+
+
+def _amount(text: str, units: Mapping[str, float], what: str, *, fold_case: bool) -> tuple[float, float]:
+    match = _NUMBER_AND_UNIT.fullmatch(text.strip())
+    unit = "" if match is None else match[2].lower() if fold_case else match[2]
+    if match is None or unit not in units:
+        written = "B, KB, MB, GB, KiB, MiB, GiB" if fold_case else ", ".join(units)
+        raise ValueError(f"must be {what} (units: {written}), not {_shortened(text)}")
+    return float(match[1]), units[unit]
+
+
+def _as_size(count: int) -> str:
+    for name in ("GiB", "MiB", "KiB"):
+        unit = SIZE_UNITS[name.lower()]
+        if count >= unit and count % unit == 0:
+            return f"{count // unit}{name}"
+    return f"{count}B"
+
+
+def _as_duration(seconds: float) -> str:
+    for name in ("d", "h", "m", "s"):
+        if seconds >= SECONDS[name] and seconds % SECONDS[name] == 0:
+            return f"{int(seconds // SECONDS[name])}{name}"
+    return f"{int(seconds * 1000)}ms"
+
+
+def _shortened(value: object) -> str:
+    text = repr(value) if not isinstance(value, str) else f'"{value}"'
+    return text if len(text) <= 60 else text[:57] + "…"

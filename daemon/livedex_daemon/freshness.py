@@ -1,0 +1,130 @@
+"""Makes a search wait until the index reflects every write that came before it, and says so when it does not.
+
+Invariant: ``fresh`` is True only after the barrier was passed and all that was marked before it, inside the scope, is
+committed; whenever one of these is missing, there is a reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from livedex_daemon.backlog import Backlog, Scope, intersects
+from livedex_daemon.roots import Root, RootTable
+from livedex_daemon.running import on_loop
+from livedex_daemon.watcher import Watcher
+from livedex_daemon.worker import Worker
+
+Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
+UNSETTLED_WAIT_S = 0.05
+
+
+class FreshState(NamedTuple):
+    """``pending`` counts the marked paths inside the scope that are not yet committed."""
+
+    fresh: bool
+    pending: int
+    reason: Reason | None
+
+
+class Freshness:
+    """Used on the event loop."""
+
+    def __init__(self, watcher: Callable[[], Watcher | None], backlog: Backlog, worker: Worker) -> None:
+        self._watcher = watcher
+        self._backlog = backlog
+        self._worker = worker
+        self.begun = asyncio.Event()  # set once the first configuration is applied
+
+    async def ensure(self, scope: Scope, deadline: float, *, everything: bool = False) -> FreshState:
+        """Waits, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
+
+        A root's first index is not waited for unless ``everything`` is asked for.
+        """
+        try:
+            async with asyncio.timeout_at(_loop_time(deadline)):
+                await self.begun.wait()  # until then no root is known to be watched
+        except TimeoutError:
+            return self._state(scope, "recovering")
+        roots = self._in_scope(scope)
+        first = frozenset(root.id for root in roots if root.state == "indexing" and not everything)
+        if self._store_is_down():
+            return self._state(scope, "store")
+        if roots and len(first) == len(roots):
+            return self._state(scope, "indexing")
+        try:
+            async with asyncio.timeout_at(_loop_time(deadline)):
+                await self._pass_barrier(roots, first)
+                await self._drain(scope, first, everything)
+        except TimeoutError:
+            return self._state(scope, self._why_late(roots))
+        if first:
+            return self._state(scope, "indexing")
+        if self._store_is_down():
+            return self._state(scope, "store")
+        if self._unsettled(scope):
+            return self._state(scope, "unsettled")
+        return FreshState(True, 0, None)
+
+    def _in_scope(self, scope: Scope) -> list[Root]:
+        roots: RootTable = self._worker.roots
+        present = [root for root in roots if root.present]
+        return present if scope is None else [root for root in present if any(key[0] == root.id for key in scope)]
+
+    async def _pass_barrier(self, roots: list[Root], first: frozenset[int]) -> None:
+        watcher = self._watcher()
+        native = [root for root in roots if b"" not in root.polled]
+        if native:
+            passed = asyncio.get_running_loop().create_future()
+            if watcher is None or not watcher.barrier(_resolver(passed)):
+                raise TimeoutError
+            await passed
+        for root in roots:
+            for path in root.polled if root.id not in first else ():
+                self._backlog.mark((root.id, path), tree=True, now=True)
+
+    async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
+        done = asyncio.get_running_loop().create_future()
+        waiter = self._backlog.wait(scope, _resolver(done), skip_roots=first, background=everything)
+        try:
+            await done
+        finally:
+            if waiter.left > 0:
+                self._backlog.forget(waiter)
+
+    def _store_is_down(self) -> bool:
+        return self._worker.store_fault is not None
+
+    def _unsettled(self, scope: Scope) -> int:
+        return sum(1 for key in self._worker.unsettled.copy() if intersects(key, scope))
+
+    def pending(self, scope: Scope = None) -> int:
+        return self._backlog.pending(scope) + self._unsettled(scope)
+
+    def _state(self, scope: Scope, reason: Reason) -> FreshState:
+        return FreshState(False, self.pending(scope), reason)
+
+    def _why_late(self, roots: list[Root]) -> Reason:
+        if self._store_is_down():
+            return "store"
+        if any(root.state == "recovering" for root in roots):
+            return "recovering"
+        if self._worker.pool is not None and self._worker.pool.held_back:
+            return "paused"
+        return "polling" if any(root.polled for root in roots) else "deadline"
+
+
+def _loop_time(deadline: float) -> float:
+    return asyncio.get_running_loop().time() + deadline - time.monotonic()
+
+
+def _resolver(future: asyncio.Future[None]) -> Callable[[], None]:
+    """A function that any thread may call to resolve ``future``."""
+
+    def set_result() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    return on_loop(future.get_loop(), set_result)

@@ -1,0 +1,65 @@
+"""Opens the index at start; one that is damaged or of a newer livedex is put aside and built anew.
+
+Invariant: only the derived index is ever put aside, and it is renamed, never deleted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import time
+
+from livedex_indexing.database import IndexDamaged, IndexNewer
+from livedex_indexing.sqlite import Store
+from livedex_ipc.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+
+def open_store(path: str) -> Store:
+    """The store at ``path``. Raises Unavailable when its disk cannot be used."""
+    try:
+        return Store.open(path)
+    except (IndexDamaged, IndexNewer) as error:
+        log.warning("index_put_aside", extra={"cause": type(error).__name__})
+        put_aside(path)
+        return Store.open(path)
+
+
+def put_aside(path: str) -> str:
+    """Renames the index with what belongs to it; returns the new name. At most one former index is kept."""
+    aside = f"{path}.aside"
+    for suffix in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.replace(path + suffix, aside + suffix)
+    return aside
+
+
+class HomeLock:
+    """Held for the life of the daemon: one daemon a home."""
+
+    def __init__(self, path: str) -> None:
+        """Raises Unavailable naming the pid of the daemon that holds it."""
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            pid = self._read_pid()
+            os.close(self._handle)
+            raise Unavailable(
+                f"a livedex daemon runs for this home already, as process {pid}; `livedex down` stops it",
+                {"pid": int(pid) if pid.isdigit() else None},
+            ) from None
+        os.ftruncate(self._handle, 0)
+        os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
+
+    def _read_pid(self) -> str:
+        # The other daemon writes its number right after it took the lock.
+        for _ in range(50):
+            text = os.pread(self._handle, 32, 0).decode("ascii", "replace").strip()
+            if text:
+                return text
+            time.sleep(0.01)
+        return "unknown"

@@ -1,0 +1,326 @@
+"""Reads changed files and has them chunked in child processes, so that no hostile file can hurt or hold up the daemon.
+
+Invariant: every work that was handed in comes back as exactly one outcome, whatever happened to the child that had it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from livedex_daemon.walk import Policy, Work
+from livedex_indexing import parse, plan, tree
+from livedex_indexing.backend import ChunkedContent, Stat
+from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.marks import Marks
+from livedex_indexing.plan import Plan
+
+log = logging.getLogger(__name__)
+
+BATCH_FILES = 32  # handed to a child at once, because a round trip costs a millisecond
+BATCH_BYTES = 512 << 10
+HEAD_BYTES = 8192  # what is looked at to tell text from binary, and for a shebang
+TIMEOUT_S = 20.0  # for one file, and as much again for each
+TIMEOUT_S_PER_MIB = 5.0
+WARM_S = 600.0  # the child for edits ends after so long without one
+NICE = 10
+
+
+class Gone(NamedTuple):
+    """Nothing is at the path any more."""
+
+
+class Unsettled(NamedTuple):
+    """The file changed while it was read."""
+
+
+class Skipped(NamedTuple):
+    reason: str
+
+
+class NoWorker(NamedTuple):
+    """No child can chunk anything here: the installation is broken, not the file."""
+
+    reason: str
+
+
+class Failed(NamedTuple):
+    """``stage``: ``read``, ``chunk``, ``denied`` or ``quarantined``; the latter two stand for themselves."""
+
+    stage: str
+    message: str
+
+
+class Known(NamedTuple):
+    """The index has this content already."""
+
+
+Result = ChunkedContent | Known | Gone | Unsettled | Skipped | NoWorker | Failed
+
+
+class Outcome(NamedTuple):
+    work: Work
+    result: Result
+    stat: Stat | None = None
+    content_hash: bytes | None = None
+    plan: Plan | None = None
+
+
+class _Job(NamedTuple):
+    work: Work
+    stat: Stat
+    content_hash: bytes
+    plan: Plan
+    data: bytes
+
+
+class Pool:
+    """One thread with a warm child for edits; more of both while bulk work is there."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        known: Callable[[bytes, bytes], bool],
+        marks: Marks,
+        on_outcome: Callable[[], None],
+        *,
+        may_run: Callable[[], bool] = lambda: True,
+        bulk_processes: int = 2,
+    ) -> None:
+        """``known(content_hash, signature)``:
+
+        asked from the pool's threads. ``may_run``: False holds bulk work back.
+        """
+        self.policy = policy
+        self.files_read = 0
+        self.files_chunked = 0
+        self.worker_fault: str | None = None  # why no child can be had
+        self._known = known
+        self._marks = marks
+        self._on_outcome = on_outcome
+        self._may_run = may_run
+        self._bulk_processes = bulk_processes
+        self._lock = threading.Lock()
+        self._more = threading.Condition(self._lock)
+        self._edits: deque[Work] = deque()
+        self._bulk: deque[Work] = deque()
+        self._outcomes: deque[Outcome] = deque()
+        self._in_chunking: set[tuple[bytes, bytes]] = set()
+        self._outstanding = 0
+        self._stopping = False
+        self._threads: list[threading.Thread] = []
+        self._bulk_threads = 0
+        self._start(bulk=False)
+
+    # -- called by the worker
+
+    def submit(self, works: list[Work], *, bulk: bool) -> None:
+        with self._lock:
+            (self._bulk if bulk else self._edits).extend(works)
+            self._outstanding += len(works)
+            missing = 0
+            if bulk:
+                missing = min(self._bulk_processes, 1 + len(self._bulk) // BATCH_FILES) - self._bulk_threads
+            self._bulk_threads += max(0, missing)
+            self._more.notify_all()
+        for _ in range(missing):
+            self._start(bulk=True)
+
+    def collect(self, limit: int) -> list[Outcome]:
+        with self._lock:
+            taken = [self._outcomes.popleft() for _ in range(min(limit, len(self._outcomes)))]
+            self._outstanding -= len(taken)
+            return taken
+
+    @property
+    def outstanding(self) -> int:
+        """Works handed in whose outcome was not yet collected."""
+        return self._outstanding
+
+    @property
+    def held_back(self) -> bool:
+        """True while bulk work waits for mains power."""
+        return bool(self._bulk) and not self._may_run()
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopping = True
+            self._more.notify_all()
+        for thread in self._threads:
+            thread.join(timeout=5)
+
+    # -- the pool's threads
+
+    def _start(self, *, bulk: bool) -> None:
+        thread = threading.Thread(target=self._run, args=(bulk,), name="bulk" if bulk else "edits", daemon=True)
+        self._threads = [known for known in self._threads if known.is_alive()] + [thread]
+        thread.start()
+
+    def _run(self, bulk: bool) -> None:
+        hand = _Hand(NICE if bulk and self.policy.yield_to_load else 0)
+        try:
+            while True:
+                works = self._next(bulk, hand)
+                if works is None:
+                    return
+                self._handle(works, hand)
+        finally:
+            hand.close()
+
+    def _next(self, bulk: bool, hand: _Hand) -> list[Work] | None:
+        """The next batch; None when the thread shall end (a bulk thread: when there is no bulk work left)."""
+        with self._lock:
+            idle_since = time.monotonic()
+            while not self._stopping:
+                queue = self._bulk if bulk else self._edits
+                if queue and (not bulk or self._may_run()):
+                    return _batch(queue)
+                if bulk and not queue:
+                    self._bulk_threads -= 1
+                    return None
+                self._more.wait(1.0 if bulk else (30.0 if hand.open else None))
+                if not bulk and time.monotonic() - idle_since > WARM_S:
+                    hand.close()
+            return None
+
+    def _handle(self, works: list[Work], hand: _Hand) -> None:
+        jobs: list[_Job] = []
+        for work in works:
+            try:
+                prepared = self._prepare(work)
+            except Exception as error:  # one file must never end the thread that all others need
+                log.exception("read_failed")
+                prepared = Outcome(work, Failed("read", type(error).__name__))
+            if isinstance(prepared, Outcome):
+                self._put(prepared)
+            else:
+                jobs.append(prepared)
+        if jobs:
+            self._chunk(jobs, hand)
+
+    def _prepare(self, work: Work) -> Outcome | _Job:
+        """Reads one file; what remains is chunking, unless the outcome is clear already."""
+        if work.void:
+            return Outcome(work, Gone())
+        try:
+            data, stat = tree.read_file(work.root.path, work.path, self.policy.max_file_size)
+        except tree.Vanished:
+            return Outcome(work, Gone())
+        except tree.Denied:
+            return Outcome(work, Failed("denied", ""))
+        except tree.Unsettled:
+            return Outcome(work, Unsettled())
+        except tree.TooLarge as fault:
+            return Outcome(work, Skipped("too_large"), fault.stat)
+        except tree.NotRegular as fault:
+            return Outcome(work, Skipped("symlink" if fault.kind == "symlink" else "special"))
+        except tree.ReadFailed as fault:
+            return Outcome(work, Failed("read", str(fault)))
+        self.files_read += 1
+        head = data[:HEAD_BYTES]
+        content_hash = hashlib.blake2b(data, digest_size=16).digest()
+        if not work.force and self._marks.is_forgotten(work.root.path, work.path, content_hash):
+            return Outcome(work, Skipped("forgotten"), stat, content_hash)
+        if parse.is_binary(head):
+            return Outcome(work, Skipped("binary"), stat, content_hash)
+        chosen = plan.choose(work.path.rpartition(b"/")[2], head, self.policy.chunking)
+        if not work.force and self._known(content_hash, chosen.signature):
+            return Outcome(work, Known(), stat, content_hash, chosen)
+        return _Job(work, stat, content_hash, chosen, data)
+
+    def _chunk(self, jobs: list[_Job], hand: _Hand) -> None:
+        """Chunks a batch; a child that dies costs the file it had in hand a second try of its own, and then
+        quarantine.
+        """
+        settings = self.policy.chunking
+        while jobs:
+            asked = [ChunkJob(job.work.path.rpartition(b"/")[2], job.data, settings) for job in jobs]
+            try:
+                results = hand.process().chunk(asked, _time_limit(jobs))
+            except WorkerDied as death:
+                hand.close()
+                log.warning("chunk_worker_died", extra={"reason": death.reason})
+                jobs = self._after_death(jobs, death, hand)
+                continue
+            for job, result in zip(jobs, results, strict=True):
+                self._put_chunked(job, result)
+            return
+
+    def _after_death(self, jobs: list[_Job], death: WorkerDied, hand: _Hand) -> list[_Job]:
+        """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it."""
+        done = death.results
+        for job, result in zip(jobs, done, strict=False):
+            self._put_chunked(job, result)
+        rest = jobs[len(done) :]
+        culprit, others = rest[0], rest[1:]
+        culprit.work.tries += 1
+        if culprit.work.tries >= 2:
+            if not self._works(hand):
+                self.worker_fault = death.reason
+                for job in rest:
+                    self._put(Outcome(job.work, NoWorker(death.reason), job.stat, job.content_hash, job.plan))
+                return []
+            failed = Failed("quarantined", f"chunk: the worker ended twice on it ({death.reason})")
+            self._put(Outcome(culprit.work, failed, culprit.stat, culprit.content_hash, culprit.plan))
+            return others
+        return [culprit, *others]
+
+    def _works(self, hand: _Hand) -> bool:
+        """Whether a child can chunk the simplest file: else a death says nothing about the file it had in hand."""
+        try:
+            hand.process().chunk([ChunkJob(b"canary.txt", b"canary\n", self.policy.chunking)], TIMEOUT_S)
+        except WorkerDied:
+            hand.close()
+            return False
+        return True
+
+    def _put_chunked(self, job: _Job, result: ChunkedContent | ChunkFailure) -> None:
+        done: Result = Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
+        self.files_chunked += 1
+        self.worker_fault = None
+        self._put(Outcome(job.work, done, job.stat, job.content_hash, job.plan))
+
+    def _put(self, outcome: Outcome) -> None:
+        with self._lock:
+            self._outcomes.append(outcome)
+        self._on_outcome()
+
+
+class _Hand:
+    """A child process that is started when it is first needed. Belongs to one thread."""
+
+    def __init__(self, nice: int) -> None:
+        self._nice = nice
+        self._process: ChunkProcess | None = None
+
+    @property
+    def open(self) -> bool:
+        return self._process is not None
+
+    def process(self) -> ChunkProcess:
+        if self._process is None:
+            self._process = ChunkProcess(nice=self._nice)
+        return self._process
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+
+def _batch(queue: deque[Work]) -> list[Work]:
+    batch = [queue.popleft()]
+    size = batch[0].size
+    while queue and len(batch) < BATCH_FILES and size + queue[0].size <= BATCH_BYTES:
+        batch.append(queue.popleft())
+        size += batch[-1].size
+    return batch
+
+
+def _time_limit(jobs: list[_Job]) -> float:
+    return TIMEOUT_S + TIMEOUT_S_PER_MIB * max(len(job.data) for job in jobs) / (1 << 20)

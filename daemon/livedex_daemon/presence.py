@@ -1,0 +1,124 @@
+"""Keeps an eye on whether each root is there, and on what to do when one goes, comes back or is replaced.
+
+Invariant: a root that is not there is reported and its entries are kept; nothing is dropped because a folder looks
+empty. Runs on the worker's thread only.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import stat
+import time
+
+from livedex_daemon.backlog import Backlog
+from livedex_daemon.roots import Root, RootState
+from livedex_daemon.watching import Watching
+from livedex_indexing.mounts import mount_kind
+from livedex_indexing.paths_text import display_path
+from livedex_indexing.sqlite import Store
+
+log = logging.getLogger(__name__)
+
+KEEP_S = 24 * 3600.0  # the entries of a root that is gone
+
+
+class Presence:
+    """What the worker tells of each root, and asks before it walks one."""
+
+    def __init__(self, store: Store, backlog: Backlog, watching: Watching) -> None:
+        self._store = store
+        self._backlog = backlog
+        self._watching = watching
+        self.observer = "auto"
+
+    def check(self, root: Root) -> None:
+        """Looks at the root's folder itself, and acts when its state changed."""
+        try:
+            found = os.lstat(root.path)
+            is_folder = stat.S_ISDIR(found.st_mode)
+            if is_folder:
+                os.close(os.open(root.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
+        except PermissionError:
+            self._leave(root, "denied")
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENODEV, errno.EIO):
+                log.warning("root_check_failed", extra={"error": error.strerror})
+            self._leave(root, "missing")
+            return
+        if not is_folder:
+            self._leave(root, "missing")
+            return
+        same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
+        if not same and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
+            self._leave(root, "missing")
+        elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
+            pass  # an empty folder where files were: not believed
+        elif not same or not root.present:
+            self._enter(root, found.st_dev, found.st_ino)
+
+    def _holds_files(self, root: Root) -> bool:
+        return bool(self._store.folders_below(root.id, b""))
+
+    def _enter(self, root: Root, dev: int, ino: int) -> None:
+        """The root is there, for the first time, again, or as another folder: watch it and compare all of it."""
+        log.info("root_present", extra={"root": display_path(root.path)})
+        self._watching.unwatch(root.id, b"")
+        root.dev, root.ino = dev, ino
+        root.missing_since = None
+        root.forget_polled()
+        if self._must_poll(root):
+            root.poll(b"", remote=True)
+        root.state = "recovering" if root.first_indexed else "indexing"
+        with self._store.transaction():
+            self._store.set_root(root.id, dev=dev, ino=ino, missing_since=None)
+        self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
+
+    def _must_poll(self, root: Root) -> bool:
+        if self.observer == "polling" or self._watching.watcher is None:
+            return True
+        return self.observer == "auto" and mount_kind(root.path) == "network"
+
+    def _leave(self, root: Root, state: RootState) -> None:
+        if root.state == state and root.missing_since is not None:
+            return
+        log.warning("root_absent", extra={"root": display_path(root.path), "state": state})
+        self._watching.unwatch(root.id, b"")
+        root.state = state
+        if root.missing_since is None:
+            root.missing_since = time.time()
+        with self._store.transaction():
+            self._store.set_root(root.id, missing_since=root.missing_since)
+        self._backlog.drop_root(root.id)
+
+    def emptied(self, root: Root) -> None:
+        """A walk found the root's folder empty though the index holds files of it."""
+        self._leave(root, "missing")
+
+    def drop_expired(self, root: Root) -> None:
+        """After a day without the root its entries go."""
+        if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._holds_files(root):
+            with self._store.transaction():
+                self._store.remove_tree(root.id, b"")
+
+    def walked(self, root: Root) -> None:
+        """A walk of the whole root was committed."""
+        if not root.present:
+            return
+        root.state = "online"
+        root.first_indexed = True
+        root.last_reconciled = time.time()
+        root.walked_at = time.monotonic()
+        with self._store.transaction():
+            self._store.set_root(root.id, first_indexed=True, last_reconciled=root.last_reconciled)
+        self._watching.watch_outside(root)
+
+
+def _is_empty(path: bytes) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return True

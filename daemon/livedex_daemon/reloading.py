@@ -1,0 +1,143 @@
+"""Takes a configuration over: at start, after an edit, on SIGHUP and on request, while searches go on.
+
+Invariant: a broken configuration changes nothing; a good one is applied as a whole, on the worker's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from livedex_daemon import config as configuration
+from livedex_daemon import logs
+from livedex_daemon.config import Config, RootConfig
+from livedex_daemon.roots import Root, RootTable
+from livedex_indexing.ignore import RuleTree
+from livedex_ipc.errors import ConfigInvalid
+
+if TYPE_CHECKING:
+    from livedex_daemon.app import App
+
+log = logging.getLogger(__name__)
+
+EDIT_SETTLE_S = 0.1  # editors write a file in several steps
+
+
+class Reloader:
+    """Used on the event loop; what touches roots and store runs as an order of the worker."""
+
+    def __init__(self, app: App, config: Config) -> None:
+        self.config = config
+        self._app = app
+        self._lock = asyncio.Lock()
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def begin(self) -> None:
+        """The first configuration."""
+        async with self._lock:
+            await self._apply(self.config, first=True)
+
+    def soon(self) -> None:
+        """The file may have changed: reads it once it was quiet for a moment. A fault goes to the status."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(EDIT_SETTLE_S, self._start)
+
+    def _start(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._reload_quietly())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reload_quietly(self) -> None:
+        try:
+            await self.reload()
+        except ConfigInvalid as error:
+            log.warning("config_refused", extra={"faults": len((error.data or {}).get("faults", []))})
+        except Exception:
+            log.exception("reload_failed")
+
+    async def reload(self) -> None:
+        """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
+        async with self._lock:
+            try:
+                config = await asyncio.to_thread(
+                    configuration.load,
+                    self._app.locations.config_path,
+                    own_folders=self._app.locations.own_folders,
+                )
+            except ConfigInvalid as error:
+                self._app.health.config_fault = error.message
+                raise
+            self._app.health.config_fault = None
+            if config != self.config:
+                await self._apply(config, first=False)
+
+    async def _apply(self, config: Config, *, first: bool) -> None:
+        app, former = self._app, self.config
+        self.config = config
+        logs.set_level(config.log.level)
+        app.power.wait_on_battery = config.power.wait_on_battery
+        app.presence.observer = config.watch.observer
+        app.set_policy(config)
+        if not first:
+            app.jobs.reschedule(config)
+        await asyncio.wrap_future(app.worker.order(lambda: self._apply_roots(config, former, first)))
+        log.info("config_applied", extra={"roots": len(config.roots)})
+
+    def _apply_roots(self, config: Config, former: Config, first: bool) -> None:
+        """On the worker's thread."""
+        app = self._app
+        if not first and config.watch.observer != former.watch.observer:
+            app.watching.stop()
+            app.watching.start(config.watch.observer)
+        known = {row.path: row for row in app.store.roots()}
+        current = {root.path: root for root in app.worker.roots}
+        wanted = {os.fsencode(root.path): root for root in config.roots}
+        roots: list[Root] = []
+        for path, root_config in wanted.items():
+            root = current.get(path)
+            if root is None:
+                root = self._admit(path, root_config, path in known)
+            roots.append(root)
+        app.worker.roots = RootTable(roots)
+        for path, row in known.items():
+            if path not in wanted:
+                app.watching.forget_root(row.id)
+                app.backlog.drop_root(row.id)
+                with app.store.transaction():
+                    app.store.drop_root(row.id)
+        self._compare(config, former, first, wanted)
+
+    def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
+        store = self._app.store
+        if not known:
+            with store.transaction():
+                store.put_root(path, 0, 0)
+        row = next(row for row in store.roots() if row.path == path)
+        return Root(row, config, self._rules(path, config))
+
+    def _rules(self, path: bytes, config: RootConfig) -> RuleTree:
+        own = [os.fsencode(os.path.realpath(folder)) for folder in self._app.locations.own_folders]
+        return RuleTree(path, config.ignore, own_folders=own, user_file=self._app.locations.config_path)
+
+    def _compare(self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig]) -> None:
+        """Marks what the new configuration makes worth looking at."""
+        app = self._app
+        everything = not first and (config.index, config.chunking, config.watch.observer) != (
+            former.index,
+            former.chunking,
+            former.watch.observer,
+        )
+        nested_before = {root.path for root in former.roots}
+        for root in app.worker.roots:
+            rules_changed = root.config.ignore != wanted[root.path].ignore
+            root.config = wanted[root.path]
+            if rules_changed:
+                root.rules = self._rules(root.path, root.config)
+            app.presence.check(root)
+            regrouped = bool(root.nested) or any(path != os.fsdecode(root.path) for path in nested_before)
+            if root.present and (everything or rules_changed or (not first and regrouped)):
+                app.backlog.mark((root.id, b""), tree=True, now=True)

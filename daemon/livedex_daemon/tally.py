@@ -1,0 +1,16 @@
+"""Counts what one ``index/run`` did, in files.
+
+Invariant: every file that the run came by is counted once.
+"""
+
+from __future__ import annotations
+
+
+class Tally:
+    """Written by the worker's thread, read by whoever shows progress."""
+
+    def __init__(self) -> None:
+        self.scanned = self.indexed = self.unchanged = self.skipped = self.removed = 0
+        self.failed: list[tuple[tuple[int, bytes], str, str]] = []  # root id and path, stage, message
+        self.expected = 0  # files to read, as far as they are known
+        self.last: tuple[int, bytes] | None = None  # the file that was finished last

@@ -1,0 +1,141 @@
+"""Chooses the source of events, turns its reports into marks, and keeps an eye on files outside the roots that matter.
+
+Invariant: whatever the source reports becomes a mark in the backlog or a reload; it decides nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from livedex_daemon.backlog import Backlog
+from livedex_daemon.locations import Locations
+from livedex_daemon.roots import Root, RootTable
+from livedex_daemon.watcher import Watcher
+
+log = logging.getLogger(__name__)
+
+REVIVE_EVERY_S = 30.0
+HAS_INOTIFY: bool = sys.platform == "linux"
+
+
+class Watching:
+    """The sink of the watcher; its methods are called on the watcher's thread, the worker's and the loop's."""
+
+    def __init__(
+        self, backlog: Backlog, locations: Locations, roots: Callable[[], RootTable], on_config: Callable[[], None]
+    ) -> None:
+        self.watcher: Watcher | None = None
+        self._backlog = backlog
+        self._cookies = locations.cookie_dir
+        self._config = os.fsencode(os.path.abspath(locations.config_path))
+        self._roots = roots
+        self._on_config = on_config
+        self._observer = "auto"
+        self._sources: dict[int, set[bytes]] = {}  # files outside the roots on which their rules rest
+        self._tried_at = 0.0
+
+    def start(self, observer: str) -> None:
+        """``observer``: ``auto``, ``native`` or ``polling``."""
+        self._observer = observer
+        if observer == "polling":
+            return
+        self._tried_at = time.monotonic()
+        watcher = _native(self, self._cookies)
+        try:
+            watcher.start()
+        except OSError as error:
+            log.warning("watcher_unavailable", extra={"error": error.strerror})
+            return
+        self.watcher = watcher
+        self._watch_config()
+
+    def stop(self) -> None:
+        watcher, self.watcher = self.watcher, None
+        if watcher is not None:
+            watcher.stop()
+
+    def revive(self) -> bool:
+        """Starts a source of events that ended or could not be had before. True when there is a new one."""
+        if self._observer == "polling" or (self.watcher is not None and self.watcher.alive()):
+            return False
+        if self.watcher is None and time.monotonic() - self._tried_at < REVIVE_EVERY_S:
+            return False
+        self.stop()
+        self.start(self._observer)
+        return True
+
+    # -- placing watches
+
+    def watch(self, root: Root, path: bytes) -> None:
+        if self.watcher is None:
+            return
+        if self.watcher.watch_folder(root.id, path, root.absolute(path)):
+            root.watch_again(path)
+        else:
+            root.poll(path)
+
+    def unwatch(self, root_id: int, path: bytes) -> None:
+        if self.watcher is not None:
+            self.watcher.unwatch(root_id, path)
+
+    def watch_outside(self, root: Root) -> None:
+        """Watches what the root's rules rest on outside of it: ignore files above it, the repository's, the user's."""
+        sources = set(root.rules.outside_sources())
+        self._sources[root.id] = sources
+        if self.watcher is not None:
+            for folder in {_nearest_folder(source) for source in sources}:
+                self.watcher.watch_outside(folder)
+
+    def forget_root(self, root_id: int) -> None:
+        self._sources.pop(root_id, None)
+        self.unwatch(root_id, b"")
+
+    def _watch_config(self) -> None:
+        assert self.watcher is not None
+        for path in {self._config, os.path.realpath(self._config)}:
+            self.watcher.watch_outside(_nearest_folder(path))
+
+    # -- Sink
+
+    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
+        self._backlog.mark((root_id, path), tree=tree)
+
+    def root_changed(self, root_id: int) -> None:
+        self._backlog.mark((root_id, b""), tree=True)
+
+    def outside_changed(self, path: bytes) -> None:
+        if path in (self._config, os.path.realpath(self._config)) or self._config.startswith(path + b"/"):
+            self._watch_config()
+            self._on_config()
+        for root_id, sources in list(self._sources.items()):
+            if any(source == path or source.startswith(path + b"/") for source in sources):
+                self._backlog.mark((root_id, b""), tree=True)
+
+    def events_lost(self) -> None:
+        for root in self._roots():
+            root.overflows += 1
+            if root.state == "online":
+                root.state = "recovering"
+            self._backlog.mark((root.id, b""), tree=True, now=True)
+
+
+def _native(sink: Watching, cookies: str) -> Watcher:
+    if HAS_INOTIFY:
+        from livedex_daemon.watcher import InotifyWatcher
+
+        return InotifyWatcher(sink, cookies)
+    from livedex_daemon.observer import ObserverWatcher
+
+    return ObserverWatcher(sink, cookies)
+
+
+def _nearest_folder(path: bytes) -> bytes:
+    """The folder of ``path``, or the nearest one above it that exists: there its coming would be seen."""
+    folder = os.path.dirname(path)
+    while len(folder) > 1 and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return folder or b"/"

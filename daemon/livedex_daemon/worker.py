@@ -1,0 +1,238 @@
+"""The thread that keeps the index equal to the disk: it takes what is marked, has it looked at, read and stored.
+
+Invariant: this is the only thread that writes to the index, and an entry of the backlog is done only after the commit
+that holds its outcome.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from livedex_daemon.backlog import Backlog, Key
+from livedex_daemon.looking import Looker
+from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
+from livedex_daemon.presence import Presence
+from livedex_daemon.roots import Root, RootTable
+from livedex_daemon.storing import Storing
+from livedex_daemon.walk import Changes
+from livedex_indexing.backend import ChunkedContent
+from livedex_indexing.sqlite import IndexDamaged, IndexUnwritable, Store
+
+log = logging.getLogger(__name__)
+
+TAKE = 256  # entries looked at in one turn
+COLLECT = 256  # outcomes committed in one transaction
+GATHER_S = 0.03  # bulk outcomes are gathered so long into one transaction
+UNSETTLED_TRIES = 3
+UNSETTLED_PAUSE_S = 0.02
+STORE_PAUSE_S = 2.0  # between tries of a store that cannot be written
+
+StoreFault = IndexDamaged | IndexUnwritable
+T = TypeVar("T")
+
+
+class Worker:
+    """The thread that owns the store. All public methods may be called from any thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        backlog: Backlog,
+        looker: Looker,
+        storing: Storing,
+        presence: Presence,
+        on_commit: Callable[[float, list[float]], None],
+    ) -> None:
+        """``on_commit(now, heard_at)``: after a commit, with when each of its changes was heard of (monotonic)."""
+        self.store = store
+        self.roots = RootTable()
+        self.pool: Pool | None = None
+        self.store_fault: StoreFault | None = None
+        self.unsettled: set[Key] = set()  # files that could not be read in one state, or not be chunked
+        self._backlog = backlog
+        self._looker = looker
+        self._storing = storing
+        self._presence = presence
+        self._on_commit = on_commit
+        self._wake = threading.Event()
+        self._stopping = False
+        self._orders: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._outcomes: list[Outcome] = []
+        self._gather_until = 0.0
+        self._store_retry_at = 0.0
+        self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
+
+    # -- for other threads
+
+    def start(self, pool: Pool) -> None:
+        self.pool = self._looker.pool = pool
+        self._thread.start()
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._wake.set()
+        self._thread.join(timeout=10)
+
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def order(self, action: Callable[[], T]) -> Future[T]:
+        """Runs ``action`` on the worker's thread, between two turns."""
+        future: Future[T] = Future()
+        self._orders.append((action, future))
+        self._wake.set()
+        return future
+
+    def forget(self, root: Root, path: bytes) -> int:
+        """Carries out ``files/delete``; to be ordered."""
+        return self._storing.forget(root, path)
+
+    # -- the thread
+
+    def _run(self) -> None:
+        while not self._stopping:
+            try:
+                idle = self._turn()
+            except Exception:
+                log.exception("worker_turn_failed")
+                idle = True
+                self._store_retry_at = time.monotonic() + STORE_PAUSE_S
+            if idle:
+                self._wake.wait(self._pause())
+            self._wake.clear()
+
+    def _pause(self) -> float | None:
+        """Seconds until something is due, None when nothing is."""
+        now = time.monotonic()
+        if self.store_fault is not None:
+            return max(0.0005, self._store_retry_at - now)
+        due = [work.retry_at for work in self._looker.retries]
+        settles = self._backlog.next_at()
+        if settles is not None:
+            due.append(settles)
+        if self._outcomes:
+            due.append(self._gather_until)
+        return max(0.0005, min(due) - now) if due else None
+
+    def _turn(self) -> bool:
+        """One round; True when nothing is left to do at once."""
+        worked = self._run_orders()
+        if self.store_fault is not None:
+            if time.monotonic() >= self._store_retry_at:
+                self._commit()
+            return not worked
+        for entry in self._backlog.take(TAKE, self._looker.is_busy):
+            self._looker.look_at(entry, self.roots.get(entry.key[0]))
+            worked = True
+        worked = self._looker.walk_on() or worked
+        self._looker.depart()
+        self._looker.retry()
+        self._gather()
+        if self._ready_to_commit():
+            self._commit()
+            worked = True
+        return not worked
+
+    def _run_orders(self) -> bool:
+        ran = False
+        while self._orders:
+            action, future = self._orders.popleft()
+            ran = True
+            try:
+                future.set_result(action())
+            except BaseException as error:  # handed to whoever asked
+                future.set_exception(error)
+        return ran
+
+    # -- outcomes
+
+    def _gather(self) -> None:
+        """Collects outcomes; a file that would not hold still is read again before it counts as one."""
+        assert self.pool is not None
+        if not self._outcomes:
+            self._gather_until = time.monotonic() + GATHER_S
+        for outcome in self.pool.collect(COLLECT - len(self._outcomes)):
+            work = outcome.work
+            if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
+                work.tries += 1
+                work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
+                self._looker.is_read(work)
+                self._looker.retries.append(work)
+            else:
+                self._outcomes.append(outcome)
+
+    def _ready_to_commit(self) -> bool:
+        looker = self._looker
+        if not (looker.changes or looker.finished or self._outcomes):
+            return False
+        assert self.pool is not None
+        if looker.finished or len(self._outcomes) >= COLLECT or not self.pool.outstanding:
+            return True
+        waited_for = any(outcome.work.entry.waiters or not outcome.work.entry.tree for outcome in self._outcomes)
+        return waited_for or time.monotonic() >= self._gather_until
+
+    def _commit(self) -> None:
+        looker, outcomes = self._looker, self._outcomes
+        again: list[Key] = []
+        if looker.changes or outcomes:
+            try:
+                again = self._storing.apply(looker.changes, outcomes)
+            except (IndexDamaged, IndexUnwritable) as error:
+                self._store_failed(error)
+                return
+        self.store_fault = None
+        self._outcomes = []
+        looker.changes = Changes()
+        for outcome in outcomes:
+            self._settle(outcome)
+        for key in again:
+            self._backlog.mark(key)
+        finished, looker.finished = looker.finished, []
+        self._on_commit(time.monotonic(), [entry.first_at for entry in finished if not entry.background])
+        for entry in finished:
+            root = self.roots.get(entry.key[0])
+            if not entry.key[1] and root is not None:
+                self._presence.walked(root)
+        self._backlog.done(finished)
+
+    def _store_failed(self, error: StoreFault) -> None:
+        if self.store_fault is None:
+            log.error("store_failed", extra={"error": type(error).__name__, "cause": repr(error.__cause__)})
+        self.store_fault = error
+        self._store_retry_at = time.monotonic() + STORE_PAUSE_S
+
+    def _settle(self, outcome: Outcome) -> None:
+        self._looker.is_read(outcome.work)
+        if isinstance(outcome.result, Unsettled | NoWorker):
+            self.unsettled.add(outcome.work.key)
+        else:
+            self.unsettled.discard(outcome.work.key)
+        _count(outcome)
+        self._looker.release(outcome.work.entry)
+
+
+def _count(outcome: Outcome) -> None:
+    work, tally = outcome.work, outcome.work.entry.tally
+    if tally is None:
+        return
+    tally.last = work.key
+    result = outcome.result
+    if isinstance(result, Known) and work.row is not None and work.row.content_hash == outcome.content_hash:
+        tally.unchanged += 1
+    elif isinstance(result, ChunkedContent | Known):
+        tally.indexed += 1
+    elif isinstance(result, Skipped):
+        tally.skipped += 1
+    elif isinstance(result, Failed):
+        tally.failed.append((work.key, result.stage, result.message))
+    elif isinstance(result, Gone):
+        tally.removed += 1

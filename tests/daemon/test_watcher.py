@@ -1,0 +1,203 @@
+"""The inotify watcher: what it reports, and that a barrier comes after all that happened before it."""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("inotify is Linux's", allow_module_level=True)
+
+from livedex_daemon.watcher import COOKIES, InotifyWatcher
+
+WAIT_S = 10.0
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.paths: list[tuple[int, bytes, bool]] = []
+        self.roots: list[int] = []
+        self.outside: list[bytes] = []
+        self.lost = 0
+
+    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
+        self.paths.append((root_id, path, tree))
+
+    def root_changed(self, root_id: int) -> None:
+        self.roots.append(root_id)
+
+    def outside_changed(self, path: bytes) -> None:
+        self.outside.append(path)
+
+    def events_lost(self) -> None:
+        self.lost += 1
+
+
+@pytest.fixture
+def sink() -> Sink:
+    return Sink()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def watcher(sink: Sink, tmp_path: Path, root: Path) -> Iterator[InotifyWatcher]:
+    watcher = InotifyWatcher(sink, str(tmp_path / "cookies"))
+    watcher.start()
+    assert watcher.watch_folder(1, b"", os.fsencode(root))
+    yield watcher
+    watcher.stop()
+
+
+def pass_barrier(watcher: InotifyWatcher) -> None:
+    passed = threading.Event()
+    assert watcher.barrier(passed.set)
+    assert passed.wait(WAIT_S)
+
+
+def test_every_change_is_heard_before_the_barrier(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    for number in range(300):
+        (root / f"file{number}").write_text("x")
+        pass_barrier(watcher)
+        assert (1, b"file%d" % number, False) in sink.paths
+
+
+def test_concurrent_barriers_each_come_after_their_own_writes(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    faults: queue.Queue[str] = queue.Queue()
+
+    def write(writer: int) -> None:
+        for number in range(40):
+            name = f"w{writer}-{number}"
+            (root / name).write_text("x")
+            passed = threading.Event()
+            if not watcher.barrier(passed.set) or not passed.wait(WAIT_S):
+                faults.put(f"{name}: no answer")
+            elif (1, name.encode(), False) not in sink.paths:
+                faults.put(f"{name}: answered before its event")
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(COOKIES + 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults.empty(), faults.get()
+
+
+@pytest.mark.parametrize("how", ["append", "truncate", "rename", "delete", "chmod", "link", "open file"])
+def test_kinds_of_change(watcher: InotifyWatcher, sink: Sink, root: Path, how: str) -> None:
+    file = root / "file"
+    file.write_text("x")
+    pass_barrier(watcher)
+    sink.paths.clear()
+    held = file.open("a")
+    if how == "append":
+        with file.open("a") as opened:
+            opened.write("y")
+    elif how == "truncate":
+        os.truncate(file, 0)
+    elif how == "rename":
+        file.rename(root / "other")
+    elif how == "delete":
+        file.unlink()
+    elif how == "chmod":
+        file.chmod(0)
+    elif how == "link":
+        os.link(file, root / "second")
+    else:
+        held.write("z")
+        held.flush()
+    pass_barrier(watcher)
+    heard = {path for _, path, _ in sink.paths}
+    assert heard & {b"file", b"second"}
+    if how == "rename":
+        assert {b"file", b"other"} <= heard
+    held.close()
+
+
+def test_a_new_folder_is_reported_as_a_tree(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    (root / "new").mkdir()
+    pass_barrier(watcher)
+    assert (1, b"new", True) in sink.paths
+
+
+def test_a_folder_that_moves_away_is_heard_of_no_more(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    (root / "sub" / "deep").mkdir(parents=True)
+    for path in (b"sub", b"sub/deep"):
+        watcher.watch_folder(1, path, os.path.join(os.fsencode(root), path))
+    away = root.parent / "away"
+    (root / "sub").rename(away)
+    pass_barrier(watcher)
+    assert (1, b"sub", True) in sink.paths
+    assert watcher.watched(1) == 1
+    sink.paths.clear()
+    (away / "deep" / "file").write_text("x")
+    pass_barrier(watcher)
+    assert sink.paths == []
+
+
+def test_a_folder_moved_inside_reports_under_its_new_name(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    (root / "old").mkdir()
+    watcher.watch_folder(1, b"old", os.fsencode(root / "old"))
+    (root / "old").rename(root / "new")
+    watcher.watch_folder(1, b"new", os.fsencode(root / "new"))
+    pass_barrier(watcher)
+    sink.paths.clear()
+    (root / "new" / "file").write_text("x")
+    pass_barrier(watcher)
+    assert {path for _, path, _ in sink.paths} == {b"new/file"}
+
+
+def test_the_root_itself_is_reported_when_it_goes(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    root.rename(root.parent / "elsewhere")
+    pass_barrier(watcher)
+    assert 1 in sink.roots
+
+
+def test_outside_folders_report_their_direct_entries(watcher: InotifyWatcher, sink: Sink, tmp_path: Path) -> None:
+    folder = tmp_path / "outside"
+    folder.mkdir()
+    assert watcher.watch_outside(os.fsencode(folder))
+    (folder / "ignore").write_text("x")
+    pass_barrier(watcher)
+    assert os.fsencode(folder / "ignore") in sink.outside
+    assert sink.paths == []
+
+
+def test_a_folder_that_is_not_there_needs_no_watch(watcher: InotifyWatcher, root: Path) -> None:
+    assert watcher.watch_folder(1, b"none", os.fsencode(root / "none"))
+    assert watcher.watched(1) == 1
+
+
+def test_cookies_survive_their_folder_being_deleted(watcher: InotifyWatcher, tmp_path: Path) -> None:
+    cookies = tmp_path / "cookies"
+    for file in cookies.iterdir():
+        file.unlink()
+    cookies.rmdir()
+    answered = threading.Event()
+    for _ in range(50):
+        if watcher.barrier(answered.set) and answered.wait(0.2):
+            return
+    pytest.fail("no barrier after the cookies' folder was deleted")
+
+
+def test_an_overflow_is_reported_and_releases_barriers(watcher: InotifyWatcher, sink: Sink) -> None:
+    watcher.on_queue_overflow()
+    assert sink.lost == 1
+
+
+def test_nothing_is_reported_after_stop(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    watcher.stop()
+    assert not watcher.alive()
+    assert sink.paths == [] and sink.roots == []
+    assert not watcher.barrier(lambda: None)
