@@ -1,0 +1,55 @@
+"""First index and catch-up: what work on a whole corpus costs, against a plain program that does the least of it."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from bench import floor
+from bench.figures import Figure
+from bench.server import Server, wait_ready
+
+CPU_GOAL = 6.0  # times the floor on source code, where tree-sitter's parse alone is about 3
+PROSE_CPU_GOAL = 3.0
+WALL_GOAL = 4.0
+SIZE_GOAL = 0.5  # of the corpus
+CATCH_UP_GOAL = 2.0  # times a bare walk-and-stat
+
+
+def first_index(server: Server, corpus: Path, *, prose: bool) -> list[Figure]:
+    """Indexes the corpus in a fresh home, and again by the floor. Leaves the daemon stopped, the index complete."""
+    with tempfile.TemporaryDirectory() as folder:
+        least = floor.measured("index", str(corpus), str(Path(folder) / "floor.db"))
+    client = server.start()
+    start = time.perf_counter()
+    client.call("roots/add", {"path": str(corpus)})
+    status = wait_ready(client)
+    wall_s = time.perf_counter() - start
+    client.close()
+    cpu_s = server.stop()
+    size = sum(file.stat().st_size for file in server.database.parent.glob("index.db*"))
+    print(
+        f"corpus: {least['files']} files, {least['bytes'] / 1e6:.1f} MB of text;"
+        f" indexed: {status['files']} files, {status['chunks']} chunks"
+    )
+    return [
+        Figure("first index, CPU", "s", [cpu_s], [least["cpu_s"]], PROSE_CPU_GOAL if prose else CPU_GOAL),
+        Figure("first index, wall", "s", [wall_s], [least["wall_s"]], WALL_GOAL),
+        Figure("index to corpus", "MB", [size / 1e6], [least["bytes"] / 1e6], SIZE_GOAL),
+    ]
+
+
+def catch_up(server: Server, corpus: Path, runs: int) -> list[Figure]:
+    """Starts the daemon over a complete index: from the socket's first answer until it is ready. Leaves it running."""
+    ours, least = [], []
+    for _run in range(runs):
+        least.append(floor.measured("walk", str(corpus))["wall_s"])
+        client = server.start()
+        start = time.perf_counter()
+        wait_ready(client)
+        ours.append(time.perf_counter() - start)
+        client.close()
+        server.stop()
+    server.start().close()
+    return [Figure("catch-up after a start, wall", "s", ours, least, CATCH_UP_GOAL)]

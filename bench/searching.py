@@ -1,0 +1,106 @@
+"""Searches over the socket, fresh ones after an edit, and the command: what a person or an agent waits for."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+
+from bench.corpus import text_files
+from bench.figures import Figure
+from bench.server import Server
+from livedex_ipc.client import Client, connect
+
+FRESH_P50_GOAL_MS = 10.0
+FRESH_P99_GOAL_MS = 50.0
+PLAIN_GOAL = 3.0  # times the same FTS5 query in process
+COMMAND_GOAL_MS = 40.0  # over a bare interpreter
+SEED = 20
+WORD = re.compile(rb"[a-z]{4,12}")
+SAME_QUERY = "SELECT rowid, bm25(postings) AS score FROM postings WHERE postings MATCH ? ORDER BY score LIMIT 10"
+
+
+def milliseconds(work: Callable[..., object], *args: object) -> float:
+    start = time.perf_counter()
+    work(*args)
+    return (time.perf_counter() - start) * 1000
+
+
+def queries(corpus: Path, count: int) -> list[str]:
+    """Pairs of words that stand in the corpus, from a fixed seed."""
+    chosen = random.Random(SEED)
+    words: set[bytes] = set()
+    for number, (_path, data) in enumerate(text_files(corpus)):
+        if number % 20 == 0:
+            words.update(WORD.findall(data[:20_000]))
+    ordered = sorted(words)
+    return [f"{chosen.choice(ordered).decode()} {chosen.choice(ordered).decode()}" for _query in range(count)]
+
+
+def plain(server: Server, corpus: Path, count: int) -> list[Figure]:
+    """The same words, asked over the socket and of the same FTS5 table in this process, in turns."""
+    words = queries(corpus, count)
+    database = apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)
+    database.pragma("cache_size", -32768)
+    over_socket, in_process = [], []
+    with connect(spawn=False, path=server.socket) as client:
+        for query in words:
+            match = " OR ".join(f'"{word}"' for word in query.split())
+            in_process.append(milliseconds(_in_process, database, match))
+            over_socket.append(milliseconds(client.call, "search", {"query": query, "fresh": False}))
+    database.close()
+    return [Figure("search over the socket", "ms", over_socket, in_process, PLAIN_GOAL)]
+
+
+def _in_process(database: apsw.Connection, match: str) -> list[object]:
+    return list(database.execute(SAME_QUERY, (match,)))
+
+
+def fresh_after_edit(server: Server, folder: Path, count: int) -> list[Figure]:
+    """Saves a file and asks at once. RuntimeError when an answer lacks the edit: wrong and quick is worth nothing."""
+    note = folder / "note.md"
+    with connect(spawn=False, path=server.socket) as client:
+        client.call("roots/add", {"path": str(folder)})
+        client.call("sync")
+        quiet = [milliseconds(client.call, "search", {"query": "zither"}) for _run in range(count)]
+        edited = [_edit_and_search(client, note, f"token{number}x{os.getpid()}") for number in range(count)]
+    return [
+        Figure("fresh search, nothing changed", "ms", quiet),
+        Figure("fresh search after an edit", "ms", edited, goal=FRESH_P50_GOAL_MS),
+        Figure("fresh search after an edit, p99", "ms", edited, goal=FRESH_P99_GOAL_MS, which="p99"),
+    ]
+
+
+def _edit_and_search(client: Client, note: Path, token: str) -> float:
+    """Milliseconds from the end of the write to the answer that shows it."""
+    note.write_text(f"# A note\n\nwith the word {token}\n")
+    start = time.perf_counter()
+    answer = client.call("search", {"query": token, "timeout_ms": 10_000})
+    taken = (time.perf_counter() - start) * 1000
+    if not answer["fresh"] or [hit["path"] for hit in answer["hits"]] != [str(note)]:
+        raise RuntimeError(f"an edit was not seen: {answer}")
+    return taken
+
+
+def command(server: Server, count: int) -> list[Figure]:
+    """`livedex search` from start to exit, in turns with an interpreter that does nothing."""
+    livedex = str(Path(sys.executable).with_name("livedex"))
+    search, bare = [], []
+    for _run in range(count):
+        bare.append(milliseconds(run_command, server, [sys.executable, "-S", "-E", "-c", "pass"]))
+        search.append(milliseconds(run_command, server, [livedex, "search", "zither"]))
+    return [Figure("`livedex search`, the command", "ms", search, bare, COMMAND_GOAL_MS, over=True)]
+
+
+def run_command(server: Server, words: list[str]) -> None:
+    """Runs a command in the server's home, its output thrown away. Nothing found (exit 1) is as good as a hit."""
+    done = subprocess.run(words, env=server.env, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode not in {0, 1}:
+        raise RuntimeError(f"{words}: exit {done.returncode}")
