@@ -30,12 +30,12 @@ show() {
 
 echo "# Groceries" >"$notes/today.md"
 show up "$checkout" "$notes"
-show search -n 3 "how long does a client wait for the daemon"
+show search -n 2 --lang python "who may connect to the socket"
 
 printf '\n$ echo "Buy a zither for Ada" >> %s\n' "$notes/today.md"
 echo "Buy a zither for Ada" >>"$notes/today.md"
-show search zither
-livedex --json search zither | grep -q 'a zither for Ada' || {
+show search zither --root "$notes"
+livedex --json search zither --root "$notes" | grep -q 'a zither for Ada' || {
   echo 'the search did not see the edit' >&2
   exit 1
 }

@@ -26,6 +26,7 @@ class CannedDaemon:
     def __init__(self, path: Path, **answers: Answer) -> None:
         self.path = path
         self.answers: dict[str, Answer] = {name.replace("__", "/"): answer for name, answer in answers.items()}
+        self.answers.setdefault("sync", {"synced": True, "pending": 0, "generation": 1, "waited_ms": 0.1})
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None

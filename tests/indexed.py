@@ -28,7 +28,9 @@ _DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
 def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
     """Cuts a file's bytes into chunks of ``LINES`` lines."""
     text, encoding, lossy, at, *_ = parse.decode(data)
-    chunks, terms, line = [], [], 1
+    chunks: list[Chunk] = []
+    terms: list[ChunkTerms] = []
+    line = 1
     lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
     kind: Kind = "code" if language in ("python", "c") else "markdown_text" if language == "markdown" else "plain"
     for start in range(0, len(lines), LINES):
@@ -72,9 +74,7 @@ class Indexed:
     def root_of(self, path: str) -> tuple[int, bytes]:
         """The root and the path relative to it of a path relative to the folder."""
         full = os.fsencode(self.folder / path)
-        root_id, root = max(
-            (pair for pair in self.roots.items() if full.startswith(pair[1] + b"/")), key=lambda p: p[1]
-        )
+        root, root_id = max((root, root_id) for root_id, root in self.roots.items() if full.startswith(root + b"/"))
         return root_id, full[len(root) + 1 :]
 
     def write(self, path: str, content: str | bytes, *, mtime: float | None = None) -> None:

@@ -41,9 +41,10 @@ def _serve() -> int:
 
 def _run() -> int:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
-    from livedex_daemon import locations
+    from livedex_daemon import locations, memory
     from livedex_daemon.opening import HomeLock
 
+    memory.bound_arenas()
     places = locations.locate()
     places.prepare()
     lock = HomeLock(places.lock_path)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 
 from livedex_daemon import config as configuration
-from livedex_daemon import logs
+from livedex_daemon import logs, memory
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import Config
 from livedex_daemon.freshness import Freshness
@@ -38,7 +38,8 @@ from livedex_indexing.marks import Marks
 from livedex_indexing.plan import ChunkSettings
 from livedex_indexing.readpool import ReadPool
 from livedex_indexing.search import Searcher
-from livedex_ipc.server import Server, bind
+from livedex_ipc.binding import Identity, bind, identity, unbind
+from livedex_ipc.server import Server
 from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
@@ -111,11 +112,12 @@ class App:
             self._loop.add_signal_handler(number, self._stopping.set)
         self._loop.add_signal_handler(signal.SIGHUP, self._config_edited_soon)
         sockets = supervisor.inherited_sockets()
-        inherited = bool(sockets)
         sock = sockets[0] if sockets else bind(self.locations.socket_path)
+        bound = None if sockets else identity(self.locations.socket_path)
         await self.server.start(sock)
         supervisor.ready("serving")
         log.info("daemon_started", extra={"pid": os.getpid()})
+        logs.adopt_stderr(self.locations.log_path)
         beat = asyncio.create_task(self._beat())
         try:
             self.watching.start(self.reloader.config.watch.observer)
@@ -128,14 +130,13 @@ class App:
         finally:
             supervisor.stopping()
             beat.cancel()
-            await self._stop(inherited)
+            await self._stop(bound)
 
-    async def _stop(self, inherited: bool) -> None:
+    async def _stop(self, bound: Identity | None) -> None:
         log.info("daemon_stopping")
         self.jobs.stop()
-        if not inherited:
-            with contextlib.suppress(OSError):
-                os.unlink(self.locations.socket_path)
+        if bound is not None:
+            unbind(self.locations.socket_path, bound)
         await self.server.close(STOP_S / 4)
         self.watching.stop()
         await asyncio.to_thread(self.worker.stop)
@@ -205,6 +206,7 @@ class App:
             self._tidy = True
             self.store.release_memory()
             self.readers.release_memory()
+            memory.give_back()
         else:
             self._on_loop(lambda: self._loop.call_later(0.5, self.maintain) if self._loop else None)
 

@@ -19,7 +19,7 @@ from livedex_daemon.worker import Worker
 
 log = logging.getLogger(__name__)
 
-ROOTS_EVERY_S = 2.0
+ROOTS_EVERY_S = 4.0
 MAINTAIN_EVERY_S = 30.0
 QUIET_S = 20.0  # without a commit, before maintenance runs
 REST_FACTOR = 50  # a walk waits so many times the length of the last one
@@ -41,18 +41,32 @@ class Jobs:
         self._scheduler = AsyncIOScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
         )
-        self._rest: dict[tuple[int, bytes], float] = {}
+        self._poll_every_s = 0.0
 
     def start(self, config: Config) -> None:
         self._scheduler.start()
-        self._every("roots", ROOTS_EVERY_S, self._chores.look_at_roots)
+        self._every("roots", ROOTS_EVERY_S, self.look_at_roots)
         self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
         self.reschedule(config)
 
     def reschedule(self, config: Config) -> None:
         """Takes over the periods of a new configuration."""
         self._every("reconcile", config.watch.reconcile_every_s, self.reconcile)
-        self._every("poll", config.watch.poll_every_s, self.poll)
+        self._poll_every_s = config.watch.poll_every_s
+        self._choose_polling()
+
+    async def look_at_roots(self) -> None:
+        self._chores.look_at_roots()
+        self._choose_polling()
+
+    def _choose_polling(self) -> None:
+        """Polls only while something must be polled: an idle daemon is not woken for nothing."""
+        needed = any(root.polled for root in self._worker.roots)
+        polling = self._scheduler.get_job("poll")
+        if needed and (polling is None or polling.trigger.interval.total_seconds() != self._poll_every_s):
+            self._every("poll", self._poll_every_s, self.poll)
+        elif not needed and polling is not None:
+            self._scheduler.remove_job("poll")
 
     def stop(self) -> None:
         if self._scheduler.running:

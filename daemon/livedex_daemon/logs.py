@@ -56,5 +56,16 @@ def set_up(path: str, level: str) -> None:
     logging.getLogger("watchdog").setLevel(logging.ERROR)
 
 
+def adopt_stderr(path: str) -> None:
+    """What is printed from now on goes to the log, where whoever started us reads our stderr no longer.
+
+    A client that starts a daemon gives it an unlinked file, to read why it failed.
+    """
+    if os.fstat(2).st_nlink == 0:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.dup2(handle, 2)
+        os.close(handle)
+
+
 def set_level(level: str) -> None:
     logging.getLogger().setLevel(level.upper())

@@ -27,8 +27,10 @@ BATCH_BYTES = 512 << 10
 HEAD_BYTES = 8192  # what is looked at to tell text from binary, and for a shebang
 TIMEOUT_S = 20.0  # for one file, and as much again for each
 TIMEOUT_S_PER_MIB = 5.0
+UNCOLLECTED = 256  # outcomes, with all their text, that wait for the writer; then reading pauses
 WARM_S = 600.0  # the child for edits ends after so long without one
 NICE = 10
+REST_S = 20.0  # after no child could be had
 
 
 class Gone(NamedTuple):
@@ -100,6 +102,7 @@ class Pool:
         self.files_read = 0
         self.files_chunked = 0
         self.worker_fault: str | None = None  # why no child can be had
+        self._rest_until = 0.0  # until then none is tried
         self._known = known
         self._marks = marks
         self._on_outcome = on_outcome
@@ -107,6 +110,7 @@ class Pool:
         self._bulk_processes = bulk_processes
         self._lock = threading.Lock()
         self._more = threading.Condition(self._lock)
+        self._collected = threading.Condition(self._lock)
         self._edits: deque[Work] = deque()
         self._bulk: deque[Work] = deque()
         self._outcomes: deque[Outcome] = deque()
@@ -135,6 +139,7 @@ class Pool:
         with self._lock:
             taken = [self._outcomes.popleft() for _ in range(min(limit, len(self._outcomes)))]
             self._outstanding -= len(taken)
+            self._collected.notify_all()
             return taken
 
     @property
@@ -151,6 +156,7 @@ class Pool:
         with self._lock:
             self._stopping = True
             self._more.notify_all()
+            self._collected.notify_all()
         for thread in self._threads:
             thread.join(timeout=5)
 
@@ -238,6 +244,9 @@ class Pool:
         quarantine.
         """
         settings = self.policy.chunking
+        if self.worker_fault is not None and time.monotonic() < self._rest_until:
+            self._no_worker(jobs, self.worker_fault)
+            return
         while jobs:
             asked = [ChunkJob(job.work.path.rpartition(b"/")[2], job.data, settings) for job in jobs]
             try:
@@ -261,14 +270,18 @@ class Pool:
         culprit.work.tries += 1
         if culprit.work.tries >= 2:
             if not self._works(hand):
-                self.worker_fault = death.reason
-                for job in rest:
-                    self._put(Outcome(job.work, NoWorker(death.reason), job.stat, job.content_hash, job.plan))
+                self._no_worker(rest, death.reason)
                 return []
             failed = Failed("quarantined", f"chunk: the worker ended twice on it ({death.reason})")
             self._put(Outcome(culprit.work, failed, culprit.stat, culprit.content_hash, culprit.plan))
             return others
         return [culprit, *others]
+
+    def _no_worker(self, jobs: list[_Job], reason: str) -> None:
+        if self.worker_fault is None or time.monotonic() >= self._rest_until:
+            self.worker_fault, self._rest_until = reason, time.monotonic() + REST_S
+        for job in jobs:
+            self._put(Outcome(job.work, NoWorker(reason), job.stat, job.content_hash, job.plan))
 
     def _works(self, hand: _Hand) -> bool:
         """Whether a child can chunk the simplest file: else a death says nothing about the file it had in hand."""
@@ -287,6 +300,8 @@ class Pool:
 
     def _put(self, outcome: Outcome) -> None:
         with self._lock:
+            while len(self._outcomes) >= UNCOLLECTED and not self._stopping:
+                self._collected.wait(1.0)
             self._outcomes.append(outcome)
         self._on_outcome()
 

@@ -11,9 +11,10 @@ import ctypes
 import gc
 import os
 import resource
+import select
 import signal
 import sys
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from livedex_indexing.chunk_wire import (
     CONTENT,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from livedex_indexing.backend import ChunkedContent
 
 _ADDRESS_SPACE = 2 << 30  # bytes: far above an ordinary file's need, far below what would hurt the machine
-_BIG = 256 * 1024  # bytes in or out after which freed memory is handed back to the system
+_PAUSE_S = 0.1  # without a job: then freed memory is handed back to the system
 _PR_SET_PDEATHSIG = 1
 
 
@@ -43,10 +44,12 @@ def main() -> None:
     defer("httpx", "asyncio")
     from livedex_indexing.chunk import chunk_content
 
-    _settle()
-    jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # nothing a library prints may come between the frames
-    answers.write(frame(READY, None))
+    jobs, answers = os.dup(0), os.dup(1)
+    os.dup2(2, 1)  # nothing a library prints may come between the frames
+    gc.collect()
+    gc.freeze()  # what the imports left stays for good
+    _trim()
+    _write(answers, frame(READY, None))
     while (job := _next(jobs)) is not None:
         try:
             content: ChunkedContent | ChunkFailure = chunk_content(job.data, job.name, job.settings)
@@ -54,24 +57,41 @@ def main() -> None:
             content = ChunkFailure("chunk", "out of memory")
         except Exception as error:
             content = ChunkFailure("chunk", _without_text(error))
-        kind = FAILURE if isinstance(content, ChunkFailure) else CONTENT
-        answer = memoryview(frame(kind, content))
-        size = len(job.data) + len(answer)
+        answer = frame(FAILURE if isinstance(content, ChunkFailure) else CONTENT, content)
         del content, job
-        while answer:
-            answer = answer[answers.write(answer) :]
-        if size > _BIG:
+        _write(answers, answer)
+        del answer
+        if not select.select([jobs], [], [], _PAUSE_S)[0]:
             _trim()
 
 
-def _next(jobs: BinaryIO) -> ChunkJob | None:
+def _next(jobs: int) -> ChunkJob | None:
     """The next job, or None at the end of the input."""
-    header = jobs.read(HEADER)
-    if len(header) < HEADER:
+    header = _read(jobs, HEADER)
+    if header is None:
         return None
-    length, _ = split_header(header)
-    body = jobs.read(length)
-    return read_job(body) if len(body) == length else None
+    body = _read(jobs, split_header(header)[0])
+    return read_job(body) if body is not None else None
+
+
+def _read(fd: int, length: int) -> bytearray | None:
+    """Exactly ``length`` bytes, or None when the input ends before."""
+    data = bytearray(length)
+    got = 0
+    with memoryview(data) as view:
+        while got < length:
+            count = os.readv(fd, [view[got:]])
+            if count == 0:
+                return None
+            got += count
+    return data
+
+
+def _write(fd: int, data: bytearray) -> None:
+    with memoryview(data) as view:
+        sent = 0
+        while sent < len(data):
+            sent += os.write(fd, view[sent:])
 
 
 def _without_text(error: Exception) -> str:
@@ -98,14 +118,8 @@ def _prepare(nice: int, parent: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would hold text of files
 
 
-def _settle() -> None:
-    """What the imports left stays for good: keep the collector off it, and hand the rest back."""
-    gc.collect()
-    gc.freeze()
-    _trim()
-
-
 def _trim() -> None:
+    gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc only
     if trim is not None:
         trim(0)

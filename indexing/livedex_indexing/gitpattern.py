@@ -104,7 +104,7 @@ def parse_lines(data: bytes) -> Iterator[GitPattern]:
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for number, line in enumerate(lines, 1):
         if line and line[0] != 0x23:  # "#"
-            pattern = parse_line(_trimmed(line.removesuffix(b"\r").partition(b"\0")[0]), number)
+            pattern = parse_line(trimmed(line.removesuffix(b"\r").partition(b"\0")[0]), number)
             if pattern is not None:
                 yield pattern
 
@@ -135,7 +135,7 @@ def shown(source: str) -> str:
     return source if source.isascii() else source.encode("latin-1").decode("utf-8", "replace")
 
 
-def _trimmed(line: bytes) -> bytes:
+def trimmed(line: bytes) -> bytes:
     """The line without spaces at its end, but for one that a backslash protects."""
     if not line.endswith(b" "):
         return line

@@ -8,8 +8,20 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from livedex_indexing.gitpattern import MAX_PATTERN, ONE, SPECIAL, GitPattern, escape, one_of, parse_lines, translate
+from livedex_indexing.gitpattern import (
+    MAX_PATTERN,
+    ONE,
+    SPECIAL,
+    GitPattern,
+    escape,
+    one_of,
+    parse_line,
+    translate,
+    trimmed,
+)
 from livedex_indexing.rulefile import batches, last_in, subject_of
+
+NOTHING = r"[^\x{0}-\x{10FFFF}]"  # an expression that no character matches
 
 
 class BadGlob(ValueError):
@@ -27,7 +39,7 @@ class GlobFilter:
         parsed = [_parse(glob) for glob in globs]
         patterns = [pattern for pattern in parsed if pattern is not None]
         self._include = [bool(pattern.include) for pattern in patterns]
-        self._batches = batches(list(enumerate(patterns)))
+        self._batches = batches(enumerate(patterns))
         self._only_matches = any(self._include)
         self._folders: dict[bytes, bool] | None = None if all(self._include) else {b"": True}
 
@@ -63,11 +75,21 @@ def _parse(glob: str) -> GitPattern | None:
         raise BadGlob(glob[:40] + "…", f"longer than {MAX_PATTERN:,} characters")
     if "\n" in glob or "\0" in glob:
         raise BadGlob(glob, "holds a line break or a NUL")
-    for pattern in parse_lines(glob.encode("utf-8", "surrogateescape")):
-        body = _Translator(pattern.glob, glob).run()
-        pattern.match_whole(body if pattern.anchored else "(?:.*/)?" + body)
-        return pattern
-    return None
+    line = trimmed(glob.encode("utf-8", "surrogateescape"))
+    if not line or line.startswith(b"#"):
+        return None
+    pattern = parse_line(line, 0)
+    if pattern is None:  # a lone slash: it matches nothing, and nothing is all that passes
+        return None if line.startswith(b"!") else _matching("", NOTHING)
+    body = _Translator(pattern.glob, glob).run()
+    pattern.match_whole(body if pattern.anchored else "(?:.*/)?" + body)
+    return pattern
+
+
+def _matching(text: str, body: str) -> GitPattern:
+    pattern = GitPattern(text, include=True, anchored=True, folders_only=False, line=0, source=text)
+    pattern.match_whole(body)
+    return pattern
 
 
 class _Translator:
@@ -83,37 +105,40 @@ class _Translator:
         self._at = 0
 
     def run(self) -> str:
-        out: list[str] = []
-        depth = 0
+        groups: list[list[list[str]]] = [[[]]]  # open groups, each a list of alternatives, each a list of expressions
         while self._at < len(self._glob):
             char = self._glob[self._at]
             self._at += 1
-            if char == "*":
-                out.append(self._stars())
-            elif char == "?":
-                out.append(ONE)
-            elif char == "[":
-                out.append(self._bracket())
-            elif char == "{":
-                depth += 1
-                out.append("(?:")
+            if char == "{":
+                groups.append([[]])
+            elif char == "," and len(groups) > 1:
+                groups[-1].append([])
             elif char == "}":
-                depth -= 1
-                if depth < 0:
+                alternatives = groups.pop()
+                if not groups:
                     raise BadGlob(self._shown, "a '}' without its '{' (a literal one is '[}]')")
-                out.append(")")
-            elif char == "," and depth:
-                out.append("|")
-            elif char == "\\":
-                if self._at == len(self._glob):
-                    raise BadGlob(self._shown, "nothing follows the '\\' at its end")
-                out.append(escape(self._glob[self._at]))
-                self._at += 1
+                parts = ["".join(part) for part in alternatives if part]  # ripgrep leaves out an empty one
+                groups[-1][-1].append("(?:" + "|".join(parts) + ")" if parts else "")
             else:
-                out.append(escape(char))
-        if depth:
+                groups[-1][-1].append(self._plain(char))
+        if len(groups) > 1:
             raise BadGlob(self._shown, "a '{' is not closed (a literal one is '[{]')")
-        return "".join(out)
+        return "".join(groups[0][0])
+
+    def _plain(self, char: str) -> str:
+        """What a character outside of braces' syntax stands for; those that belong to it are taken with it."""
+        if char == "*":
+            return self._stars()
+        if char == "?":
+            return ONE
+        if char == "[":
+            return self._bracket()
+        if char == "\\":
+            if self._at == len(self._glob):
+                raise BadGlob(self._shown, "nothing follows the '\\' at its end")
+            char = self._glob[self._at]
+            self._at += 1
+        return escape(char)
 
     def _stars(self) -> str:
         start = self._at - 1
@@ -145,7 +170,7 @@ class _Translator:
                 raise BadGlob(self._shown, f"the range {chr(first)}-{chr(last)} is the wrong way round")
             accepted.update(range(first, last + 1))
             at += 1
-        return one_of(accepted, negated) or "[^\\x{0}-\\x{10FFFF}]"
+        return one_of(accepted, negated) or NOTHING
 
 
 class PathTerm:
@@ -161,8 +186,8 @@ class PathTerm:
         if SPECIAL.search(glob.replace("\\", "")) and len(glob) <= MAX_PATTERN:
             body = translate(glob, pathname=True)
             if body is not None:  # a bracket that is not closed is meant as it stands
-                self._pattern = GitPattern(glob, include=True, anchored=True, folders_only=False, line=0, source=text)
-                self._pattern.match_whole(("" if self._anchored else "(?:.*/)?") + body + "(?:/.*)?")
+                start = "" if self._anchored else "(?:.*/)?"
+                self._pattern = _matching(text, start + body + "(?:/.*)?")
 
     def admits(self, rel: bytes) -> bool:
         """Whether X stands in the path."""

@@ -15,7 +15,7 @@ from livedex_indexing.live import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.marking import Marker, Span
 from livedex_indexing.parse import decode_slice
 from livedex_indexing.paths_text import display_path, path_b64
-from livedex_indexing.rank import Placed
+from livedex_indexing.rank import WEIGHTS, Placed
 from livedex_indexing.readpool import Reader
 from livedex_indexing.snippet import cut
 from livedex_indexing.wire import absolute, rfc3339
@@ -146,7 +146,8 @@ class HitMaker:
         if self._style.matches:
             hit["matches"] = self._rows.matches.get(content.id, 0)
         if self._style.explain:
-            parts = [{"name": name, "value": value} for name, value in placed.parts.items()]
+            named = zip(WEIGHTS, placed.parts, strict=False)  # one past the ranked has no parts
+            parts = [{"name": name, "value": value} for name, value in named if value]
             hit["explain"] = {"total": placed.score, "parts": parts}
         return hit
 

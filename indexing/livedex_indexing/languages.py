@@ -231,8 +231,8 @@ _INTERPRETERS = {
     "perl": "perl", "php": "php", "lua": "lua", "luajit": "lua", "awk": "awk", "gawk": "awk", "mawk": "awk",
     "tclsh": "tcl", "wish": "tcl", "make": "makefile", "rscript": "r", "groovy": "groovy", "escript": "erlang",
     "elixir": "elixir", "julia": "julia", "osascript": "applescript", "runhaskell": "haskell", "racket": "racket",
-    "guile": "scheme", "scala": "scala", "swift": "swift", "pwsh": "powershell", "nix-shell": "nix", "crystal": "crystal",
-    "gnuplot": "gnuplot", "ocaml": "ocaml", "dart": "dart", "janet": "janet", "sbcl": "common lisp", "raku": "raku",
+    "guile": "scheme", "scala": "scala", "swift": "swift", "pwsh": "powershell", "nix-shell": "nix",
+    "crystal": "crystal", "gnuplot": "gnuplot", "ocaml": "ocaml", "dart": "dart", "janet": "janet", "sbcl": "common lisp", "raku": "raku",
 }  # fmt: skip
 
 _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?([^\s/]+)([^\r\n]*)")
@@ -277,7 +277,7 @@ def by_name(name: bytes) -> tuple[str | None, Category] | None:
     found = _BY_KEY.get(name)
     if found is not None:
         return found
-    # .S and .C are other languages than .s and .c, but the same category; case folds for the rest.
+    # A capital C is C++ where file names have case; all else folds.
     if name.endswith(b".C"):
         return "cpp", "code"
     for suffix in suffixes(name):

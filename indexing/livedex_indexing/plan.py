@@ -58,6 +58,7 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
     It tells without reading a file that its stored chunks are still what the settings ask for.
     """
     told = languages.by_name(name)
+    kinds: list[tuple[str, str | None]]
     override = _override(name, settings)
     if told is None:
         kinds = [("code", language) for language in languages.SHEBANG_LANGUAGES] + [("plain", None)]

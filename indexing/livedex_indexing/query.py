@@ -36,9 +36,9 @@ class Parsed(NamedTuple):
 
 def parse(text: str) -> Parsed:
     """Reads a query. Never raises."""
-    encoded = text.encode("utf-8", "replace")
+    encoded = text.encode("utf-8", "replace")  # half of a surrogate pair is no character and becomes a question mark
     cut = len(encoded) > QUERY_BYTES
-    items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore") if cut else text)
+    items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore"))
     items.read()
     unique = (_unique(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
     return Parsed(*unique, cut)

@@ -27,6 +27,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "name": 0.5,  # Σ idf of the words in the file's name
     "path": 0.5,  # BM25 over the words of the path
 }
+_WEIGHT_OF: Final = tuple(WEIGHTS.values())
+_OF_CHUNKS: Final = 4  # the first so many parts are those of a chunk
 DAMPING: Final = 0.5  # of a file's second chunk, its square of the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
@@ -42,26 +44,27 @@ class Copy(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A content in its place: the copy that stands for it, and its chunks (id, share of the score), best first.
+    """A content in its place: the copy that stands for it, and its chunks (share of the score, id), best first.
 
-    ``parts`` sum up to ``score``. ``chunks`` is empty for a file found by its path alone.
+    ``parts`` runs beside `WEIGHTS` and sums up to ``score``. ``chunks`` is empty for a file found by its path alone.
     """
 
     content_id: int
     copy: Copy
     score: float
-    parts: Mapping[str, float]
-    chunks: Sequence[tuple[int, float]]
+    parts: Sequence[float]
+    chunks: Sequence[tuple[float, int]]
 
 
 class Placed(NamedTuple):
-    """A hit in its place. ``chunk_id`` is None where none of the file's chunks matched. ``parts`` sum to ``score``."""
+    """A hit in its place. ``chunk_id`` is None where none of the file's chunks matched; ``file_id`` where the shortest
+    path may stand for the content. ``parts`` runs beside `WEIGHTS` and sums up to ``score``."""
 
     content_id: int
     file_id: int | None
     chunk_id: int | None
     score: float
-    parts: Mapping[str, float]
+    parts: Sequence[float]
 
 
 def rank_files(
@@ -69,25 +72,24 @@ def rank_files(
 ) -> list[Ranked]:
     """The contents that any list names and of which a copy is admitted, best first. ``content_of``: by chunk id."""
     chunks = _chunk_parts(lists, content_of)
-    ranked = [
-        _rank_one(content_id, chunks.get(content_id, {}), those, total) for content_id, those in copies.items() if those
-    ]
-    return sorted(ranked, key=lambda file: (-file.score, file.copy.path, file.content_id))
+    ranked = [_rank_one(content_id, chunks.get(content_id, {}), those, total) for content_id, those in copies.items()]
+    ranked.sort(key=lambda file: (-file.score, file.copy.path, file.content_id))
+    return ranked
 
 
-def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> list[Placed]:
+def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> Iterator[Placed]:
     """The files' chunks as one list of hits. ``one_each``: the best chunk of each file. ``crowd``: a single file was
     asked for, so that its chunks may fill the page, undamped."""
     if one_each:
-        return [_place(file, 0, 1.0) for file in files]
+        return (_place(file, 0, file.score) for file in files)
+    damping = 1.0 if crowd else DAMPING
     placed = [
-        _place(file, place, 1.0 if crowd else DAMPING**place)
-        for file in files
+        (-file.score * (damping**place * file.chunks[place][0] if place else 1.0), order, place)
+        for order, file in enumerate(files)
         for place in range(max(1, len(file.chunks)))
     ]
-    order = {file.content_id: number for number, file in enumerate(files)}
-    placed.sort(key=lambda hit: (-hit.score, order[hit.content_id]))  # stable: a file's chunks keep their order
-    return placed
+    placed.sort()
+    return (_place(files[order], place, -negative) for negative, order, place in placed)
 
 
 def spread(placed: Iterable[Placed]) -> Iterator[Placed]:
@@ -112,41 +114,40 @@ def spread(placed: Iterable[Placed]) -> Iterator[Placed]:
     yield from (hit if hit.score <= floor else _lowered(hit, floor) for hit in rest)
 
 
-def _chunk_parts(lists: Lists, content_of: Mapping[int, int]) -> dict[int, dict[int, dict[str, float]]]:
+def _chunk_parts(lists: Lists, content_of: Mapping[int, int]) -> dict[int, dict[int, list[float]]]:
     """The weighted parts of each chunk's score, by content and chunk."""
-    found: dict[int, dict[int, dict[str, float]]] = {}
-    named = (("words", lists.words), ("pairs", lists.pairs), ("near", lists.near), ("symbols", lists.symbols))
-    for name, scores in named:
+    found: dict[int, dict[int, list[float]]] = {}
+    for part, scores in enumerate((lists.words, lists.pairs, lists.near, lists.symbols)):
+        weight = _WEIGHT_OF[part]
         for chunk_id, score in scores.items():
             content_id = content_of.get(chunk_id)
             if content_id is not None:
-                found.setdefault(content_id, {}).setdefault(chunk_id, {})[name] = WEIGHTS[name] * score
+                found.setdefault(content_id, {}).setdefault(chunk_id, [0.0] * _OF_CHUNKS)[part] = weight * score
     return found
 
 
-def _rank_one(
-    content_id: int, chunks: Mapping[int, Mapping[str, float]], copies: Sequence[Copy], total: float
-) -> Ranked:
-    best = min(copies, key=lambda copy: (-_of_copy(copy), len(copy.path), copy.path))
-    parts = {name: max((chunk.get(name, 0.0) for chunk in chunks.values()), default=0.0) for name in WEIGHTS}
-    parts["name"], parts["path"] = WEIGHTS["name"] * best.name, WEIGHTS["path"] * best.path_score
-    parts = {name: value / total for name, value in parts.items() if value}
-    own = sorted(((-sum(values.values()), chunk_id) for chunk_id, values in chunks.items()))
-    top = -own[0][0] if own else 0.0
-    shares = [(chunk_id, -negative / top if top else 1.0) for negative, chunk_id in own]
-    return Ranked(content_id, best, sum(parts.values()), parts, shares)
+def _rank_one(content_id: int, chunks: Mapping[int, Sequence[float]], copies: Sequence[Copy], total: float) -> Ranked:
+    best = copies[0] if len(copies) == 1 else min(copies, key=lambda c: (-_of_copy(c), len(c.path), c.path))
+    of_copy = (WEIGHTS["name"] * best.name / total, WEIGHTS["path"] * best.path_score / total)
+    if not chunks:
+        return Ranked(content_id, best, sum(of_copy), (0.0,) * _OF_CHUNKS + of_copy, ())
+    parts = [max(values) / total for values in zip(*chunks.values(), strict=True)]
+    own = sorted((-sum(values), chunk_id) for chunk_id, values in chunks.items())
+    top = own[0][0] or 1.0
+    shares = [(negative / top, chunk_id) for negative, chunk_id in own]
+    return Ranked(content_id, best, sum(parts) + sum(of_copy), (*parts, *of_copy), shares)
 
 
 def _of_copy(copy: Copy) -> float:
     return WEIGHTS["name"] * copy.name + WEIGHTS["path"] * copy.path_score
 
 
-def _place(file: Ranked, place: int, damping: float) -> Placed:
-    chunk_id, share = file.chunks[place] if file.chunks else (None, 1.0)
+def _place(file: Ranked, place: int, score: float) -> Placed:
+    chunk_id = file.chunks[place][1] if file.chunks else None
     hit = Placed(file.content_id, file.copy.file_id, chunk_id, file.score, file.parts)
-    return hit if share * damping == 1.0 else _lowered(hit, file.score * share * damping)
+    return hit if score == file.score else _lowered(hit, score)
 
 
 def _lowered(hit: Placed, score: float) -> Placed:
     factor = score / hit.score if hit.score else 0.0
-    return hit._replace(score=score, parts={name: value * factor for name, value in hit.parts.items()})
+    return hit._replace(score=score, parts=tuple(value * factor for value in hit.parts))

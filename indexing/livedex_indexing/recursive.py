@@ -64,7 +64,7 @@ class TextChunker(RecursiveChunker):
             min_characters_per_chunk=min(_MIN_SPLIT, chunk_size),
         )
 
-    def _estimate_token_count(self, text: str) -> int:
+    def _estimate_token_count(self, text: str) -> int:  # type: ignore[override]
         # The library caches this by text for ever: 4,096 strings of any length.
         return len(text)
 
@@ -80,7 +80,7 @@ class TextChunker(RecursiveChunker):
 
 
 def _stretches(text: str, length: int) -> Iterator[tuple[int, int]]:
-    """Spans of at most ``length`` characters that tile the text, cut after a blank line or a line where there is one."""
+    """Spans of at most ``length`` characters that tile the text, cut after a blank line or a line if there is one."""
     start = 0
     while len(text) - start > length:
         end = text.rfind("\n\n", start + length // 2, start + length) + 2

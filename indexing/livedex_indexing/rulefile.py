@@ -213,13 +213,13 @@ class RuleFile:
         self.label = label
         self.fault = fault
         self._fold = fold
-        self.patterns = list(islice(patterns, MAX_PATTERNS + 1))
+        self.patterns = list(islice(patterns, most + 1))
+        if len(self.patterns) > most:
+            self.patterns.pop()
+            self.fault = f"has too many patterns: only the first {most:,} count"
         if fold:
             for pattern in self.patterns:
                 pattern.glob = pattern.glob.translate(_LOWER).replace("[:upper:]", "[:alpha:]")
-        if len(self.patterns) > MAX_PATTERNS:
-            self.patterns.pop()
-            self.fault = f"has more than {MAX_PATTERNS:,} patterns: the first of them count"
         everywhere: list[tuple[int, GitPattern]] = []
         # Patterns by the folder that they write out, and what is made of them when that folder is first asked for.
         self._here: dict[bytes, list[tuple[int, GitPattern]]] = {}

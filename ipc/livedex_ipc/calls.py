@@ -10,13 +10,14 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from livedex_ipc import wire
-from livedex_ipc.errors import Cancelled
+from livedex_ipc.errors import Cancelled, InvalidRequest
 from livedex_ipc.methods import Method
 
 if TYPE_CHECKING:
     from livedex_ipc.connection import Connection
 
 RequestId = str | int | None
+MAX_ID = 2**63 - 1
 
 
 class Call:
@@ -95,3 +96,29 @@ class Request:
 def superseded() -> Cancelled:
     """What a request is told that made room for a newer one."""
     return Cancelled("a newer request with the same key took its place")
+
+
+def id_of(message: Any) -> RequestId:
+    """The id of a request, None where it has none. Raises InvalidRequest: no object, or an id of another type."""
+    if not isinstance(message, dict):
+        raise InvalidRequest("a request is an object")
+    found = message.get("id")
+    if isinstance(found, str):
+        try:
+            found.encode()
+        except UnicodeEncodeError:
+            raise InvalidRequest("id holds half of a surrogate pair") from None
+        return found
+    if found is None or (isinstance(found, int) and not isinstance(found, bool) and abs(found) <= MAX_ID):
+        return found
+    raise InvalidRequest("id must be a string, an integer of 64 bits, or null")
+
+
+def method_of(message: dict[str, Any]) -> str:
+    """The method's name. Raises InvalidRequest: none, or no JSON-RPC 2.0."""
+    if message.get("jsonrpc") != "2.0":
+        raise InvalidRequest('jsonrpc must be "2.0"')
+    name = message.get("method")
+    if not isinstance(name, str):
+        raise InvalidRequest("method must be a string")
+    return name

@@ -9,6 +9,9 @@ from livedex_ipc.errors import InvalidParams
 from livedex_ipc.values import wire_path, wire_paths
 
 _DEFAULT_TIMEOUT_MS = 1000
+# The most that the method takes: every matched line of a hit is wanted then, and where in its line a cut snippet begins
+# could not be told.
+_WHOLE_HIT = 1_000_000
 
 
 def search(context: Context) -> int:
@@ -40,6 +43,10 @@ def _say(context: Context, result: dict[str, Any]) -> None:
         streams.message("livedex: nothing found")
     elif not streams.json and result["next_offset"] is not None:
         streams.message(f"livedex: more with --offset {result['next_offset']}")
+    if not streams.json and context.values.get("vimgrep"):
+        unmarked = sum(not hit["highlights"] for hit in result["hits"])
+        if unmarked:
+            streams.message(f"livedex: {unmarked} hits have no line that matches by itself: --files names them")
     say_state(streams, result)
 
 
@@ -50,6 +57,8 @@ def _params(values: dict[str, Any]) -> dict[str, Any]:
     params["query"] = " ".join(values["query"])
     if values.get("files"):
         params.setdefault("group", "file")
+    if values.get("vimgrep"):
+        params.setdefault("max_snippet_chars", _WHOLE_HIT)
     if "path" in values:
         params.update(wire_path(values["path"]))
     if "roots" in values:

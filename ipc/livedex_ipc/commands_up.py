@@ -18,9 +18,8 @@ from livedex_ipc.values import wire_path
 
 _POLL_S = 0.1
 _ANSWER_S = 60.0
-# Once no root is in its first index, what is pending are edits: a file that never comes to rest must not keep `up` for
-# ever.
-_LAST_EDITS_S = 5.0
+# Past the first index: a store that cannot be written, or a file that never comes to rest, is not waited for for ever.
+_STALLED_S = 30.0
 _STOP_S = 30.0
 
 
@@ -29,7 +28,8 @@ def up(context: Context) -> int:
     with context.connect() as client:
         for path in context.values.get("paths", []):
             client.call("roots/add", wire_path(path), timeout_s=_ANSWER_S)
-        status = _first_index(context, client)
+        _first_index(context, client)
+        status = client.call("status", timeout_s=_ANSWER_S)
     if not status["roots"] and not context.streams.json:
         context.streams.message("livedex: no folder is watched yet: livedex up PATH")
     from livedex_ipc.commands_status import show_status
@@ -38,20 +38,30 @@ def up(context: Context) -> int:
     return 0
 
 
-def _first_index(context: Context, client: Client) -> dict[str, Any]:
-    """Wait until no root is in its first index and nothing is pending; the last status comes back."""
-    calm_since: float | None = None
+def _first_index(context: Context, client: Client) -> None:
+    """Wait until every root has its first index and what changed meanwhile is in it. Raises TimedOut on a standstill.
+
+    `sync` ends the wait, not a count of 0 pending: under a program that writes all the time that may never be seen.
+    """
+    moved: tuple[tuple[Any, ...], float] = ((), 0.0)
     with Progress(context.streams, "indexing") as progress:
         while True:
             status: dict[str, Any] = client.call("status", timeout_s=_ANSWER_S)
             indexing = status["state"] == "starting" or any(root["state"] == "indexing" for root in status["roots"])
-            now = time.monotonic()
-            calm_since = None if indexing else calm_since or now
-            if calm_since is not None and (status["pending"] == 0 or now - calm_since > _LAST_EDITS_S):
-                return status
+            if indexing:
+                time.sleep(_POLL_S)
+            elif client.call("sync", {"timeout_ms": int(_POLL_S * 1000)}, timeout_s=_ANSWER_S)["synced"]:
+                return
             done = status["files"] + status["skipped"] + status["failed"]
             progress.show(done, done + status["pending"])
-            time.sleep(_POLL_S)
+            figures = (indexing, done, status["pending"], *status["work"].values())
+            if indexing or figures != moved[0]:
+                moved = (figures, time.monotonic())
+            elif time.monotonic() - moved[1] > _STALLED_S:
+                raise TimedOut(
+                    f"{status['pending']} changes stay pending and nothing has moved for {_STALLED_S:.0f} s",
+                    {"pending": status["pending"], "remedy": "livedex status"},
+                )
 
 
 def down(context: Context) -> int:

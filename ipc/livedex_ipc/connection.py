@@ -9,10 +9,11 @@ import asyncio
 import logging
 import select
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from livedex_ipc import framing, wire
-from livedex_ipc.calls import Batch, Call, Request, RequestId, superseded
+from livedex_ipc.calls import Batch, Call, Request, RequestId, id_of, method_of, superseded
 from livedex_ipc.errors import Cancelled, InternalError, InvalidRequest, LivedexError, ParseError, TimedOut, Unavailable
 from livedex_ipc.framing import Decoder, Frame, FrameError
 from livedex_ipc.methods import check_params, method_named
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SLICE = 64  # frames read in one go, before other connections have their turn
+ASIDE_BYTES = 64 * 1024  # a larger text is parsed in a thread: 4 MiB of `{},` take half a second
 PEER_S = 0.25  # between two looks at a client that is not read from
-MAX_ID = 2**63 - 1
 
 
 class Connection(asyncio.Protocol):
@@ -44,6 +45,7 @@ class Connection(asyncio.Protocol):
         self._keys: dict[str, Request] = {}
         self._frame_timer: asyncio.TimerHandle | None = None
         self._turn: asyncio.Handle | None = None
+        self._parsing = False  # a large text, in a thread: what came after it waits
         self._ending = False  # an error has been told that ends the connection: what comes now is thrown away
         self._hung_up = False
         self._watched = False  # for the other end's going, where reading does not show it
@@ -171,7 +173,7 @@ class Connection(asyncio.Protocol):
         if self.closed.is_set() or self._transport.is_closing():
             return
         if self._ending:
-            if not self._pending and not self._running:
+            if not self._is_busy():
                 self.hang_up()
         elif self._frames or not self._has_room():
             self._stop_frame_timer()  # the rest of a frame cannot come while nobody reads
@@ -186,14 +188,30 @@ class Connection(asyncio.Protocol):
             self._turn = self._loop.call_soon(self._work)
 
     def _has_room(self) -> bool:
-        return len(self._pending) < self._limits.queued and not self._outbox.behind
+        return len(self._pending) < self._limits.queued and not self._outbox.behind and not self._parsing
+
+    def _is_busy(self) -> bool:
+        return bool(self._frames or self._pending or self._running or self._parsing)
 
     def _take(self, frame: Frame | FrameError) -> None:
         if isinstance(frame, FrameError):
             self._fail(frame.error)
-            return
+        elif len(frame.body) > ASIDE_BYTES:
+            self._parsing = True
+            self._server.watch(self._loop.create_task(self._parse_aside(frame.body)))
+        else:
+            self._take_text(lambda: framing.parse(frame.body))
+
+    async def _parse_aside(self, body: bytes) -> None:
+        parsed = self._loop.run_in_executor(self._server.parser, framing.parse, body)
+        await asyncio.wait([parsed])
+        self._parsing = False
+        self._take_text(parsed.result)
+        self._work()
+
+    def _take_text(self, parse: Callable[[], Any]) -> None:
         try:
-            message = framing.parse(frame.body)
+            message = parse()
             if not isinstance(message, list):
                 self._accept(message, None)
                 return
@@ -214,8 +232,8 @@ class Connection(asyncio.Protocol):
         known_id: RequestId = None
         answer: bytes | None = None
         try:
-            known_id = _id_of(message)
-            name = _method_of(message)
+            known_id = id_of(message)
+            name = method_of(message)
             if is_notification and name.startswith("$/"):
                 self._told(name, message.get("params"))
             else:
@@ -325,10 +343,9 @@ class Connection(asyncio.Protocol):
         self._watched = False
         if self.closed.is_set() or self._transport.is_closing():
             return
-        idle = not (self._frames or self._pending or self._running)
         if self._is_hung_up():
             self._transport.abort()
-        elif self._at_end and idle:
+        elif self._at_end and not self._is_busy():
             self._transport.close()
         elif self._at_end or not self._transport.is_reading():
             self._watched = True
@@ -355,28 +372,3 @@ class Connection(asyncio.Protocol):
     def _frame_overdue(self) -> None:
         self._frame_timer = None
         self._fail(TimedOut(f"a request was not finished in {self._limits.frame_s:g} s"))
-
-
-def _id_of(message: Any) -> RequestId:
-    """The id of a request, None where it has none. Raises InvalidRequest: no object, or an id of another type."""
-    if not isinstance(message, dict):
-        raise InvalidRequest("a request is an object")
-    found = message.get("id")
-    if isinstance(found, str):
-        try:
-            found.encode()
-        except UnicodeEncodeError:
-            raise InvalidRequest("id holds half of a surrogate pair") from None
-        return found
-    if found is None or (isinstance(found, int) and not isinstance(found, bool) and abs(found) <= MAX_ID):
-        return found
-    raise InvalidRequest("id must be a string, an integer of 64 bits, or null")
-
-
-def _method_of(message: dict[str, Any]) -> str:
-    if message.get("jsonrpc") != "2.0":
-        raise InvalidRequest('jsonrpc must be "2.0"')
-    name = message.get("method")
-    if not isinstance(name, str):
-        raise InvalidRequest("method must be a string")
-    return name

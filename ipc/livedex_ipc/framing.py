@@ -16,6 +16,7 @@ from livedex_ipc.limits import Limits
 
 Framing = Literal["lines", "headers"]
 
+MAX_DIGITS = 20  # of an integer, its sign included: 64 bits
 NAME_BYTES = 64  # a header's name is shorter: longer words are no header
 _NAME = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,63}")
 _HTTP = re.compile(rb"[A-Z]+ \S+ HTTP/\d")
@@ -146,17 +147,13 @@ class Decoder:
 def parse(body: bytes) -> Any:
     """The value of a JSON text, read strictly. Raises ParseError: not UTF-8, no JSON, a key twice, nested too deep."""
     try:
-        return json.loads(
-            body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite
-        )
+        return _decoder.decode(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ParseError(f"byte {error.start} is not UTF-8") from None
     except RecursionError:
         raise ParseError("nested too deep") from None
     except json.JSONDecodeError as error:
         raise ParseError(f"no JSON: {error.msg} at character {error.pos}") from None
-    except ValueError:  # Python's own limit on the digits of an integer
-        raise ParseError("an integer has too many digits") from None
 
 
 def encode(body: bytes, framing: Framing | None) -> bytes:
@@ -182,6 +179,18 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ParseError("a number is too large")
     return number
+
+
+def _integer(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ParseError("an integer has too many digits")
+    return int(text)
+
+
+# Python functions throughout: they let other threads run, which json's own loop over a list of numbers does not.
+_decoder = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite, parse_int=_integer
+)
 
 
 def _content_length(lines: list[bytes], limit: int) -> int:

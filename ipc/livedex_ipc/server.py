@@ -9,6 +9,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from livedex_ipc.binding import bind, identity, unbind
 from livedex_ipc.calls import Call, Handler
@@ -45,6 +46,7 @@ class Server:
         self.limits = limits
         self.uid = os.geteuid() if uid is None else uid
         self.closing = False
+        self.parser = ThreadPoolExecutor(1, "parser")  # makes its thread when it is first needed
         self._connections: set[Connection] = set()
         self._refused: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -80,6 +82,7 @@ class Server:
         for connection in leaving:
             connection.abort()
         await gone
+        self.parser.shutdown(wait=False)
 
     def admit(self, connection: Connection) -> bool:
         """Takes a new connection in; False when there is no room."""

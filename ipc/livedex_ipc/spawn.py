@@ -19,7 +19,7 @@ from livedex_ipc import client
 from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
 
 POLL_S = 0.01  # between two looks at the socket
-RIVAL_S = 2.0  # for another daemon that won the race to answer, after ours ended because of it
+RIVAL_S = 0.25  # between two starts while another daemon holds the home and does not answer
 TAIL_BYTES = 64 * 1024  # of the daemon's stderr that are read
 
 # Daemons that this process started and that have not ended: a long-lived client reaps them here.
@@ -57,6 +57,32 @@ def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | No
 
 
 def _launch(where: str, deadline: float, wait_s: float, command: Sequence[str] | None) -> client.Client:
+    """Starts a daemon until one answers; a second time only where the first found another one in its place."""
+    outcome: client.Client | LivedexError | None = None
+    while True:
+        try:
+            outcome = _launch_once(where, deadline, wait_s, command)
+        except NoDaemon:
+            if isinstance(outcome, LivedexError):  # who holds the home says more than that the time is up
+                raise outcome from None
+            raise
+        if isinstance(outcome, client.Client):
+            return outcome
+        # Another daemon holds this home (its pid is in the error): about to answer, or about to end after `down`.
+        if "pid" not in (outcome.data or {}) or time.monotonic() > deadline:
+            raise outcome
+        again = min(deadline, time.monotonic() + RIVAL_S)
+        while time.monotonic() < again:
+            found = client.attempt(where)
+            if found is not None:
+                return found
+            time.sleep(POLL_S)
+
+
+def _launch_once(
+    where: str, deadline: float, wait_s: float, command: Sequence[str] | None
+) -> client.Client | LivedexError:
+    """A connection to the daemon that was started here, or why it ended."""
     import tempfile
 
     with tempfile.TemporaryFile() as stderr:
@@ -67,17 +93,7 @@ def _launch(where: str, deadline: float, wait_s: float, command: Sequence[str] |
             if found is not None:
                 return found
             if ended:
-                error = _error_of(process.returncode, stderr)
-                if not isinstance(error, Unavailable):
-                    raise error
-                # Another one may hold this home already and be about to answer.
-                deadline = min(deadline, time.monotonic() + RIVAL_S)
-                while time.monotonic() < deadline:
-                    found = client.attempt(where)
-                    if found is not None:
-                        return found
-                    time.sleep(POLL_S)
-                raise error
+                return _error_of(process.returncode, stderr)
             _pause(where, deadline, f"the daemon was started but did not answer on {where} in {wait_s:g} s")
 
 

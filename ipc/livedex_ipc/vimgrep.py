@@ -45,9 +45,6 @@ def matched_lines(hit: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
     for number, line in enumerate(hit["snippet"].split("\n"), hit["snippet_line"]):
         end = start + len(line)
         text = line.removesuffix("\r")
-        if not hit["highlights"]:
-            yield number, column, text
-            return
         touched = [max(left, start) for left, right in hit["highlights"] if max(left, start) < min(right, end)]
         if touched:
             yield number, column + _utf8_length(line[: touched[0] - start]), text

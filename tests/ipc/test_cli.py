@@ -87,6 +87,7 @@ def test_files_and_vimgrep_are_plain_text_everywhere_unless_json_is_asked_for(ho
     assert home.run("search", "two", "--vimgrep").stdout == "/r/notes/a.md:1:5:one two\n/r/notes/a.md:2:7:three two\n"
     assert home.run("search", "two", "--files").stdout == "/r/notes/a.md\n"
     assert [call.get("group") for call in canned.sent("search")] == [None, "file"]
+    assert [call.get("max_snippet_chars") for call in canned.sent("search")] == [1_000_000, None]
     assert json.loads(home.run("search", "two", "--vimgrep", "--json").stdout) == search_result(HIT)
 
 

@@ -120,13 +120,16 @@ def test_up_adds_the_roots_and_waits_for_the_first_index(home: Home, canned: Can
             status_result(root("/r", state="indexing"), state="starting", pending=1),
             status_result(root("/r", state="indexing"), state="indexing", pending=5),
             status_result(root("/r"), pending=1),
+            status_result(root("/r"), pending=2),
         ]
     )
     last = status_result(root("/r"))
+    synced = iter([False, True])
+    canned.answers["sync"] = lambda _: {"synced": next(synced), "pending": 1, "generation": 1, "waited_ms": 1.0}
     canned.answers["status"] = lambda _: next(states, last)
     assert home.run_json("up", "/r", "/q") == last
     assert canned.sent("roots/add") == [{"path": "/r"}, {"path": "/q"}]
-    assert len(canned.sent("status")) == 4
+    assert len(canned.sent("status")) == 5
 
 
 def test_roots_are_added_and_removed_one_call_each(home: Home, canned: CannedDaemon) -> None:

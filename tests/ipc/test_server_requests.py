@@ -203,6 +203,19 @@ def test_what_waits_for_its_turn_can_be_cancelled() -> None:
         assert sorted(server.done) == ["0", "1", "2"]
 
 
+def test_a_large_request_keeps_its_place_in_the_order(raw: Raw, server: Serving) -> None:
+    large = {**request("test/wait", None, "w"), "ignored": "x" * 1_000_000}
+    raw.line(large)
+    raw.line(note("$/cancelRequest", {"id": "w"}))
+    assert code_of(raw.read()) == -32800
+    raw.send(json.dumps(large)[:-1] + "\n")
+    assert code_of(raw.read()) == -32700
+    raw.line({**request("test/job", {"name": "x"}), "ignored": "x" * 1_000_000})
+    raw.sock.shutdown(1)
+    server.open_gate()
+    assert raw.read()["result"] == {"name": "x"}
+
+
 def test_a_newer_request_with_the_same_key_takes_the_place(raw: Raw, server: Serving) -> None:
     with server.connect() as other:
         other.line(request("test/wait", {"key": "k"}, 1))

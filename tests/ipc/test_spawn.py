@@ -13,6 +13,7 @@ import pytest
 
 from livedex_ipc.client import connect
 from livedex_ipc.errors import ConfigInvalid, Conflict, NoDaemon, Unavailable
+from livedex_ipc.spawn import start
 from support import Home, end_process, wait_until
 
 # A daemon in small: counts its starts, binds where it is told, and says what the daemon would see of its surroundings.
@@ -93,6 +94,13 @@ def test_only_one_is_started_however_many_ask(home: Home, command: list[str], mo
     assert answers == {str(starts(home)[0])}
 
 
+def test_none_is_started_when_one_came_up_before_the_lock(home: Home, command: list[str]) -> None:
+    with connect(command=command) as client:
+        pid = client.call("server/info")["pid"]
+    with start(str(home.socket), wait_s=10, command=["/nonexistent"]) as client:
+        assert client.call("server/info")["pid"] == pid
+
+
 def test_a_dead_socket_is_replaced(home: Home, command: list[str]) -> None:
     with connect(command=command) as client:
         first = client.call("server/info")["pid"]
@@ -135,10 +143,30 @@ def test_another_error_of_the_daemon_keeps_its_class() -> None:
 
 def test_who_lost_a_race_uses_the_winner(home: Home, command: list[str]) -> None:
     """Ours ends because another one, not started by a client, holds the home and answers a moment later."""
-    wire = json.dumps({"error": Unavailable("another daemon holds this home").to_wire()})
+    wire = json.dumps({"error": Unavailable("another daemon holds this home", {"pid": 1}).to_wire()})
     rival = f"import subprocess, sys; subprocess.Popen({command!r}); print({wire!r}, file=sys.stderr); sys.exit(4)"
     with connect(command=[sys.executable, "-c", rival]) as client:
         assert client.call("server/info")["pid"] in starts(home)
+
+
+def test_a_daemon_that_is_just_ending_is_waited_for(home: Home, command: list[str]) -> None:
+    wire = json.dumps({"error": Unavailable("another daemon holds this home", {"pid": 1}).to_wire()})
+    refused = f"{home.socket}.refused"
+    script = (
+        f"import os, sys; tries = open({refused!r}, 'a'); tries.write('x'); tries.close()\n"
+        f"if os.path.getsize({refused!r}) < 3: print({wire!r}, file=sys.stderr); sys.exit(4)\n"
+        f"os.execv(sys.executable, {command!r})"
+    )
+    with connect(command=[sys.executable, "-c", script]) as client:
+        assert [client.call("server/info")["pid"]] == starts(home)
+    assert Path(refused).read_text() == "xxx"
+
+
+@pytest.mark.usefixtures("command")
+def test_a_daemon_that_does_not_end_and_does_not_answer_is_named() -> None:
+    wire = json.dumps({"error": Unavailable("daemon 77 holds this home", {"pid": 77}).to_wire()})
+    with pytest.raises(Unavailable, match="daemon 77"):
+        connect(command=[sys.executable, "-c", FAILING, "4", wire], wait_s=1.0)
 
 
 @pytest.mark.usefixtures("command")

@@ -59,8 +59,8 @@ def test_a_line_end_of_windows_is_no_text() -> None:
     assert list(vimgrep([hit("one\r\ntwo\r\n", [[5, 8]])])) == ["/r/f:8:1:two"]
 
 
-def test_a_hit_without_a_highlight_gives_its_first_line() -> None:
-    assert list(vimgrep([hit("one\ntwo", [])])) == ["/r/f:7:1:one"]
+def test_a_hit_without_a_highlight_has_no_line() -> None:
+    assert list(vimgrep([hit("one\ntwo", [])])) == []
 
 
 def test_a_snippet_that_begins_inside_a_long_line_keeps_the_column_of_the_file() -> None:

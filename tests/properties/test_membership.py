@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from livedex_indexing import tree
 from livedex_indexing.ignore import RuleTree, Verdict
+from support import CHECKOUT
 
 BUILT_IN_KINDS = {"secret", "default", "vcs", "ignore_file", "own"}
 
@@ -172,7 +174,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def git(folder: bytes, environ: Mapping[str, str], *words: str) -> bytes:
-    command = ["git", "-c", "init.defaultBranch=main", "-C", os.fsdecode(folder), *words]
+    command = ["git", "-c", "init.defaultBranch=main", "-c", "safe.directory=*", "-C", os.fsdecode(folder), *words]
     return subprocess.run(command, env=environ, check=True, capture_output=True).stdout
 
 
@@ -237,6 +239,7 @@ def check(root: bytes, top_listing: set[bytes], rules: RuleTree) -> None:
         assert rules.explain(path, False) is None
 
 
+@pytest.mark.needs("git")
 @settings(
     max_examples=int(os.environ.get("LIVEDEX_FORESTS", "300")), deadline=None, suppress_health_check=list(HealthCheck)
 )
@@ -258,3 +261,12 @@ def test_the_rules_let_through_what_git_lists(forest: Forest) -> None:
             root = os.path.join(top, folder)
             if RuleTree(top, environ=environ).explain(folder, True) is None:
                 check(root, listed_by_git(root, environ), RuleTree(root, environ=environ))
+
+
+@pytest.mark.needs("git")
+def test_the_rules_let_through_what_git_lists_of_this_checkout(tmp_path: Path) -> None:
+    root = os.fsencode(CHECKOUT)
+    if not (CHECKOUT / ".git").exists():
+        pytest.skip("these tests do not lie in a git work tree")
+    environ = environment(tmp_path)
+    check(root, listed_by_git(root, environ), RuleTree(root, environ=environ))

@@ -157,14 +157,18 @@ def test_filters_equal_a_model(
 
 
 PIECES = st.sampled_from(
-    [*WORDS, '"', "-", "*", " ", " ", "\t", ":", "path:", "ext:", "lang:", "kind:", "(", ")", "NEAR(", "AND", "OR", "NOT",
-     "^", "{", "}", "'", "\\", "\0", "🙂", "\u0301", "\ud800", ",", "+", "C++", "a.b", "wal*", "x*", "-tusk", '"the walrus"',
+    [*WORDS, '"', "-", "*", " ", " ", "\t", ":", "path:", "ext:", "lang:", "kind:", "(", ")", "NEAR(", "AND", "OR",
+     "NOT", "^", "{", "}", "'", "\\", "\0", "🙂", "\u0301", "\ud800", ",", "+", "C++", "a.b", "wal*", "x*", "-tusk",
+     '"the walrus"',
      "\u200b", "ﬁ", "İ", "ß", "\uffff", "\U0010ffff", "5", "0x1F", "--", "->", "/", "**", "[a", "!"]
 )  # fmt: skip
 
 
+PIECED = st.lists(PIECES, max_size=25)
+
+
 @given(
-    st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join), st.lists(PIECES, max_size=12).map(" ".join)),
+    st.one_of(st.text(max_size=60), PIECED.map("".join), PIECED.map(" ".join)),
     st.integers(1, 20), st.integers(0, 50), st.sampled_from(["chunk", "file"]), st.integers(1, 500), st.integers(0, 3),
 )  # fmt: skip
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -199,8 +203,11 @@ def check_hit(corpus: Corpus, hit: dict[str, Any], chars: int) -> None:
         assert before.decode().endswith(hit["context_before"])
 
 
-@given(st.sampled_from(["walrus", "tusk the", '"walrus tusk"', "getFooBar wal*", "", "ext:py", "-tusk"]), st.integers(1, 40),
-       st.sampled_from(["chunk", "file"]))  # fmt: skip
+@given(
+    st.sampled_from(["walrus", "tusk the", '"walrus tusk"', "getFooBar wal*", "", "ext:py", "-tusk"]),
+    st.integers(1, 40),
+    st.sampled_from(["chunk", "file"]),
+)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pages_neither_overlap_nor_leave_out(corpus: Corpus, query: str, limit: int, group: str) -> None:
     whole = corpus.index.search(query, limit=1000, group=group)
