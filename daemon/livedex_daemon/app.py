@@ -76,7 +76,7 @@ class App:
             self.store,
             self.backlog,
             Looker(self.store, self.presence, self.watching),
-            Storing(self.store, self.marks),
+            Storing(self.store, self.marks, lambda: self.worker.roots),
             self.presence,
             on_commit=self._committed,
         )

@@ -81,6 +81,10 @@ def is_within(path: bytes, folder: bytes) -> bool:
     return not folder or path == folder or path.startswith(folder + b"/")
 
 
+def is_below(path: bytes, folder: bytes) -> bool:
+    return path != folder and is_within(path, folder)
+
+
 class Backlog:
     """Marks come from any thread; one worker takes entries and says when each is done."""
 
@@ -167,20 +171,27 @@ class Backlog:
 
     def done(self, entries: Iterable[Entry]) -> None:
         """The entries' state is committed: releases whoever waited for them and lets later marks be taken."""
-        released: list[Waiter] = []
+        finished = list(entries)
         with self._lock:
-            for entry in entries:
+            for entry in finished:
                 self._in_hand.pop(entry.key, None)
-                for waiter in entry.waiters:
-                    waiter.left -= 1
-                    if waiter.left == 0:
-                        released.append(waiter)
-                entry.waiters = []
+            released = self._released(finished)
             again = bool(self._urgent)
         for waiter in released:
             waiter.on_done()
         if again:
             self._wake()
+
+    @staticmethod
+    def _released(entries: list[Entry]) -> list[Waiter]:
+        released: list[Waiter] = []
+        for entry in entries:
+            for waiter in entry.waiters:
+                waiter.left -= 1
+                if waiter.left == 0:
+                    released.append(waiter)
+            entry.waiters = []
+        return released
 
     def wait(
         self,
@@ -243,4 +254,6 @@ class Backlog:
             for entry in gone:
                 entry.taken = True
                 del self._waiting[entry.key]
-        self.done(gone)
+            released = self._released(gone)
+        for waiter in released:
+            waiter.on_done()

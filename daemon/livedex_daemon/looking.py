@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from livedex_daemon.backlog import Entry, Key, is_within
+from livedex_daemon.backlog import Entry, Key, is_below, is_within
 from livedex_daemon.pool import Pool
 from livedex_daemon.presence import Presence
 from livedex_daemon.roots import Root
@@ -133,7 +133,10 @@ class Looker:
             return False
         walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
         started = time.monotonic()
+        trees = len(self.changes.removed_trees)
         ended = walk.step(lambda: time.monotonic() - started > WALK_S, self.changes)
+        for root_id, path in self.changes.removed_trees[trees:]:
+            self._void_below(root_id, path)
         walk.took_s += time.monotonic() - started
         works, walk.works = walk.works, []
         walk.entry.works += len(works)
@@ -146,8 +149,6 @@ class Looker:
 
     def _end_walk(self, walk: TreeWalk) -> None:
         self._walks.remove(walk)
-        for root_id, path in [*self.changes.removed_trees, *self.changes.shut_out]:
-            self._void_below(root_id, path)
         if walk.emptied:
             self._presence.emptied(walk.root)
         elif not walk.path:
@@ -176,6 +177,12 @@ class Looker:
         self._void_below(root.id, path)
 
     def _void_below(self, root_id: int, path: bytes) -> None:
+        """What was read or decided down there must not come back: nothing would report it once more."""
+        self.changes.rows = [
+            row
+            for row in self.changes.rows
+            if row.root_id != root_id or not is_within(row.path, path) or row.path == path
+        ]
         for key, work in self._busy.items():
             if key[0] == root_id and is_within(key[1], path):
                 work.void = True

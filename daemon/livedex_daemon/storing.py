@@ -7,12 +7,12 @@ Runs on the worker's thread only.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from livedex_daemon.backlog import Key
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unsettled
 from livedex_daemon.reconcile import is_settled
-from livedex_daemon.roots import Root
+from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.walk import Changes, bare_row
 from livedex_indexing.backend import ChunkedContent, FileRow
 from livedex_indexing.marks import Marks
@@ -20,8 +20,9 @@ from livedex_indexing.sqlite import Store
 
 
 class Storing:
-    def __init__(self, store: Store, marks: Marks) -> None:
+    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable]) -> None:
         self._store = store
+        self._roots = roots
         self._marks = marks
 
     def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
@@ -29,10 +30,10 @@ class Storing:
         again: list[Key] = []
         with self._store.transaction():
             self._remove(changes)
-            self._store.put_files(changes.rows)
+            self._store.put_files(row for row in changes.rows if self._admits(row.root_id, row.path))
             rows: list[FileRow] = []
             for outcome in outcomes:
-                if outcome.work.void:
+                if outcome.work.void or not self._admits(*outcome.work.key):
                     continue
                 row = self._row_of(outcome)
                 if row is not None:
@@ -41,6 +42,11 @@ class Storing:
                     again.append(outcome.work.key)
             self._store.put_files(rows)
         return again
+
+    def _admits(self, root_id: int, path: bytes) -> bool:
+        """Asked once more before anything is stored: the rules may have changed since the path was looked at."""
+        root = self._roots().get(root_id)
+        return root is not None and root.belongs(path) and root.rules.explain(path, False) is None
 
     def _remove(self, changes: Changes) -> None:
         by_root: dict[int, list[bytes]] = {}

@@ -232,7 +232,8 @@ _INTERPRETERS = {
     "tclsh": "tcl", "wish": "tcl", "make": "makefile", "rscript": "r", "groovy": "groovy", "escript": "erlang",
     "elixir": "elixir", "julia": "julia", "osascript": "applescript", "runhaskell": "haskell", "racket": "racket",
     "guile": "scheme", "scala": "scala", "swift": "swift", "pwsh": "powershell", "nix-shell": "nix",
-    "crystal": "crystal", "gnuplot": "gnuplot", "ocaml": "ocaml", "dart": "dart", "janet": "janet", "sbcl": "common lisp", "raku": "raku",
+    "crystal": "crystal", "gnuplot": "gnuplot", "ocaml": "ocaml", "dart": "dart", "janet": "janet",
+    "sbcl": "common lisp", "raku": "raku",
 }  # fmt: skip
 
 _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?([^\s/]+)([^\r\n]*)")

@@ -16,6 +16,9 @@ from livedex_indexing.filters import Admission, Condition
 from livedex_indexing.readpool import DeadlinePassed, Reader
 
 ROW_BUDGET: Final = 5_000  # rows that the rarest words may bring: a fifth of the time, no quality lost (ranking.md)
+COMMON_WORDS: Final = 12  # beside them: each is looked up in every row of the budget
+NEIGHBOURS: Final = 24  # pairs of words that are looked for as neighbours …
+COMMON_PAIRS: Final = 3  # … and pairs of two common words, which cost some milliseconds each
 TOO_COMMON: Final = 20_000  # the rarest word stands in more: only headings, names and symbols are ranked
 # Of each list. Not longer for a later page: what is ranked, and so the order, must not depend on the page.
 LIST_ROWS: Final = 300
@@ -75,7 +78,7 @@ def word_expression(units: Sequence[Unit], *, small: bool) -> tuple[str, float]:
         return any_of(units), 1.0
     rare, common = _budget(units, _rows)
     if rare[0].rows > TOO_COMMON:
-        return f"{{ids heads symbols}} : ({any_of(units)})", 1.0
+        return f"{{ids heads symbols}} : ({any_of([*rare, *common])})", 1.0
     return _balanced(rare, common)
 
 
@@ -139,34 +142,41 @@ def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int]) -> tuple[list
     for place, unit in enumerate(ordered):
         brought += rows_of(unit)
         if brought > ROW_BUDGET and place:
-            return ordered[:place], ordered[place:]
+            return ordered[:place], ordered[place : place + COMMON_WORDS]
     return ordered, []
 
 
 def _neighbours(reader: Reader, asked: Asked, admission: Admission, length: int, lists: Lists) -> None:
     """Rows where words that are neighbours in the query are neighbours too, or at least near."""
-    spoken = [unit for unit in asked.spoken if unit.rows]
+    spoken = list(pairwise(unit for unit in asked.spoken if unit.rows))
+    told = [pair for pair in spoken if not (pair[0].stop and pair[1].stop) and not pair[0].prefix]
     pairs = [
-        f'"{" ".join((*a.tokens, *b.tokens))}"{" *" if b.prefix else ""}'
-        for a, b in pairwise(spoken)
-        if not (a.stop and b.stop) and not a.prefix
+        f'"{" ".join((*left.tokens, *right.tokens))}"{" *" if right.prefix else ""}'
+        for left, right in _affordable(told, COMMON_PAIRS, small=admission.small)
     ]
     if pairs:
         match = f"body : ({' OR '.join(pairs)})"
         lists.pairs.update(_top(reader, _TOP_CHUNKS, match, admission.rows, length))
+    apart = list(pairwise(unit for unit in asked.units if unit.rows))
     near = [
-        f"NEAR({a.match} {b.match}, {NEAR_WORDS})"
-        for a, b in pairwise([unit for unit in asked.units if unit.rows])
-        if min(a.rows, b.rows) <= ROW_BUDGET or admission.small
+        f"NEAR({left.match} {right.match}, {NEAR_WORDS})"
+        for left, right in _affordable(apart, 0, small=admission.small)
     ]
     if near:
         match = f"body : ({' OR '.join(near)})"
         lists.near.update(_top(reader, _TOP_CHUNKS, match, admission.rows, length))
 
 
+def _affordable(pairs: Sequence[tuple[Unit, Unit]], common: int, *, small: bool) -> list[tuple[Unit, Unit]]:
+    """The pairs of which a word is in the row budget, and so many of the others."""
+    rare = [pair for pair in pairs if small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
+    others = [pair for pair in pairs if pair not in rare]
+    return [*rare[:NEIGHBOURS], *others[:common]]
+
+
 def _symbols(reader: Reader, units: Sequence[Unit], admission: Admission, length: int, lists: Lists) -> None:
     """Σ idf of the words that are in the symbols of a row, for the rows found so far and the best by symbol."""
-    rare = [unit for unit in units if unit.rows <= TOO_COMMON or admission.small]
+    rare = sorted((unit for unit in units if unit.rows <= TOO_COMMON or admission.small), key=_rows)[:NEIGHBOURS]
     if not rare:
         return
     found = _top(reader, _TOP_CHUNKS, f"symbols : ({any_of(_budget(rare, _rows)[0])})", admission.rows, length)

@@ -19,9 +19,9 @@ from livedex_indexing.gitpattern import FOLDER, MAX_PATTERN, SPECIAL, GitPattern
 MAX_PATTERNS = 200_000
 _KEY = 4  # bytes of a beginning or ending that are looked up
 _BUCKET = 16  # more patterns than this behind one key are tried together
-# pathspec hands a whole list to one re2.Set, which takes 8 MiB and cannot do without its automaton: past that it
-# would answer "no match". These bounds keep it far below; a longer expression is matched alone.
-_BATCH_CHARS = 8_000
+# pathspec hands a whole list to one re2.Set, which has 8 MiB and no way to do without its automaton: it does not
+# compile, or answers "no match", when that is too little. These bounds keep it at a tenth of what was seen to work.
+_BATCH_CHARS = 32_000
 _LONG = 2_000
 _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 _STARS = re.compile(r"[*?]")

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 MAX_BYTES = 1024 * 1024  # a tree takes some 30 times the source
 MAX_NODES = 600_000
 MAX_DEPTH = 1_000  # brackets inside brackets
-_DEPTH_CHECKED_FROM = 64 * 1024  # bytes; a smaller file cannot nest deep enough to hurt
+_WATCHED_FROM = 16 * 1024  # bytes; a smaller file can neither nest deep enough nor err long enough to hurt
 # The parser reports after every 100 steps. Real code takes 4 to 13 reports a KiB; one inside an error storm can take
 # a hundred times as long as another, so there is little room above that.
-_REPORTS_BASE = 3_000
-_REPORTS_PER_KIB = 25
+_REPORTS_BASE = 300
+_REPORTS_PER_KIB = 18
 # The shell grammar's scanner keeps a list of open here-documents, and reports nothing while it searches it.
 _HERE_DOCUMENTS = 5_000
-_PIECE = 64 * 1024  # bytes handed to the parser at a time
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _PAIRS = (b"()", b"[]", b"{}")
@@ -48,10 +47,21 @@ def parse(language: str, data: bytes, limits: Limits) -> Tree:
     """The syntax tree of UTF-8 source in a language that has a grammar. Raises `TooMuch`."""
     if len(data) > limits.max_bytes:
         raise TooMuch("bytes")
-    if len(data) > _DEPTH_CHECKED_FROM and bracket_depth(data) > limits.max_depth:
-        raise TooMuch("depth")
     if language == "shell" and data.count(b"<<") > _HERE_DOCUMENTS:
         raise TooMuch("work")
+    if len(data) <= _WATCHED_FROM:
+        tree = _parser(language).parse(data)
+    else:
+        if bracket_depth(data) > limits.max_depth:
+            raise TooMuch("depth")
+        tree = _watched(_parser(language), data)
+    if tree.root_node.descendant_count > limits.max_nodes:
+        raise TooMuch("nodes")
+    return tree
+
+
+def _watched(parser: Parser, data: bytes) -> Tree:
+    """Parse, counting the parser's reports."""
     reports = _REPORTS_BASE + _REPORTS_PER_KIB * (len(data) // 1024)
 
     def too_long(_offset: int, _has_error: bool) -> bool:
@@ -59,14 +69,16 @@ def parse(language: str, data: bytes, limits: Limits) -> Tree:
         reports -= 1
         return reports < 0
 
+    # Reports come only with a reader. The library never lets go of what a reader returns (tree-sitter 0.26.1), so it
+    # gets one view of everything, and that is emptied afterwards.
+    view = memoryview(data)
     try:
-        tree = _parser(language).parse(lambda at, _point: data[at : at + _PIECE], progress_callback=too_long)
+        return parser.parse(lambda at, _point: view if at == 0 else data[at:], progress_callback=too_long)
     except ValueError as error:  # what the parser raises when the callback stops it
-        _parser(language).reset()
+        parser.reset()
         raise TooMuch("work") from error
-    if tree.root_node.descendant_count > limits.max_nodes:
-        raise TooMuch("nodes")
-    return tree
+    finally:
+        view.release()
 
 
 def bracket_depth(data: bytes) -> int:

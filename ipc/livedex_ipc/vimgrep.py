@@ -37,8 +37,8 @@ def matched_lines(hit: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
     """(line, column, text) for each line of the snippet that a highlight touches, in order.
 
     `line` is 1-based; `column` is where the line's first highlighted byte stands; `text` is the whole line as far as
-    the snippet shows it, without its line end. A hit without a highlight (found by its path, or by terms alone) gives
-    its first line.
+    the snippet shows it, without its line end. A hit without a highlight (found by its path, or by terms alone) has
+    none.
     """
     column = _first_column(hit)
     start = 0

@@ -92,7 +92,7 @@ def test_exit_codes_are_those_documented() -> None:
 
 
 def warning_codes() -> set[str]:
-    """Every code in a call of ``warning("code", …)`` and in a literal ``{"code": …}``; the doctor has its own."""
+    """The first argument of every call ``warning("code", …)``; the doctor has a function of that name for itself."""
     found: set[object] = set()
     for folder in ("daemon", "indexing"):
         for path in (CHECKOUT / folder).rglob("*.py"):
@@ -101,10 +101,6 @@ def warning_codes() -> set[str]:
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "warning":
                     found.update(code.value for code in node.args[:1] if isinstance(code, ast.Constant))
-                if isinstance(node, ast.Dict):
-                    for key, value in zip(node.keys, node.values, strict=True):
-                        if isinstance(key, ast.Constant) and key.value == "code" and isinstance(value, ast.Constant):
-                            found.add(value.value)
     return {code for code in found if isinstance(code, str)}
 
 

@@ -146,6 +146,16 @@ def test_the_last_of_many_decides() -> None:
         assert applied.last(b"abc", False) == count - 1
 
 
+def test_the_last_of_names_and_paths_decides() -> None:
+    """Patterns for names, for one folder's names and for whole paths are kept apart, but not their order."""
+    lines = [b"x", b"!a/x", b"*/x", b"!?", b"a/**", b"!/a/*", b"**/a/x", b"!x"]
+    for count in range(1, len(lines) + 1):
+        rules = RuleFile.parse("x", b"\n".join(lines[:count]))
+        applied = rules.at(b"a")
+        assert applied is not None
+        assert applied.last(b"x", False) == count - 1
+
+
 @pytest.mark.parametrize(
     "line", [b"*a" * 1_900, b"?" * 4_000, b"[!a]" * 1_000, b"**/" * 1_300 + b"x", b"(" * 4_000, b"\\*" * 2_000]
 )

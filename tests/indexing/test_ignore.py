@@ -425,6 +425,26 @@ def test_outside_files_that_are_no_files_do_not_count(tree: Tree, user: Tree, ru
     assert {str(tree / ".git/info/exclude"), str(tree / ".gitignore")} <= set(inside.faults())
 
 
+def test_a_pipe_is_not_even_opened(tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits at its other end would be woken by us."""
+    tree.git("init", "-q")
+    (tree / ".git/info/exclude").unlink()
+    pipes = {os.fsencode(tree / name) for name in (".git/info/exclude", ".gitignore", ".livedexignore")}
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    opened: list[bytes] = []
+    real = os.open
+
+    def remember(path: Any, *args: Any, **options: Any) -> int:
+        opened.append(os.fsencode(path))
+        return real(path, *args, **options)
+
+    monkeypatch.setattr(os, "open", remember)
+    assert shut_out(rules(), "x") == []
+    assert opened != []
+    assert not {os.path.basename(pipe) for pipe in pipes} & {os.path.basename(path) for path in opened}
+
+
 def test_any_bytes_are_an_ignore_file(tree: Tree, rules: Rules) -> None:
     tree.write(".gitignore", bytes(range(256)) * 400 + b"\nlast\n")
     assert "last" in shut_out(rules(), "last")

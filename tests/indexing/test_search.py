@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from indexed import LINES, Indexed
+from livedex_indexing.readpool import Reader
 from livedex_ipc.errors import Cancelled, InvalidParams, OutsideRoots
 
 
@@ -400,3 +401,45 @@ def test_a_cancelled_search_ends(index: Indexed) -> None:
     with pytest.raises(Cancelled):
         index.ask("walrus", cancelled=lambda: True)
     assert index.found("walrus") == ["a.txt"]
+
+
+# traps of SQLite
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"path": "one"},
+        {"globs": ["*.txt"]},
+        {"languages": ["c"]},
+        {"kinds": ["plain"]},
+        {"modified_after": "2020-01-01T00:00:00Z"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("small", [True, False])
+def test_no_filter_becomes_a_lookup_for_each_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], small: bool
+) -> None:
+    """A row id that reaches FTS5 as an equality makes it run the whole match once for each id of the set."""
+    if not small:
+        monkeypatch.setattr("livedex_indexing.filters.SMALL", 0)
+    statements: list[tuple[str, Any]] = []
+    rows = Reader.rows
+    monkeypatch.setattr(Reader, "rows", lambda r, sql, values=(): statements.append((sql, values)) or rows(r, sql, values))
+    with Indexed(tmp_path, ("one", "two")) as index:
+        index.write("one/a.txt", "walrus tusk\n")
+        index.write("two/b.c", "walrus tusk dead\n")
+        index.write("two/b.c", "walrus tusk\n" * 20)
+        index.store.set_root(2, missing_since=1.0)
+        inside = {"path": str(tmp_path / params["path"])} if "path" in params else params
+        index.search("walrus tusk ext:txt -hello -path:x", **inside)
+        index.search("walrus tusk", **inside, group="file")
+        asked = [(sql, values) for sql, values in statements if " MATCH ?" in sql and "BETWEEN t." not in sql]
+        assert len(asked) > 8
+        with index.pool.connection() as reader:
+            for sql, values in asked:
+                plan = [row[3] for row in rows(reader, f"EXPLAIN QUERY PLAN {sql}", values)]
+                (scan,) = [step for step in plan if "VIRTUAL TABLE" in step and ("postings" in step or "paths" in step)][:1]
+                assert "=" not in scan.rpartition(":")[2], (sql, plan)

@@ -129,6 +129,15 @@ def test_a_transaction_that_fails_leaves_nothing(rig: Rig) -> None:
     assert rig.store.integrity() == []
 
 
+def test_a_wish_to_forget_is_undone_with_its_transaction(rig: Rig) -> None:
+    rig.put(b"a", "one")
+    with pytest.raises(ZeroDivisionError), rig.store.transaction():
+        rig.store.remove_files(rig.root, [b"a"], forget=True)
+        raise ZeroDivisionError
+    rig.store.remove_files(rig.root, [b"a"])
+    assert rig.store.collect() == 0, "removed in the ordinary way, it waits its day"
+
+
 def test_a_content_is_stored_once_and_kept_a_day_for_its_return(rig: Rig) -> None:
     first = rig.put(b"a", "shared text")
     assert rig.put(b"b", "shared text") == first

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -231,6 +232,26 @@ def test_a_file_that_turns_into_a_pipe_or_a_link_is_never_followed(
                 assert tree.read_file(root, b"d/f", MIB).data == b"inside"
 
 
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_swap_between_the_look_and_the_opening(
+    root: bytes, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """The moment that the race above may miss, made to happen: it neither blocks nor follows."""
+    path = put(root, b"f", b"inside")
+    outside = put(os.fsencode(tmp_path_factory.mktemp("outside")), b"x", b"outside")
+    real = os.stat
+
+    def swap_after(*args: Any, **options: Any) -> os.stat_result:
+        found = real(*args, **options)
+        os.unlink(path)
+        os.mkfifo(path) if kind == "pipe" else os.symlink(outside, path)
+        return found
+
+    monkeypatch.setattr(os, "stat", swap_after)
+    with pytest.raises(tree.NotRegular if kind == "pipe" else tree.Vanished):
+        tree.read_file(root, b"f", MIB)
+
+
 def test_a_folder_that_turns_into_a_link_is_never_passed(
     root: bytes, both_ways: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -300,8 +321,9 @@ def test_a_snapshot_is_never_a_mixture(root: bytes, both_ways: str) -> None:
 
 
 def test_a_write_between_two_looks_is_noticed(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Size kept and the time put back: only what the kernel keeps by itself, or a second read, can tell."""
+    """Size kept and the time put back: only what the kernel keeps by itself can tell."""
     path = put(root, b"f", b"A" * 100)
+    monkeypatch.setattr(tree, "YOUNG_NS", 0)  # so that a second read is no help
     real = os.pread
 
     def tampered(fd: int, length: int, offset: int) -> bytes:

@@ -163,7 +163,7 @@ def test_ctrl_c_ends_a_waiting_command_at_once(home: Home, canned: CannedDaemon)
 
 
 def test_a_reader_that_went_away_is_no_error(home: Home, canned: CannedDaemon) -> None:
-    canned.answers["search"] = search_result(*[hit("/r/a", "x" * 300, [])] * 1000)
+    canned.answers["search"] = search_result(*[hit("/r/a", "x" * 300, [[0, 1]])] * 1000)
     read, write = os.pipe()
     os.close(read)
     for words in (["search", "x"], ["search", "x", "--vimgrep"], ["--help"], ["search", "x", "--human"]):

@@ -84,7 +84,7 @@ def test_systemd_python_is_used_where_it_is_installed(manager: socket.socket, mo
     ("usec", "pid", "seconds"),
     [
         ("3000000", None, 1.5),
-        ("3000000", os.getpid(), 1.5),
+        ("3000000", "ours", 1.5),
         ("3000000", 1, None),
         (None, None, None),
         ("", None, None),
@@ -94,9 +94,10 @@ def test_systemd_python_is_used_where_it_is_installed(manager: socket.socket, mo
     ],
 )
 def test_the_watchdogs_interval(
-    monkeypatch: pytest.MonkeyPatch, usec: str | None, pid: int | None, seconds: float | None
+    monkeypatch: pytest.MonkeyPatch, usec: str | None, pid: int | str | None, seconds: float | None
 ) -> None:
-    for name, value in (("WATCHDOG_USEC", usec), ("WATCHDOG_PID", pid)):
+    named = os.getpid() if pid == "ours" else pid
+    for name, value in (("WATCHDOG_USEC", usec), ("WATCHDOG_PID", named)):
         if value is not None:
             monkeypatch.setenv(name, str(value))
     assert supervisor.watchdog_interval_s() == seconds

@@ -52,6 +52,7 @@ class Shared:
         cls.context = temporary_home()
         cls.home = cls.context.__enter__()
         cls.base = Path(tempfile.mkdtemp(prefix="ldx-tree-", dir=os.path.realpath("/tmp")))
+        (cls.base / "stays.txt").write_text("a root that was found empty at a start would not be believed\n")
         cls.daemon = Daemon(cls.home).start()
         with cls.daemon.client() as client:
             add_root(client, cls.base)
@@ -315,7 +316,7 @@ class Histories(RuleBasedStateMachine):
 def test_random_histories() -> None:
     Shared.open()
     try:
-        run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        run_state_machine_as_test(
             Histories,
             settings=settings(
                 max_examples=EXAMPLES,
