@@ -18,6 +18,7 @@ from livedex_indexing.terms import parts_of
 MAX_WORDS: Final = 64  # the rarest so many count
 _MAX_UNITS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
+_REMEMBERED: Final = 10_000  # counts of words, about 2 MB
 
 # Words that say nothing about what is looked for: articles, pronouns, prepositions, auxiliaries, and what people put
 # around a question. Taken from ranking.md's recipe: leaving them out gains .01 and two thirds of the time.
@@ -111,6 +112,8 @@ class WordCounts:
                 rows = reader.one(_COUNT_TERM, (stems[0],)) or 0
             else:
                 rows = reader.one(_COUNT_ROWS, (match,))
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
             known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (match,)))
         return known
 
@@ -132,6 +135,7 @@ def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
     barred = [_phrase(reader, text[1:-1], counts) for text in query.excluded if is_phrase(text)]
     required = [_whole(reader, word, counts) for word in query.required]
     scored = (*kept, *(phrase.unit for phrase in phrases))
+    longest = max(len(phrases), len(excluded), len(barred))
     return Asked(
         kept,
         tuple(spoken),
@@ -140,7 +144,7 @@ def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
         tuple(unit for unit in excluded if unit is not None)[:MAX_WORDS],
         tuple(phrase for phrase in barred if phrase is not None)[:MAX_WORDS],
         sum(unit.idf for unit in scored if unit.rows or unit.files) or 1.0,
-        len(counted) < len(set(map(tuple, telling))) or len(kept) < len(rarest) or max(len(phrases), len(excluded), len(barred)) > MAX_WORDS,
+        len(counted) < len(set(map(tuple, telling))) or len(kept) < len(rarest) or longest > MAX_WORDS,
     )
 
 

@@ -113,6 +113,8 @@ class SyntaxChunker(BaseChunker):
             return []
         if self.language is None or grammar(self.language) is None:
             return self._without_syntax(text, NO_GRAMMAR)
+        if len(text) > self.limits.max_bytes:
+            return self._without_syntax(text, "bytes")
         data = text.encode("utf-8")
         try:
             tree = syntax.parse(self.language, data, self.limits)

@@ -6,6 +6,7 @@ neither. `ContentTable.settle` restores that before each commit for whatever the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -15,9 +16,9 @@ import msgspec
 from livedex_indexing.backend import KINDS, Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.database import fetch
 
-# So many characters of a chunk's beginning are indexed once more behind its context: a phrase, or a word that a hard
-# cut tore, which runs over the border of two chunks is then whole in one column. (FTS5 has no phrase over columns.)
-BRIDGE_CHARS: Final = 64
+# A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
+_TORN_END: Final = re.compile(r"\w{1,64}\Z")
+_TORN_BEGIN: Final = re.compile(r"\w{1,64}")
 
 _KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
 _OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
@@ -28,7 +29,7 @@ _NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
 _ADD = """INSERT INTO contents (hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
           frontmatter, frontmatter_fault, fallback) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_BODY = "INSERT INTO postings (rowid, body, context, ids, heads, symbols) VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_BODY = "INSERT INTO postings (rowid, body, ids, heads, symbols) VALUES (?, ?, ?, ?, ?)"
 _USE = """SELECT unused_since, first_chunk, first_chunk + chunks - 1,
           EXISTS (SELECT 1 FROM files WHERE content_id = contents.id) FROM contents WHERE id = ?"""
 _SET_UNUSED = "UPDATE contents SET unused_since = ? WHERE id = ?"
@@ -137,5 +138,9 @@ def _metadata(metadata: dict[str, Any]) -> str | None:
 
 
 def _body_row(chunk_id: int, chunk: Chunk, terms: ChunkTerms) -> tuple[Any, ...]:
-    context = chunk.context + chunk.text[:BRIDGE_CHARS] if chunk.context else ""
-    return chunk_id, chunk.text, context, terms.ids, terms.heads, terms.symbols
+    ids, context, text = terms.ids, chunk.context, chunk.text
+    if context and text and (context[-1].isalnum() or context[-1] == "_"):
+        end, begin = _TORN_END.search(context), _TORN_BEGIN.match(text)
+        if end is not None and begin is not None:
+            ids = f"{ids} {end[0]}{begin[0]}"
+    return chunk_id, text, ids, terms.heads, terms.symbols

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from livedex_indexing.outside import read_outside
+from livedex_indexing.outside import users_lines
 
 _LIMIT = 1 << 20
 _INCLUDES = 10  # files that include each other, as deep as git goes
@@ -54,7 +54,7 @@ def user_excludes(environ: Mapping[str, str]) -> UserExcludes:
 def _values(source: bytes, home: str, seen: list[bytes], depth: int) -> Iterator[str]:
     """The values of ``core.excludesFile`` in a configuration file and those it includes, in order."""
     seen.append(source)
-    data = read_outside(source, _LIMIT).data.removeprefix(b"\xef\xbb\xbf")
+    data = users_lines(source, _LIMIT).data.removeprefix(b"\xef\xbb\xbf")
     for section, key, value in _entries(os.fsdecode(data)):
         if section == "core" and key == "excludesfile":
             yield value

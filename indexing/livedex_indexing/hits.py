@@ -195,7 +195,8 @@ class Lines:
         self._data = data
         self._encoding = encoding
         self._feed = "\n".encode(encoding)
-        self._mark = len(data) - len(data.removeprefix(b"\xef\xbb\xbf")) if encoding == "utf-8" else 0
+        mark = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
+        self._mark = len(mark) if mark and data.startswith(mark) else 0
 
     def column(self, at: int) -> int:
         """1-based, in bytes; a byte order mark before the first line does not count."""

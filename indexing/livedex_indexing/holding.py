@@ -7,14 +7,14 @@ there as written is read from the live file, once for each content.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from livedex_indexing.asked import Asked, Phrase
 from livedex_indexing.filters import Admission, Condition
 from livedex_indexing.marking import Tokenizer, WrittenPhrase
 from livedex_indexing.parse import decode_slice
-from livedex_indexing.postings import contents_holding
+from livedex_indexing.postings import border_chunks, contents_holding
 from livedex_indexing.readpool import Reader
 
 _REMEMBERED: Final = 20_000  # answers, about 3 MB
@@ -36,27 +36,37 @@ class Bytes(NamedTuple):
     encoding: str
 
 
-def restrict(reader: Reader, asked: Asked, admission: Admission) -> Admission:
+class Held(NamedTuple):
+    """What is admitted once whole files are looked at, and the chunks at whose beginning a phrase may end: by the
+    phrase's text, then by content."""
+
+    admission: Admission
+    borders: Mapping[str, Mapping[int, Collection[int]]]
+
+
+def restrict(reader: Reader, asked: Asked, admission: Admission) -> Held:
     """Narrows what is admitted to contents that hold all that is required and nothing that is excluded."""
-    must = [*asked.required, *(phrase.unit for phrase in asked.phrases)]
-    if not must and not asked.excluded:
-        return admission
+    borders = {phrase.text: border_chunks(reader, phrase.unit) for phrase in (*asked.phrases, *asked.barred)}
+    held = [contents_holding(reader, unit) for unit in asked.required]
+    held += [contents_holding(reader, phrase.unit) | borders[phrase.text].keys() for phrase in asked.phrases]
+    if not held and not asked.excluded:
+        return Held(admission, borders)
     reader.db.execute(_TABLES)
     tests = []
-    if must:
-        held = set.intersection(*(contents_holding(reader, unit) for unit in must))
-        reader.fill("INSERT INTO temp.held VALUES (?)", [(content_id,) for content_id in held])
+    if held:
+        reader.fill("INSERT INTO temp.held VALUES (?)", [(content_id,) for content_id in set.intersection(*held)])
         tests.append("{}.content_id IN (SELECT id FROM temp.held)")
     if asked.excluded:
         barred = set().union(*(contents_holding(reader, unit) for unit in asked.excluded))
         reader.fill("INSERT INTO temp.barred VALUES (?)", [(content_id,) for content_id in barred])
         tests.append("{}.content_id NOT IN (SELECT id FROM temp.barred)")
     of_file, of_chunk = (" AND ".join(test.format(table) for test in tests) for table in "dc")
-    return admission._replace(
+    narrowed = admission._replace(
         files=admission.files.and_(Condition(of_file)),
         rows=admission.rows.and_(Condition(f"(SELECT {of_chunk} FROM chunks c WHERE c.id = +postings.rowid)")),
         paths=admission.paths.and_(Condition(f"(SELECT {of_file} FROM files d WHERE d.id = +paths.rowid)")),
     )
+    return Held(narrowed, borders)
 
 
 class PhraseMemory:
@@ -78,8 +88,11 @@ class PhraseCheck:
     """Decides for one search which contents hold its phrases. ``read`` gives a content's live bytes, None where no
     copy holds it any more: such a content is left out, since nothing can be said of it."""
 
-    def __init__(self, reader: Reader, asked: Asked, memory: PhraseMemory, read: Callable[[int], Bytes | None]) -> None:
+    def __init__(
+        self, reader: Reader, asked: Asked, held: Held, memory: PhraseMemory, read: Callable[[int], Bytes | None]
+    ) -> None:
         self._reader = reader
+        self._borders = held.borders
         self._memory = memory
         self._read = read
         self._wanted = _written(asked.phrases, reader.words)
@@ -95,18 +108,19 @@ class PhraseCheck:
         known = self._memory.get(content_id, phrase.text)
         if known is not None:
             return known
-        chunks = [row[0] for row in self._reader.rows(_CANDIDATES, (content_id, phrase.unit.match))]
+        chunks = {row[0] for row in self._reader.rows(_CANDIDATES, (content_id, phrase.unit.match))}
+        chunks.update(self._borders[phrase.text].get(content_id, ()))
         holds: bool | None = False
         if chunks:
             content = self._read(content_id)
-            holds = None if content is None else self._stands_in(content_id, chunks, content, written)
+            holds = None if content is None else self._stands_in(content_id, sorted(chunks), content, written)
         if holds is not None:
             self._memory.put(content_id, phrase.text, holds)
         return holds
 
     def _stands_in(self, content_id: int, chunks: Iterable[int], content: Bytes, written: WrittenPhrase) -> bool:
         for chunk_id in chunks:
-            # With the chunk before: a phrase over the border is found by the words of the context.
+            # With the chunk before: the phrase may begin there.
             start, end = self._reader.rows(_STRETCH, (content_id, chunk_id - 1, chunk_id))[0]
             if written.places(decode_slice(content.data, content.encoding, start, end)):
                 return True

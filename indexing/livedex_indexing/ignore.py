@@ -19,7 +19,7 @@ from livedex_indexing.defaults import IGNORE_FILES, MARK_NAMES, VerdictKind
 from livedex_indexing.folderrules import BUILT_IN, DirRules, Link, Stamp, Verdict
 from livedex_indexing.gitconfig import user_excludes
 from livedex_indexing.gitpattern import GitPattern, parse_line
-from livedex_indexing.outside import NOT_REGULAR, UNREADABLE, OutsideFile, file_state, read_outside, whole_lines
+from livedex_indexing.outside import Lines, Source, lines_at, lines_beneath, users_lines
 from livedex_indexing.paths_text import display_path
 from livedex_indexing.rulefile import MAX_PATTERNS, RuleFile
 from livedex_indexing.worktree import tops_above, work_tree
@@ -72,7 +72,7 @@ class RuleTree:
         self._loaded: dict[bytes, RuleFile] = {}
         self._held = 0  # patterns in these files
         # What lies outside the scanned folders: its state when it was read, and the folder whose rules rest on it.
-        self._outside: dict[bytes, tuple[FileState | None, bytes]] = {}
+        self._outside: dict[bytes, tuple[Source, FileState | None, bytes]] = {}
 
     def rules(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None = None) -> DirRules:
         """The rules for the entries of a folder.
@@ -132,7 +132,7 @@ class RuleTree:
                 del self._folders[folder]
             for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
                 self._held -= len(self._loaded.pop(path).patterns)
-            for path, (_, owner) in list(self._outside.items()):
+            for path, (_, _, owner) in list(self._outside.items()):
                 if owner == rel_dir or owner.startswith(below):
                     del self._outside[path]
 
@@ -150,7 +150,7 @@ class RuleTree:
         """
         with self._lock:
             self.rules(b"")
-            changed = {owner for path, (state, owner) in self._outside.items() if file_state(path) != state}
+            changed = {owner for source, state, owner in self._outside.values() if source.state() != state}
             for folder in changed:
                 self.invalidate(folder)
             return {b""} if b"" in changed else changed
@@ -242,18 +242,9 @@ class RuleTree:
     def _read(self, rel: bytes, name: bytes) -> RuleFile:
         """An ignore file inside the root. Like git, one that is no regular file (a link too) does not count."""
         path = rel + b"/" + name if rel else name
-        try:
-            data = tree.read_head(self.root, path, MAX_IGNORE_FILE + 1).data
-            content = whole_lines(data, MAX_IGNORE_FILE)
-        except tree.NotRegular as error:
-            content = OutsideFile(b"", None if error.kind == "folder" else NOT_REGULAR)
-        except tree.Vanished:
-            content = OutsideFile(b"", None)
-        except tree.TreeError:
-            content = OutsideFile(b"", UNREADABLE)
-        return self._load(self._absolute(path), content)
+        return self._load(self._absolute(path), lines_beneath(self.root, path, MAX_IGNORE_FILE))
 
-    def _load(self, path: bytes, content: OutsideFile) -> RuleFile:
+    def _load(self, path: bytes, content: Lines) -> RuleFile:
         made = RuleFile.parse(
             display_path(path),
             content.data,
@@ -266,21 +257,25 @@ class RuleTree:
             self._held += len(made.patterns)
         return made
 
-    def _rest_on(self, path: bytes, rel: bytes) -> None:
+    def _rest_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
+        source = Source(path, users)
         # The oldest state stays until it was asked for, so that no change goes untold when rules are read again.
-        self._outside.setdefault(path, (file_state(path), rel))
+        if path not in self._outside:
+            self._outside[path] = (source, source.state(), rel)
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
         """The lowest-ranking files of a work tree, both speaking from its top: ``info/exclude``, the user's own."""
-        user = user_excludes(self._environ)
-        self._excludes = user.path
         links = []
-        for path in (exclude, user.path):
-            if path is not None:
-                self._rest_on(path, rel if path == exclude else b"")
-                links.append(Link(self._load(path, read_outside(path, MAX_IGNORE_FILE)), base))
+        if exclude is not None:
+            self._rest_on(exclude, rel)
+            links.append(Link(self._load(exclude, lines_at(exclude, MAX_IGNORE_FILE)), base))
+        user = user_excludes(self._environ)
         for path in user.sources:
-            self._rest_on(path, b"")
+            self._rest_on(path, b"", users=True)
+        self._excludes = user.path
+        if user.path is not None:
+            self._rest_on(user.path, b"", users=True)
+            links.append(Link(self._load(user.path, users_lines(user.path, MAX_IGNORE_FILE)), base))
         return tuple(links)
 
     def _above_root(self) -> tuple[tuple[Link, ...], tuple[Link, ...], tuple[Link, ...]]:
@@ -290,8 +285,7 @@ class RuleTree:
         for folder in above:  # the nearest first: it ranks highest
             path = folder + b"/.gitignore"
             self._rest_on(path, b"")
-            content = read_outside(path, MAX_IGNORE_FILE, follow=False)
-            git.append(Link(self._load(path, content), folder))
+            git.append(Link(self._load(path, lines_at(path, MAX_IGNORE_FILE)), folder))
         folder = self._base
         while folder:
             folder = folder.rpartition(b"/")[0]

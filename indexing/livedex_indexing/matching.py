@@ -13,7 +13,7 @@ from typing import Final
 
 from livedex_indexing import postings
 from livedex_indexing.asked import Asked, Unit, any_of
-from livedex_indexing.filters import Admission
+from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
 from livedex_indexing.words import path_text
@@ -39,10 +39,11 @@ _ANY_CHUNK = """AND (SELECT count(*) FROM chunks c
 class Matching:
     """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking."""
 
-    def __init__(self, reader: Reader, asked: Asked, admission: Admission, *, one_each: bool, one_file: bool) -> None:
+    def __init__(self, reader: Reader, asked: Asked, held: Held, *, one_each: bool, one_file: bool) -> None:
         self._reader = reader
         self._asked = asked
-        self._admission = admission
+        self._admission = held.admission
+        self._borders = held.borders
         self._one_each = one_each
         self._one_file = one_file
         self._may_hold = _beginnings(asked.any_of)
@@ -62,6 +63,7 @@ class Matching:
             return
         contents = {file.content_id for file in ranked}
         yield from self._other_chunks({chunk_id for file in ranked for _, chunk_id in file.chunks}, contents)
+        yield from self._over_borders(contents)
         yield from self._other_files(contents)
 
     def _ranked(self) -> list[Ranked]:
@@ -123,6 +125,17 @@ class Matching:
             if len(found) < _BATCH:
                 return
             last = found[-1]
+
+    def _over_borders(self, contents: set[int]) -> Iterator[Placed]:
+        """Where phrases alone are asked for: files that hold one over the border of two chunks, and nowhere else."""
+        if self._asked.units:
+            return
+        found = {chunk_id for by_content in self._borders.values() for ids in by_content.values() for chunk_id in ids}
+        admitted = postings.admitted_chunks(self._reader, found, self._admission) if found else []
+        for chunk_id, content_id in sorted(self._pairs(_CONTENT_OF, admitted).items()):
+            if content_id not in contents:
+                contents.add(content_id)
+                yield Placed(content_id, None, chunk_id, 0.0, ())
 
     def _other_files(self, contents: set[int]) -> Iterator[Placed]:
         """Files that match by their path alone, each content once."""

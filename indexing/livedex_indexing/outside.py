@@ -1,7 +1,8 @@
-"""Reading the few small files that lie outside of every root and say what to ignore.
+"""Reading the small files that say what to ignore, wherever they lie.
 
 Invariant: nothing here blocks, grows without limit or raises for what a file is or holds: a pipe, a device, a folder
-or a gigabyte in the place of such a file counts as far as it can be read, and the reason why no further is told.
+or a gigabyte in the place of such a file counts as far as it can be read, and the reason why no further is told. Links
+are followed to the user's own configuration alone, never where somebody else may have laid them.
 """
 
 from __future__ import annotations
@@ -10,56 +11,85 @@ import os
 import stat as modes
 from typing import NamedTuple
 
-from livedex_indexing.backend import FileState
+from livedex_indexing import tree
+from livedex_indexing.backend import FileState, Stat
 
+NOT_REGULAR = "is not a regular file: it does not count"
+UNREADABLE = "cannot be read: it does not count"
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-class OutsideFile(NamedTuple):
+class Lines(NamedTuple):
     """The beginning of a file; ``fault`` says why it does not count in full, None: it does (or is not there)."""
 
     data: bytes
     fault: str | None
 
 
-def file_state(path: bytes) -> FileState | None:
-    """The state of what stands at the absolute path, links followed; None where nothing does.
-
-    A folder is its inode alone: its times change with what happens in it.
-    """
+def lines_beneath(root: bytes, rel: bytes, limit: int) -> Lines:
+    """The whole lines in the first ``limit`` bytes of a file beneath the root, no link followed on the way."""
     try:
-        found = os.stat(path)
-    except (OSError, ValueError):
+        return whole_lines(tree.read_head(root, rel, limit + 1).data, limit)
+    except tree.NotRegular as error:
+        return Lines(b"", None if error.kind == "folder" else NOT_REGULAR)
+    except tree.Vanished:
+        return Lines(b"", None)
+    except tree.TreeError:
+        return Lines(b"", UNREADABLE)
+
+
+def lines_at(path: bytes, limit: int) -> Lines:
+    """The same for a file of somebody's repository at an absolute path."""
+    return lines_beneath(b"/", path.lstrip(b"/"), limit)
+
+
+def stat_at(path: bytes) -> Stat | None:
+    """What stands at the absolute path, no link followed; None where nothing does, or nothing can be seen."""
+    try:
+        return tree.stat(b"/", path.lstrip(b"/"))
+    except tree.TreeError:
         return None
-    if modes.S_ISDIR(found.st_mode):
-        return FileState(0, 0, 0, found.st_ino)
-    return FileState(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
-def read_outside(path: bytes, limit: int, *, follow: bool = True) -> OutsideFile:
-    """The whole lines in the first ``limit`` bytes of the file at the absolute path; a link in its place is read
-    when ``follow``."""
+def users_lines(path: bytes, limit: int) -> Lines:
+    """The same as ``lines_beneath`` for a file of the user's own configuration, which may well be a link."""
     try:
-        if not modes.S_ISREG(os.stat(path, follow_symlinks=follow).st_mode):
-            return OutsideFile(b"", NOT_REGULAR)
-        fd = os.open(path, _READ | (0 if follow else os.O_NOFOLLOW))
-        with os.fdopen(fd, "rb") as file:
-            if not modes.S_ISREG(os.fstat(fd).st_mode):
-                return OutsideFile(b"", NOT_REGULAR)
+        if not modes.S_ISREG(os.stat(path).st_mode):
+            return Lines(b"", NOT_REGULAR)
+        with os.fdopen(os.open(path, _READ), "rb") as file:
+            if not modes.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return Lines(b"", NOT_REGULAR)
             return whole_lines(file.read(limit + 1), limit)
     except (FileNotFoundError, NotADirectoryError):
-        return OutsideFile(b"", None)
+        return Lines(b"", None)
     except (OSError, ValueError):
-        return OutsideFile(b"", UNREADABLE)
+        return Lines(b"", UNREADABLE)
 
 
-NOT_REGULAR = "is not a regular file: it does not count"
-UNREADABLE = "cannot be read: it does not count"
+class Source(NamedTuple):
+    """A file that rules rest on and no scan of the root shows. ``users``: it is of the user's own configuration."""
+
+    path: bytes
+    users: bool
+
+    def state(self) -> FileState | None:
+        """What tells one state of the file from another; None where nothing is there. A folder is its inode alone:
+        its times change with what happens in it."""
+        if not self.users:
+            found = stat_at(self.path)
+            if found is None:
+                return None
+            return FileState(0, 0, 0, found.ino) if found.kind == "folder" else found.state
+        try:
+            target = os.stat(self.path)
+        except (OSError, ValueError):
+            return None
+        return FileState(target.st_size, target.st_mtime_ns, target.st_ctime_ns, target.st_ino)
 
 
-def whole_lines(data: bytes, limit: int) -> OutsideFile:
+def whole_lines(data: bytes, limit: int) -> Lines:
     """The data itself where it is at most ``limit`` bytes, else the whole lines in its first ``limit`` bytes."""
     if len(data) <= limit:
-        return OutsideFile(data, None)
+        return Lines(data, None)
     end = data.rfind(b"\n", 0, limit) + 1
-    return OutsideFile(data[:end], f"is larger than {limit >> 20} MiB: only its beginning counts")
+    return Lines(data[:end], f"is larger than {limit >> 20} MiB: only its beginning counts")

@@ -23,6 +23,7 @@ TOO_COMMON: Final = 20_000  # the rarest word stands in more: only headings, nam
 # Of each list. Not longer for a later page: what is ranked, and so the order, must not depend on the page.
 LIST_ROWS: Final = 300
 NEAR_WORDS: Final = 8
+BORDER_CUTS: Final = 16  # words of a phrase before the border of two chunks
 
 _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE postings MATCH ? AND {}
                  ORDER BY score DESC, rowid LIMIT ?"""
@@ -34,6 +35,10 @@ _SCORED = (
 )
 _OTHER_CHUNKS = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid > ? AND {} ORDER BY rowid LIMIT ?"
 _OTHER_FILES = "SELECT rowid FROM paths WHERE paths MATCH ? AND rowid > ? AND {} ORDER BY rowid LIMIT ?"
+_ALL = "SELECT rowid FROM postings WHERE postings MATCH ?"
+_SAME_CONTENT = """SELECT c.content_id, c.id FROM json_each(?) b JOIN chunks a ON a.id = b.value
+                   JOIN chunks c ON c.id = b.value + 1 AND c.content_id = a.content_id"""
+_ADMITTED = "SELECT rowid FROM postings WHERE rowid IN (SELECT value FROM json_each(?)) AND {}"
 _HOLDING = """SELECT DISTINCT (SELECT content_id FROM chunks c WHERE c.id = +postings.rowid) FROM postings
               WHERE postings MATCH ?"""
 
@@ -105,6 +110,28 @@ def other_files(reader: Reader, match: str, after: int, admission: Admission, li
     """Files whose path matches, in the order of their ids, beginning behind ``after``."""
     sql, values = admission.paths
     return [row[0] for row in reader.rows(_OTHER_FILES.format(sql), (match, after, *values, limit))]
+
+
+def border_chunks(reader: Reader, unit: Unit) -> dict[int, set[int]]:
+    """Chunks that begin with an end of the phrase whose beginning stands in the chunk before, by content.
+
+    No chunk holds such a phrase, so no phrase query finds it; words at a column's start are FTS5's to find.
+    """
+    found: dict[int, set[int]] = {}
+    for cut in range(1, min(len(unit.tokens), BORDER_CUTS + 1)):
+        begin, end = " ".join(unit.tokens[:cut]), " ".join(unit.tokens[cut:])
+        after = [row for (row,) in reader.rows(_ALL, (f'body : ^"{end}"',))]
+        before = reader.rows(_SOME, (f'body : "{begin}"', json.dumps([row - 1 for row in after]))) if after else []
+        pairs = json.dumps([row for (row,) in before])
+        for content_id, chunk_id in reader.rows(_SAME_CONTENT, (pairs,)) if before else []:
+            found.setdefault(content_id, set()).add(chunk_id)
+    return found
+
+
+def admitted_chunks(reader: Reader, ids: Collection[int], admission: Admission) -> list[int]:
+    """Those of ``ids`` that the filters admit, in order."""
+    sql, values = admission.rows
+    return sorted(row for (row,) in reader.rows(_ADMITTED.format(sql), (json.dumps(sorted(ids)), *values)))
 
 
 def contents_holding(reader: Reader, unit: Unit) -> set[int]:

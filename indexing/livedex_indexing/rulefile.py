@@ -19,8 +19,8 @@ from livedex_indexing.gitpattern import FOLDER, MAX_PATTERN, SPECIAL, GitPattern
 MAX_PATTERNS = 200_000
 _KEY = 4  # bytes of a beginning or ending that are looked up
 _BUCKET = 16  # more patterns than this behind one key are tried together
-# pathspec hands a whole list to one re2.Set, which has 8 MiB and no way to do without its automaton: it does not
-# compile, or answers "no match", when that is too little. These bounds keep it at a tenth of what was seen to work.
+# pathspec hands a whole list to one re2.Set, which has 8 MiB and no way to do without its automaton: when they are
+# too little it does not compile, or answers "no match". These bounds keep it at less than half of what works.
 _BATCH_CHARS = 32_000
 _LONG = 2_000
 _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")

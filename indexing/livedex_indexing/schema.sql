@@ -86,7 +86,7 @@ CREATE INDEX files_by_ino ON files (ino);
 
 -- Contentless: the text is in the user's files. contentless_delete lets a row go by its id alone.
 CREATE VIRTUAL TABLE postings USING fts5 (
-    body, context, ids, heads, symbols,
+    body, ids, heads, symbols,
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
 -- A row a file (rowid = files.id), so that a rename touches no content.

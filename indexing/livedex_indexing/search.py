@@ -14,7 +14,7 @@ from livedex_indexing.asked import Asked, WordCounts, any_of, ask
 from livedex_indexing.backend import Query
 from livedex_indexing.filters import Admission, admit, build
 from livedex_indexing.hits import CONTENT, ContentRow, HitMaker, Rows, Style, read_rows
-from livedex_indexing.holding import Bytes, PhraseCheck, PhraseMemory, restrict
+from livedex_indexing.holding import Bytes, Held, PhraseCheck, PhraseMemory, restrict
 from livedex_indexing.live import COPY, LiveFiles, file_copy
 from livedex_indexing.marking import Marker, WrittenPhrase
 from livedex_indexing.matching import Matching
@@ -175,20 +175,22 @@ class _Search:
         reader, query = self._reader, self._query
         barred = any_of(unit for unit in asked.excluded if unit.files) or None
         filters = build(reader, query, self._roots, barred)
-        admission = restrict(reader, asked, admit(reader, filters, generation))
+        held = restrict(reader, asked, admit(reader, filters, generation))
         page: list[Placed] = []
         more = False
         if asked.textual or not query.text:
-            page, more = self._page(asked, admission)
+            page, more = self._page(asked, held)
         counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
         with reader.unhurried():
-            return page, more, read_rows(reader, page, admission, counted or None)
+            return page, more, read_rows(reader, page, held.admission, counted or None)
 
-    def _page(self, asked: Asked, admission: Admission) -> tuple[list[Placed], bool]:
+    def _page(self, asked: Asked, held: Held) -> tuple[list[Placed], bool]:
         query = self._query
-        check = PhraseCheck(self._reader, asked, self._searcher.memory, lambda c: self._bytes_of(c, admission))
+        check = PhraseCheck(
+            self._reader, asked, held, self._searcher.memory, lambda c: self._bytes_of(c, held.admission)
+        )
         matching = Matching(
-            self._reader, asked, admission, one_each=query.group == "file", one_file=self._is_file(query.path)
+            self._reader, asked, held, one_each=query.group == "file", one_file=self._is_file(query.path)
         )
         page: list[Placed] = []
         try:

@@ -103,8 +103,9 @@ def bracket_depth(data: bytes) -> int:
 def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
     """Ends of the pieces that ``size`` bytes fall into, packed up to ``limit`` bytes along the tree.
 
-    A node that does not fit begins a new piece, and is entered when it is longer than a whole one. A piece is longer
-    than ``limit`` only where a single token is. ``glue`` are the kinds of nodes (comments) that stay with what follows.
+    A node that does not fit begins a new piece; one longer than a whole piece is entered, at once when little stands
+    before it. A piece is longer than ``limit`` only where a single token is. ``glue`` are the kinds of nodes (comments)
+    that stay with what follows.
     """
     ends: list[int] = []
     start, most = 0, limit
@@ -125,10 +126,12 @@ def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
         j = max(i, j)
         begin = _glued(children, starts, i, j, glue)
         begin = begin if begin > start else starts[j]
-        if begin > start:
+        enter = begin - start <= limit // 4 and children[j].end_byte - starts[j] > limit
+        inner = children[j].children if enter or begin <= start else []
+        if begin > start and not inner:
             ends.append(begin)
             start, most, i = begin, begin + limit, j
-        elif inner := children[j].children:
+        elif inner:
             todo.append((children, starts, j + 1))
             children, starts, i = inner, [child.start_byte for child in inner], 0
         else:

@@ -45,7 +45,7 @@ def _title(text: str, under: re.Match[str]) -> tuple[int, str, bool] | None:
     line = text[start:end].rstrip()
     title = line.strip()
     rule = under[0].rstrip()
-    if not title or len(title) > len(rule) or title == title[0] * len(title):
+    if not title or len(title) > len(rule) or (title == title[0] * len(title) and not title[0].isalnum()):
         return None
     if start == 0:
         return (0, title, False) if line == title else None

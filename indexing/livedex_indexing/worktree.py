@@ -1,17 +1,17 @@
 """Where a git work tree begins, and which file outside of it holds its own ignore rules (``info/exclude``).
 
 Invariant: of a repository only ``.git`` (when it is a file), ``commondir`` and ``info/exclude`` are ever read, its
-configuration never; and a pointer written inside a root never makes us touch a network or a made-up filesystem.
+configuration never; and a pointer written inside a root never makes us touch a network or a made-up filesystem: it is
+judged by its text, and no link is followed from there on.
 """
 
 from __future__ import annotations
 
 import os
-import stat as modes
 from typing import NamedTuple
 
 from livedex_indexing.mounts import mount_kind
-from livedex_indexing.outside import read_outside
+from livedex_indexing.outside import lines_at, stat_at
 
 _POINTER_LIMIT = 16_384  # bytes of a `.git` file or a `commondir`
 
@@ -27,26 +27,32 @@ class WorkTree(NamedTuple):
 def work_tree(folder: bytes) -> WorkTree | None:
     """The work tree whose top is the folder (an absolute path, "" for ``/``); None when its top is elsewhere."""
     mark = folder + b"/.git"
+    found = stat_at(mark)
+    kind = found.kind if found is not None else None
     git_dir: bytes | None = mark
-    try:
-        mode = os.lstat(mark).st_mode
-        if modes.S_ISLNK(mode):
-            git_dir = _pointed_to(folder, os.readlink(mark))
-            mode = os.stat(git_dir).st_mode if git_dir else 0
-    except (OSError, ValueError):
-        return None
-    if modes.S_ISREG(mode):
-        data = read_outside(mark, _POINTER_LIMIT).data
+    if kind == "symlink":
+        git_dir = _pointed_to(folder, _link_target(mark))
+        target = stat_at(git_dir) if git_dir is not None else None
+        kind = target.kind if target is not None else None
+    if kind == "file":
+        data = lines_at(mark, _POINTER_LIMIT).data
         if not data.startswith(b"gitdir: "):
             return None
         git_dir = _pointed_to(folder, data[len(b"gitdir: ") :])
-    elif not modes.S_ISDIR(mode):
+    elif kind != "folder":
         return None
     if git_dir is None:
         return WorkTree(None, (mark,))
     shared = git_dir + b"/commondir"
-    common = _pointed_to(git_dir, read_outside(shared, _POINTER_LIMIT).data or b".")
+    common = _pointed_to(git_dir, lines_at(shared, _POINTER_LIMIT).data or b".")
     return WorkTree(common + b"/info/exclude" if common else None, (mark, shared))
+
+
+def _link_target(path: bytes) -> bytes:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return b""
 
 
 def _pointed_to(folder: bytes, target: bytes) -> bytes | None:

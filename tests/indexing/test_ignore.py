@@ -301,6 +301,21 @@ def test_a_pointer_is_never_followed_onto_a_made_up_filesystem(tree: Tree, rules
     assert not [path for path in given.outside_sources() if path.startswith(b"/proc/")]
 
 
+def test_no_link_is_followed_to_a_repository_s_rules(tree: Tree, rules: Rules, tmp_path: Path) -> None:
+    """Whoever made the checkout could point one at any file, and ``why`` would show that file's lines."""
+    other = Tree(tmp_path / "other")
+    other.write("exclude", "x\n")
+    tree.git("init", "-q")
+    (tree / ".git/info").rename(tree / ".git/was")
+    (tree / ".git/info").symlink_to(other.path)
+    tree.git("init", "-q", "sub")
+    (tree / "sub/.git/info/exclude").unlink()
+    (tree / "sub/.git/info/exclude").symlink_to(other / "exclude")
+    tree.write("far/.git", f"gitdir: {tree}/fake\n")
+    (tree.mkdir("fake") / "info").symlink_to(other.path)
+    assert shut_out(rules(), "x", "sub/x", "far/x") == []
+
+
 def test_a_root_inside_a_work_tree_hears_what_is_above_it(tree: Tree, rules: Rules) -> None:
     tree.write(".gitignore", "*.q\n/sub/deep/only\n/deep\n")
     tree.write("sub/.gitignore", "!b.q\n*.s\n")
@@ -361,6 +376,18 @@ def test_core_excludes_file_is_found_as_git_finds_it(
     user.write("loop", "[include]\npath = loop\n")
     expected = None if found is None else os.fsencode(found.replace("{home}", str(user)))
     assert user_excludes(environ).path == expected
+
+
+def test_the_user_s_own_files_may_be_links(tree: Tree, user: Tree, rules: Rules) -> None:
+    user.write("dotfiles/ignore", "x\n")
+    user.write("dotfiles/gitconfig", "[core]\nexcludesfile = ~/link\n")
+    (user / "link").symlink_to("dotfiles/ignore")
+    (user / ".gitconfig").symlink_to("dotfiles/gitconfig")
+    given = rules()
+    assert shut_out(given, "x", "y") == ["x"]
+    user.save("dotfiles/ignore", "y\n")
+    assert given.outside_changed() == {b""}
+    assert shut_out(given, "x", "y") == ["y"]
 
 
 def test_git_s_own_variables_are_heard(user: Tree, environ: Mapping[str, str]) -> None:

@@ -148,6 +148,8 @@ def test_a_mark_before_the_first_line_is_no_column() -> None:
     lines = Lines("\ufeffone\ntwo".encode(), "utf-8")
     assert (lines.column(3), lines.column(4), lines.column(7)) == (1, 2, 1)
     assert lines.before(8, 2) == "one\n"
+    wide = Lines("\ufeffone\ntwo".encode("utf-16-le"), "utf-16-le")
+    assert (wide.column(2), wide.column(4), wide.column(10)) == (1, 3, 1)
 
 
 def test_a_line_feed_across_two_characters_is_none() -> None:

@@ -1,0 +1,133 @@
+"""The order of hits, their pages and groups, and the end of a search that takes too long."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexed import LINES, Indexed
+from livedex_ipc.errors import Cancelled
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Indexed]:
+    with Indexed(tmp_path) as made:
+        yield made
+
+
+def test_the_same_content_is_one_hit(index: Indexed) -> None:
+    for path in ("root/deep/er/zebra.txt", "root/b/copy.txt", "root/longer_name.txt"):
+        index.write(path, "savanna text\n")
+    (hit,) = index.search("savanna")
+    assert hit["relative_path"] == "b/copy.txt"
+    root = os.fsdecode(index.roots[1])
+    assert hit["also_at"] == [f"{root}/longer_name.txt", f"{root}/deep/er/zebra.txt"]
+    assert hit["also_at_total"] == 2
+    assert index.search("savanna zebra")[0]["relative_path"] == "deep/er/zebra.txt", "the copy that scores best"
+    only = index.search("savanna", path=f"{root}/deep")[0]
+    assert only["relative_path"] == "deep/er/zebra.txt"
+    assert "also_at" not in only, "no copy outside the filter is named"
+
+
+def test_copies_are_at_most_twenty(index: Indexed) -> None:
+    for number in range(30):
+        index.write(f"root/c{number:02}.txt", "savanna\n")
+    (hit,) = index.search("savanna")
+    assert (len(hit["also_at"]), hit["also_at_total"]) == (20, 29)
+
+
+def test_at_most_three_chunks_of_a_file_among_the_first_ten(index: Indexed) -> None:
+    index.write("root/big.txt", "walrus walrus walrus\n" * LINES * 30)
+    for number in range(12):
+        index.write(f"root/s{number}.txt", f"walrus {'filler ' * 30}{number}\n")
+        index.write(f"root/f{number}.txt", f"filler\n{number}\n" * LINES * 3)
+    hits = index.search("walrus", limit=100)
+    assert [hit["relative_path"] for hit in hits[:10]].count("big.txt") == 2, "damped: a page shows files first"
+    assert len(hits) == 42, "the others follow"
+    scores = [hit["score"] for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    inside = index.search("walrus", path=hits[0]["path"], limit=100)
+    assert len(inside) == 30
+    assert index.search("walrus", limit=10) == hits[:10]
+
+
+def test_where_few_files_match_further_chunks_do_not_fill_the_page(index: Indexed) -> None:
+    index.write("root/big.txt", "walrus walrus walrus\n" * LINES * 30)
+    index.write("root/small.txt", "walrus\n")
+    hits = index.search("walrus", limit=100)
+    assert sorted(hit["relative_path"] for hit in hits) == ["big.txt"] * 3 + ["small.txt"]
+    assert len(index.search("walrus", limit=100, path=f"{hits[0]['root']}/big.txt")) == 30
+
+
+def test_grouped_by_file(index: Indexed) -> None:
+    index.write("root/big.txt", ("walrus\n" + "other\n" * (LINES - 1)) * 5 + "end\n" * LINES)
+    index.write("root/small.txt", "a walrus\n")
+    hits = index.search("walrus", group="file")
+    assert {hit["relative_path"]: hit["matches"] for hit in hits} == {"big.txt": 5, "small.txt": 1}
+
+
+def test_pages_fit_together(index: Indexed) -> None:
+    for number in range(40):
+        index.write(f"root/f{number:02}.txt", f"walrus {'the ' * (number % 7)}{number}\n" * (1 + 15 * (number % 3)))
+    for params in ({}, {"group": "file"}):
+        everything = index.search("walrus", limit=1000, **params)
+        pages, offset = [], 0
+        while offset is not None:
+            answer = index.ask("walrus", limit=7, offset=offset, **params)
+            pages += answer.hits
+            offset = answer.next_offset  # type: ignore[assignment]
+        assert pages == everything
+        assert {hit["relative_path"] for hit in everything} == {f"f{number:02}.txt" for number in range(40)}
+
+
+def test_matches_past_the_ranked_ones_can_be_paged_to(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 5)
+    for number in range(30):
+        index.write(f"root/f{number:02}.txt", f"walrus number{number}\n")
+        index.write(f"root/walrus{number:02}.txt", f"other{number}\n")
+    hits = index.search("walrus", limit=1000)
+    assert len(hits) == 60
+    assert len({hit["relative_path"] for hit in hits}) == 60
+    assert [hit["score"] > 0 for hit in hits] == sorted((hit["score"] > 0 for hit in hits), reverse=True)
+    again = [hit for offset in range(0, 60, 9) for hit in index.search("walrus", limit=9, offset=offset)]
+    assert again == hits
+
+
+def test_explain_sums_up(index: Indexed) -> None:
+    index.write("root/walrus_tusk.py", "def walrus():\n    tusk = 1  # walrus tusk\n")
+    index.write("root/other.txt", "filler\n")
+    (hit,) = index.search("walrus tusk", explain=True)
+    names = {part["name"] for part in hit["explain"]["parts"]}
+    assert names == {"words", "pairs", "near", "symbols", "name", "path"}
+    assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
+
+
+def test_a_search_past_its_deadline_answers_and_warns(index: Indexed) -> None:
+    for number in range(300):
+        index.write(f"root/f{number:03}.txt", f"walrus {number}\n" * 9)
+    for query in ("walrus", "", "walrus -path:7", '"walrus 7"'):
+        answer = index.ask(query, deadline=index.pool.clock() - 1)
+        assert [warning["code"] for warning in answer.warnings] == ["query_deadline"], query
+        assert len(answer.hits) <= 1
+    assert len(index.found("walrus")) == 300, "the reader is as good as new"
+
+
+def test_the_deadline_serves_what_was_found(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        index.write(f"root/f{number}.txt", f"walrus {number}\n")
+    late = iter([False, True])
+    monkeypatch.setattr("livedex_indexing.readpool.Reader.late", lambda reader: next(late, True))
+    monkeypatch.setattr("livedex_indexing.readpool.Reader._ended", lambda reader: False)
+    answer = index.ask("walrus")
+    assert (len(answer.hits), answer.next_offset) == (2, 2)
+    assert [warning["code"] for warning in answer.warnings] == ["query_deadline"]
+
+
+def test_a_cancelled_search_ends(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus\n")
+    with pytest.raises(Cancelled):
+        index.ask("walrus", cancelled=lambda: True)
+    assert index.found("walrus") == ["a.txt"]

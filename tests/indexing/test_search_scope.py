@@ -1,0 +1,175 @@
+"""Where a search looks and what it believes: roots, folders, filters, and files that have changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from indexed import Indexed
+from livedex_indexing.readpool import Reader
+from livedex_ipc.errors import InvalidParams, OutsideRoots
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Indexed]:
+    with Indexed(tmp_path) as made:
+        yield made
+
+
+def test_a_changed_file_is_left_out_and_told(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus one\n")
+    index.write("root/b.txt", "walrus two\n")
+    (index.folder / "root/a.txt").write_text("no more of it\n")
+    answer = index.ask("walrus")
+    assert [hit["relative_path"] for hit in answer.hits] == ["b.txt"]
+    assert answer.stale == [(1, b"a.txt")]
+    (index.folder / "root/b.txt").unlink()
+    assert index.ask("walrus").hits == []
+
+
+def test_a_touched_file_is_served_and_told(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus one\n")
+    os.utime(index.folder / "root/a.txt", (1, 1))
+    answer = index.ask("walrus")
+    assert [hit["relative_path"] for hit in answer.hits] == ["a.txt"]
+    assert answer.stale == [(1, b"a.txt")]
+
+
+def test_a_copy_stands_in_for_a_changed_one(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus one\n")
+    index.write("root/bb.txt", "walrus one\n")
+    (index.folder / "root/a.txt").write_text("changed\n")
+    answer = index.ask("walrus")
+    assert [hit["relative_path"] for hit in answer.hits] == ["bb.txt"]
+    assert answer.stale == [(1, b"a.txt")]
+
+
+def test_what_is_not_settled_is_hashed_before_it_is_served(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus one\n")
+    row = index.row("root/a.txt")
+    with (index.folder / "root/a.txt").open("r+b") as file:
+        file.write(b"badger")
+    found = (index.folder / "root/a.txt").stat()
+    # As if the write had left every time as it was: a filesystem's clock is coarse.
+    state = row.state._replace(mtime_ns=found.st_mtime_ns, ctime_ns=found.st_ctime_ns)
+    index.store.put_files([row._replace(state=state, settled=False)])
+    answer = index.ask("walrus")
+    assert (answer.hits, answer.stale) == ([], [(1, b"a.txt")])
+
+
+def test_a_phrase_is_not_believed_of_a_changed_file(index: Indexed) -> None:
+    index.write("root/a.txt", "red fox\n")
+    (index.folder / "root/a.txt").write_text("red hen\n")
+    answer = index.ask('"red fox"')
+    assert (answer.hits, answer.stale) == ([], [(1, b"a.txt")])
+
+
+def test_contents_of_no_visible_file_are_not_found(index: Indexed) -> None:
+    for number in range(400):
+        index.write("root/a.txt", f"walrus walrus walrus {number}\n")
+    index.write("root/b.txt", "one walrus in a long line of other words\n")
+    index.write("root/a.txt", "nothing\n")
+    assert index.found("walrus") == ["b.txt"], "dead rows do not crowd it out"
+    assert index.search("walrus", group="file")[0]["matches"] == 1
+
+
+def test_a_missing_root_is_not_served(tmp_path: Path) -> None:
+    with Indexed(tmp_path, ("one", "two")) as index:
+        index.write("one/a.txt", "walrus\n")
+        index.write("two/b.txt", "walrus too\n")
+        index.store.set_root(1, missing_since=5.0)
+        assert index.found("walrus") == ["b.txt"]
+        assert index.found("") == ["b.txt"]
+        assert index.found("walrus", path=str(tmp_path / "one")) == []
+        index.store.set_root(1, missing_since=None)
+        assert set(index.found("walrus")) == {"a.txt", "b.txt"}
+
+
+def test_scopes(tmp_path: Path) -> None:
+    with Indexed(tmp_path, ("outer", "outer/nested", "side")) as index:
+        for path in ("outer/a/x.txt", "outer/ab/x.txt", "outer/nested/x.txt", "side/x.txt"):
+            index.write(path, f"walrus {path}\n")
+
+        def paths(**params: Any) -> set[str]:
+            return {str(Path(hit["path"]).relative_to(tmp_path)) for hit in index.search("walrus", **params)}
+
+        everything = {"outer/a/x.txt", "outer/ab/x.txt", "outer/nested/x.txt", "side/x.txt"}
+        assert paths() == paths(path=str(tmp_path)) == paths(path="/") == everything
+        assert paths(path=f"{tmp_path}/outer/a") == {"outer/a/x.txt"}
+        assert paths(path=f"{tmp_path}/outer/a/x.txt") == {"outer/a/x.txt"}
+        assert paths(path=f"{tmp_path}/outer") == everything - {"side/x.txt"}
+        assert paths(roots=[f"{tmp_path}/side", f"{tmp_path}/outer/nested"]) == {"side/x.txt", "outer/nested/x.txt"}
+        assert paths(path=f"{tmp_path}/outer", roots=[f"{tmp_path}/side"]) == set()
+        assert paths(path=f"{tmp_path}/outer/nothing/here") == set()
+        (tmp_path / "outer/link").symlink_to(tmp_path / "side")
+        (tmp_path / "elsewhere").symlink_to(tmp_path / "side")
+        assert paths(path=f"{tmp_path}/elsewhere") == {"side/x.txt"}, "a path that is asked for may lead through a link"
+        for params in ({"path": "/nowhere"}, {"roots": ["/nowhere"]}, {"path": f"{tmp_path}/sid"}):
+            with pytest.raises(OutsideRoots):
+                index.search("walrus", **params)
+
+
+def test_a_small_folder_in_a_large_index_gives_its_full_answer(index: Indexed) -> None:
+    for number in range(700):
+        index.write(f"root/big/f{number}.txt", f"walrus walrus walrus {number}\n")
+    for number in range(20):
+        index.write(f"root/small/s{number}.txt", f"{'other words here ' * 20} walrus {number}\n")
+    for params in ({"path": f"{os.fsdecode(index.roots[1])}/small"}, {"globs": ["small/**"]}):
+        hits = index.search("walrus", limit=100, **params)
+        assert len(hits) == 20
+        assert all(hit["relative_path"].startswith("small/") and hit["score"] > 0 for hit in hits)
+    assert len(index.search("walrus path:small", limit=100)) == 20
+
+
+def test_a_glob_that_ripgrep_refuses_names_its_field(index: Indexed) -> None:
+    with pytest.raises(InvalidParams, match="globs") as caught:
+        index.search("x", globs=["a\0b"])
+    assert caught.value.data == {"field": "globs"}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"path": "one"},
+        {"globs": ["*.txt"]},
+        {"languages": ["c"]},
+        {"kinds": ["plain"]},
+        {"modified_after": "2020-01-01T00:00:00Z"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("small", [True, False])
+def test_no_filter_becomes_a_lookup_for_each_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], small: bool
+) -> None:
+    """A row id that reaches FTS5 as an equality makes it run the whole match once for each id of the set."""
+    if not small:
+        monkeypatch.setattr("livedex_indexing.filters.SMALL", 0)
+    statements: list[tuple[str, Any]] = []
+    rows = Reader.rows
+
+    def noted(reader: Reader, sql: str, values: Any = ()) -> list[tuple[Any, ...]]:
+        statements.append((sql, values))
+        return rows(reader, sql, values)
+
+    monkeypatch.setattr(Reader, "rows", noted)
+    with Indexed(tmp_path, ("one", "two")) as index:
+        index.write("one/a.txt", "walrus tusk\n")
+        index.write("two/b.c", "walrus tusk dead\n")
+        index.write("two/b.c", "walrus tusk\n" * 20)
+        index.store.set_root(2, missing_since=1.0)
+        inside = {"path": str(tmp_path / params["path"])} if "path" in params else params
+        index.search("walrus tusk ext:txt -hello -path:x", **inside)
+        index.search("walrus tusk", **inside, group="file")
+        asked = [(sql, values) for sql, values in statements if " MATCH ?" in sql and "BETWEEN t." not in sql]
+        assert len(asked) > 8
+        with index.pool.connection() as reader:
+            for sql, values in asked:
+                plan = [row[3] for row in rows(reader, f"EXPLAIN QUERY PLAN {sql}", values)]
+                scan = next(step for step in plan if step.startswith(("SCAN postings VIRTUAL", "SCAN paths VIRTUAL")))
+                assert "=" not in scan.rpartition(":")[2], (sql, plan)
