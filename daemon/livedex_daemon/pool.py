@@ -254,24 +254,24 @@ class Pool:
             except WorkerDied as death:
                 hand.close()
                 log.warning("chunk_worker_died", extra={"reason": death.reason})
-                jobs = self._after_death(jobs, death, hand)
+                jobs = self._after_death(jobs, death)
                 continue
             for job, result in zip(jobs, results, strict=True):
                 self._put_chunked(job, result)
             return
 
-    def _after_death(self, jobs: list[_Job], death: WorkerDied, hand: _Hand) -> list[_Job]:
+    def _after_death(self, jobs: list[_Job], death: WorkerDied) -> list[_Job]:
         """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it."""
         done = death.results
         for job, result in zip(jobs, done, strict=False):
             self._put_chunked(job, result)
         rest = jobs[len(done) :]
+        if death.job is None:  # it never got ready, so no file is to blame
+            self._no_worker(rest, death.reason)
+            return []
         culprit, others = rest[0], rest[1:]
         culprit.work.tries += 1
         if culprit.work.tries >= 2:
-            if not self._works(hand):
-                self._no_worker(rest, death.reason)
-                return []
             failed = Failed("quarantined", f"chunk: the worker ended twice on it ({death.reason})")
             self._put(Outcome(culprit.work, failed, culprit.stat, culprit.content_hash, culprit.plan))
             return others
@@ -282,15 +282,6 @@ class Pool:
             self.worker_fault, self._rest_until = reason, time.monotonic() + REST_S
         for job in jobs:
             self._put(Outcome(job.work, NoWorker(reason), job.stat, job.content_hash, job.plan))
-
-    def _works(self, hand: _Hand) -> bool:
-        """Whether a child can chunk the simplest file: else a death says nothing about the file it had in hand."""
-        try:
-            hand.process().chunk([ChunkJob(b"canary.txt", b"canary\n", self.policy.chunking)], TIMEOUT_S)
-        except WorkerDied:
-            hand.close()
-            return False
-        return True
 
     def _put_chunked(self, job: _Job, result: ChunkedContent | ChunkFailure) -> None:
         done: Result = Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result

@@ -49,8 +49,11 @@ class Matching:
         self._may_hold = _beginnings(asked.any_of)
         self.late = False
 
-    def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed]:
-        """The hits in order. ``holds`` says whether a content holds its phrases. Raises DeadlinePassed."""
+    def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
+        """The hits in order; None is a place that stays empty (see `spread`).
+
+        ``holds`` says whether a content holds its phrases. Raises DeadlinePassed.
+        """
         if not self._asked.textual:
             return (hit for hit in self._newest() if holds(hit.content_id))
         hits = (hit for hit in self._all() if holds(hit.content_id))

@@ -92,9 +92,12 @@ def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> Iterator
     return (_place(files[order], place, -negative) for negative, order, place in placed)
 
 
-def spread(placed: Iterable[Placed]) -> Iterator[Placed]:
-    """Moves a file's fourth chunk and those after it behind the first ten hits; where no ten others stand before
-    them they are left out (asking for the file's ``path`` gives them all)."""
+def spread(placed: Iterable[Placed]) -> Iterator[Placed | None]:
+    """Moves a file's fourth chunk and those after it behind the first ten places.
+
+    Where too few others stand before them, the places that are left over are None: nothing is served there, and the
+    next page goes on behind them.
+    """
     hits = iter(placed)
     later: list[Placed] = []
     held: dict[int, int] = {}
@@ -109,7 +112,8 @@ def spread(placed: Iterable[Placed]) -> Iterator[Placed]:
         if served == FIRST:
             break
     else:
-        return
+        if later:
+            yield from [None] * (FIRST - served)
     rest = heapq.merge(later, hits, key=lambda hit: -hit.score)
     yield from (hit if hit.score <= floor else _lowered(hit, floor) for hit in rest)
 

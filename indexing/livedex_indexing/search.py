@@ -170,21 +170,26 @@ class _Search:
         more_to_ask = (more or (self._late and self._reached > 0)) and reached < WINDOW
         return SearchAnswer(hits, reached if more_to_ask else None, generation, "keyword", warnings, self._live.stale)
 
-    def _find(self, asked: Asked, generation: int) -> tuple[list[Placed], bool, Rows]:
+    def _find(self, asked: Asked, generation: int) -> tuple[list[Placed | None], bool, Rows]:
         """The page's places, whether more follow, and the rows to make hits of them."""
         reader, query = self._reader, self._query
         barred = any_of(unit for unit in asked.excluded if unit.files) or None
         filters = build(reader, query, self._roots, barred)
         held = restrict(reader, asked, admit(reader, filters, generation))
-        page: list[Placed] = []
+        page: list[Placed | None] = []
         more = False
         if asked.textual or not query.text:
             page, more = self._page(asked, held)
         counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
         with reader.unhurried():
-            return page, more, read_rows(reader, page, held.admission, counted or None)
+            return (
+                page,
+                more,
+                read_rows(reader, [hit for hit in page if hit is not None], held.admission, counted or None),
+            )
 
-    def _page(self, asked: Asked, held: Held) -> tuple[list[Placed], bool]:
+    def _page(self, asked: Asked, held: Held) -> tuple[list[Placed | None], bool]:
+        """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
         query = self._query
         check = PhraseCheck(
             self._reader, asked, held, self._searcher.memory, lambda c: self._bytes_of(c, held.admission)
@@ -192,10 +197,10 @@ class _Search:
         matching = Matching(
             self._reader, asked, held, one_each=query.group == "file", one_file=self._is_file(query.path)
         )
-        page: list[Placed] = []
+        page: list[Placed | None] = []
         try:
             for number, hit in enumerate(matching.placed(check.admits)):
-                if number >= query.offset + query.limit:
+                if number >= query.offset + query.limit or (hit is not None and page and page[-1] is None):
                     return page, True
                 if number >= query.offset:
                     page.append(hit)
@@ -204,13 +209,13 @@ class _Search:
         self._late |= matching.late
         return page, False
 
-    def _serve(self, page: list[Placed], rows: Rows, asked: Asked) -> list[dict[str, Any]]:
+    def _serve(self, page: list[Placed | None], rows: Rows, asked: Asked) -> list[dict[str, Any]]:
         units = [*asked.units, *asked.required]
         phrases = [WrittenPhrase(phrase.text, self._reader.words) for phrase in asked.phrases]
         maker = HitMaker(rows, self._roots, self._live, Marker(units, phrases, self._reader.stems), self._style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 
-    def _made(self, page: list[Placed], maker: HitMaker) -> Iterator[dict[str, Any] | None]:
+    def _made(self, page: list[Placed | None], maker: HitMaker) -> Iterator[dict[str, Any] | None]:
         for number, placed in enumerate(page):
             if self._cancelled():
                 raise Cancelled("the search was cancelled")
@@ -218,7 +223,7 @@ class _Search:
                 self._late = True
                 return
             self._reached = number + 1
-            yield maker.make(placed)
+            yield None if placed is None else maker.make(placed)
 
     def _bytes_of(self, content_id: int, admission: Admission) -> Bytes | None:
         row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])

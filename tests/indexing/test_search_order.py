@@ -131,3 +131,23 @@ def test_a_cancelled_search_ends(index: Indexed) -> None:
     with pytest.raises(Cancelled):
         index.ask("walrus", cancelled=lambda: True)
     assert index.found("walrus") == ["a.txt"]
+
+
+def test_a_file_with_many_matches_can_be_paged_to_its_end(index: Indexed) -> None:
+    """At most three of its chunks stand among the first ten places, and none is left out."""
+    index.write("root/one.txt", "".join(f"needle {number} {'filler ' * 300}\n" for number in range(40)))
+    index.write("root/two.txt", "needle too\n")
+    offset: int | None = 0
+    pages: list[list[int]] = []
+    while offset is not None:
+        answer = index.ask("needle", offset=offset, limit=50)
+        pages.append([hit["start_byte"] for hit in answer.hits if hit["relative_path"] == "one.txt"])
+        offset = answer.next_offset
+    assert len(pages) == 2
+    assert len(pages[0]) == 3
+    starts = [start for page in pages for start in page]
+    assert (
+        len(set(starts))
+        == len(starts)
+        == len(index.search("needle", path=f"{os.fsdecode(index.roots[1])}/one.txt", limit=50))
+    )

@@ -1,0 +1,44 @@
+"""Making and changing the entries of a folder by their bytes, for the tests of what touches the user's files."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MIB = 1 << 20
+
+
+def put(root: bytes, name: bytes, data: bytes = b"text") -> bytes:
+    """Writes the file in place, making the folders above; its whole path."""
+    path = os.path.join(root, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    Path(os.fsdecode(path)).write_bytes(data)
+    return path
+
+
+@contextmanager
+def meanwhile(step: Callable[[int], None]) -> Iterator[None]:
+    """Runs the step over and over in a thread for as long as the block lasts; fails when it failed."""
+    ending = threading.Event()
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        number = 0
+        try:
+            while not ending.is_set():
+                step(number)
+                number += 1
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+        thread.join()
+    assert failures == []

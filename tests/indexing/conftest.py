@@ -1,0 +1,52 @@
+"""What the tests of the user's tree and of its rules stand on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judging import Rules
+from livedex_indexing import beneath
+from livedex_indexing.ignore import RuleTree
+from support import Tree
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> bytes:
+    """An empty folder, as the rooms below the daemon name it."""
+    return os.fsencode(tmp_path.resolve())
+
+
+@pytest.fixture(params=["openat2", "by components"])
+def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The test runs with the kernel's call and with the way around it, which every other system takes."""
+    way = str(request.param)
+    if way == "openat2" and not beneath.has_openat2():
+        pytest.skip("this kernel has no openat2")
+    monkeypatch.setattr(beneath, "has_openat2", lambda: way == "openat2")
+    return way
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Tree:
+    """The home of a user with no git configuration."""
+    return Tree(tmp_path / "home")
+
+
+@pytest.fixture
+def environ(user: Tree) -> Mapping[str, str]:
+    return {"HOME": str(user), "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+@pytest.fixture
+def rules(tree: Tree, environ: Mapping[str, str]) -> Rules:
+    """Makes the rules of the test's folder, or of another root."""
+
+    def make(*patterns: str, root: Path | None = None, **options: Any) -> RuleTree:
+        return RuleTree(os.fsencode(root or tree.path), patterns, environ=environ, **options)
+
+    return make
