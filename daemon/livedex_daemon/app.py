@@ -194,6 +194,11 @@ class App:
         for root in self.worker.roots:
             self.presence.check(root)
             self.presence.drop_expired(root)
+            if root.state == "online":
+                for (
+                    folder
+                ) in root.rules.outside_changed():  # a rule file out of sight: the repository's, the user's own
+                    self.backlog.mark((root.id, folder), tree=True)
 
     def maintain(self) -> None:
         """Once nothing has changed for a while: collects, compacts and gives memory back, in small steps."""

@@ -192,15 +192,20 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
         ]
     if root.state == "denied":
         return [warning("root_denied", f"{path} may not be read", f"give this user the right to read {path}")]
+    found: list[dict[str, str]] = []
+    for path, why in root.rules.faults().items():
+        found.append(
+            warning("ignore_file", f"{path} does not count in full: {why}", "make it a small regular text file")
+        )
     if root.refused:
-        return [
+        found.append(
             warning(
                 "watch_limit",
                 f"{len(root.refused)} folders of {path} could not be watched and are polled instead",
                 "raise fs.inotify.max_user_watches and max_user_instances (sysctl)",
             )
-        ]
-    return []
+        )
+    return found
 
 
 def _store_warning(error: str, db_path: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from livedex_daemon.backlog import Entry, Key, is_below, is_within
+from livedex_daemon.backlog import Entry, Key, is_within
 from livedex_daemon.pool import Pool
 from livedex_daemon.presence import Presence
 from livedex_daemon.roots import Root
@@ -154,6 +154,7 @@ class Looker:
         elif not walk.path:
             walk.root.planned = walk.policy.chunking
             walk.root.walk_s = walk.took_s
+        self._watching.watch_outside(walk.root)
         self.release(walk.entry)
 
     def depart(self) -> None:

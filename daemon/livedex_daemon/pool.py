@@ -196,6 +196,7 @@ class Pool:
 
     def _handle(self, works: list[Work], hand: _Hand) -> None:
         jobs: list[_Job] = []
+        clear: list[Outcome] = []
         for work in works:
             try:
                 prepared = self._prepare(work)
@@ -203,9 +204,10 @@ class Pool:
                 log.exception("read_failed")
                 prepared = Outcome(work, Failed("read", type(error).__name__))
             if isinstance(prepared, Outcome):
-                self._put(prepared)
+                clear.append(prepared)
             else:
                 jobs.append(prepared)
+        self._put(clear)
         if jobs:
             self._chunk(jobs, hand)
 
@@ -256,16 +258,14 @@ class Pool:
                 log.warning("chunk_worker_died", extra={"reason": death.reason})
                 jobs = self._after_death(jobs, death)
                 continue
-            for job, result in zip(jobs, results, strict=True):
-                self._put_chunked(job, result)
+            self._put_chunked(jobs, results)
             return
 
     def _after_death(self, jobs: list[_Job], death: WorkerDied) -> list[_Job]:
         """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it."""
-        done = death.results
-        for job, result in zip(jobs, done, strict=False):
-            self._put_chunked(job, result)
-        rest = jobs[len(done) :]
+        done = len(death.results)
+        self._put_chunked(jobs[:done], death.results)
+        rest = jobs[done:]
         if death.job is None:  # it never got ready, so no file is to blame
             self._no_worker(rest, death.reason)
             return []
@@ -273,28 +273,32 @@ class Pool:
         culprit.work.tries += 1
         if culprit.work.tries >= 2:
             failed = Failed("quarantined", f"chunk: the worker ended twice on it ({death.reason})")
-            self._put(Outcome(culprit.work, failed, culprit.stat, culprit.content_hash, culprit.plan))
+            self._put([Outcome(culprit.work, failed, culprit.stat, culprit.content_hash, culprit.plan)])
             return others
         return [culprit, *others]
 
     def _no_worker(self, jobs: list[_Job], reason: str) -> None:
         if self.worker_fault is None or time.monotonic() >= self._rest_until:
             self.worker_fault, self._rest_until = reason, time.monotonic() + REST_S
-        for job in jobs:
-            self._put(Outcome(job.work, NoWorker(reason), job.stat, job.content_hash, job.plan))
+        self._put([Outcome(job.work, NoWorker(reason), job.stat, job.content_hash, job.plan) for job in jobs])
 
-    def _put_chunked(self, job: _Job, result: ChunkedContent | ChunkFailure) -> None:
-        done: Result = Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
-        self.files_chunked += 1
+    def _put_chunked(self, jobs: list[_Job], results: list[ChunkedContent | ChunkFailure]) -> None:
+        outcomes: list[Outcome] = []
+        for job, result in zip(jobs, results, strict=True):
+            done: Result = Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
+            outcomes.append(Outcome(job.work, done, job.stat, job.content_hash, job.plan))
+        self.files_chunked += len(outcomes)
         self.worker_fault = None
-        self._put(Outcome(job.work, done, job.stat, job.content_hash, job.plan))
+        self._put(outcomes)
 
-    def _put(self, outcome: Outcome) -> None:
+    def _put(self, outcomes: list[Outcome]) -> None:
+        """Hands outcomes over, a batch at a time: waking the worker for each would cost more than storing it."""
         with self._lock:
             while len(self._outcomes) >= UNCOLLECTED and not self._stopping:
                 self._collected.wait(1.0)
-            self._outcomes.append(outcome)
-        self._on_outcome()
+            self._outcomes.extend(outcomes)
+        if outcomes:
+            self._on_outcome()
 
 
 class _Hand:

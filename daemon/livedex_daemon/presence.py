@@ -113,7 +113,6 @@ class Presence:
         root.walked_at = time.monotonic()
         with self._store.transaction():
             self._store.set_root(root.id, first_indexed=True, last_reconciled=root.last_reconciled)
-        self._watching.watch_outside(root)
 
 
 def _is_empty(path: bytes) -> bool:

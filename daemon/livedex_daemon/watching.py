@@ -51,6 +51,7 @@ class Watching:
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
         self.watcher = watcher
+        self._sources.clear()  # to be watched anew
         self._watch_config()
 
     def stop(self) -> None:
@@ -84,7 +85,9 @@ class Watching:
 
     def watch_outside(self, root: Root) -> None:
         """Watches what the root's rules rest on outside of it: ignore files above it, the repository's, the user's."""
-        sources = set(root.rules.outside_sources())
+        sources = root.rules.outside_sources()
+        if sources == self._sources.get(root.id):
+            return
         self._sources[root.id] = sources
         if self.watcher is not None:
             for folder in {_nearest_folder(source) for source in sources}:

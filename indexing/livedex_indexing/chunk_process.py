@@ -28,7 +28,7 @@ _START_S = 60.0  # for the imports of a child on a busy machine
 _END_S = 5.0  # for a child told to end
 
 
-class WorkerDied(Exception):  # noqa: N818 - it says what happened
+class WorkerDied(Exception):
     """The child was killed, crashed, ran out of time or answered nonsense.
 
     ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``. ``job`` is the index
@@ -108,7 +108,7 @@ class ChunkProcess:
         return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
 
 
-class _Lost(Exception):  # noqa: N818
+class _Lost(Exception):
     """The exchange cannot go on. ``why`` is empty when the child ended by itself: its exit status tells."""
 
     def __init__(self, why: str, results: list[ChunkedContent | ChunkFailure], *, ready: bool) -> None:

@@ -31,7 +31,7 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _PAIRS = (b"()", b"[]", b"{}")
 
 
-class TooMuch(Exception):  # noqa: N818 - a limit, not a fault
+class TooMuch(Exception):
     """The code passes a limit; the argument names it: ``bytes``, ``nodes``, ``depth`` or ``work``."""
 
 
