@@ -20,7 +20,7 @@ from livedex_indexing.backend import Stat
 from livedex_indexing.sqlite import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
-OUTSTANDING = 50_000  # a walk pauses while so many files wait to be read
+OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each is held in memory
 
 
 class Looker:
