@@ -1,6 +1,6 @@
 """Builds everything the daemon is made of, and orders how it starts, reloads and stops.
 
-Invariant: the socket answers before the first walk begins, and nothing is lost by stopping at any instant.
+Invariant: the socket answers while the first walk goes on, and nothing is lost by stopping at any instant.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
 
+BEGIN_S = 0.5  # the socket answers after that however long the roots take to be found
 STOP_S = 4.0
 MAINTAIN_BUDGET_S = 0.2
 
@@ -114,23 +115,29 @@ class App:
         sockets = supervisor.inherited_sockets()
         sock = sockets[0] if sockets else bind(self.locations.socket_path)
         bound = None if sockets else identity(self.locations.socket_path)
-        await self.server.start(sock)
-        supervisor.ready("serving")
-        log.info("daemon_started", extra={"pid": os.getpid()})
-        logs.adopt_stderr(self.locations.log_path)
         beat = asyncio.create_task(self._beat())
         try:
-            self.watching.start(self.reloader.config.watch.observer)
-            self.worker.start(self.pool)
-            await self.reloader.begin()
-            self.freshness.begun.set()
-            self.jobs.start(self.reloader.config)
-            self.health.started = True
+            # Clients that connect already wait in the socket's queue; a root on a disk that hangs keeps nobody waiting.
+            beginning = asyncio.create_task(self._begin())
+            await asyncio.wait([beginning], timeout=BEGIN_S)
+            await self.server.start(sock)
+            supervisor.ready("serving")
+            log.info("daemon_started", extra={"pid": os.getpid()})
+            logs.adopt_stderr(self.locations.log_path)
+            await beginning
             await self._stopping.wait()
         finally:
             supervisor.stopping()
             beat.cancel()
             await self._stop(bound)
+
+    async def _begin(self) -> None:
+        self.watching.start(self.reloader.config.watch.observer)
+        self.worker.start(self.pool)
+        await self.reloader.begin()
+        self.freshness.begun.set()
+        self.jobs.start(self.reloader.config)
+        self.health.started = True
 
     async def _stop(self, bound: Identity | None) -> None:
         log.info("daemon_stopping")

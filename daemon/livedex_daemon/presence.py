@@ -15,6 +15,7 @@ import time
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.roots import Root, RootState
 from livedex_daemon.watching import Watching
+from livedex_indexing import plan
 from livedex_indexing.mounts import mount_kind
 from livedex_indexing.paths_text import display_path
 from livedex_indexing.sqlite import Store
@@ -112,7 +113,8 @@ class Presence:
         root.last_reconciled = time.time()
         root.walked_at = time.monotonic()
         with self._store.transaction():
-            self._store.set_root(root.id, first_indexed=True, last_reconciled=root.last_reconciled)
+            planned = plan.fingerprint(root.planned) if root.planned is not None else 0
+            self._store.set_root(root.id, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
 
 
 def _is_empty(path: bytes) -> bool:

@@ -14,6 +14,7 @@ from livedex_daemon import config as configuration
 from livedex_daemon import logs
 from livedex_daemon.config import Config, RootConfig
 from livedex_daemon.roots import Root, RootTable
+from livedex_indexing import plan
 from livedex_indexing.ignore import RuleTree
 from livedex_ipc.errors import ConfigInvalid
 
@@ -117,7 +118,11 @@ class Reloader:
             with store.transaction():
                 store.put_root(path, 0, 0)
         row = next(row for row in store.roots() if row.path == path)
-        return Root(row, config, self._rules(path, config))
+        root = Root(row, config, self._rules(path, config))
+        chunking = self._app.pool.policy.chunking
+        if row.planned == plan.fingerprint(chunking):
+            root.planned = chunking
+        return root
 
     def _rules(self, path: bytes, config: RootConfig) -> RuleTree:
         own = [os.fsencode(os.path.realpath(folder)) for folder in self._app.locations.own_folders]

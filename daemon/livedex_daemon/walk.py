@@ -6,26 +6,34 @@ that the index knows is dropped only after the disk said that it is gone or shut
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
 
 from livedex_daemon.backlog import Entry, Key, is_within
 from livedex_daemon.reconcile import READ, Keep, Read, decide, is_settled
 from livedex_daemon.roots import Root
 from livedex_indexing import plan, tree
-from livedex_indexing.backend import FileRow, FileState, Stat
+from livedex_indexing.backend import FileRow, FileState, Held, Stat
+from livedex_indexing.ignore import RULE_NAMES
 from livedex_indexing.mounts import mount_kind
 from livedex_indexing.plan import ChunkSettings
 from livedex_indexing.tree import Denied, Missing, ReadFailed
 
 NOTHING = FileState(0, 0, 0, 0)
+AT_ONCE = 30_000  # rows of a root that are fetched in one go; of a larger one they are fetched folder by folder
 
 
 class Rows(Protocol):
     """The part of the store that a walk reads."""
 
-    def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]: ...
+    def file(self, root_id: int, path: bytes) -> FileRow | None: ...
+
+    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]: ...
+
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None: ...
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]: ...
 
@@ -126,7 +134,11 @@ class TreeWalk:
         self._now = now
         self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of the one above
         self._visited: set[bytes] = set()
-        self._known: list[bytes] | None = rows.folders_below(root.id, path)
+        self._said: set[bytes] = set()  # folders that have a row: they could not be listed before
+        self._states = rows.all_states(root.id, AT_ONCE) if not path else None
+        self._known: list[bytes] | None = (
+            rows.folders_below(root.id, path) if self._states is None else sorted(self._states)
+        )
         self._holds = bool(self._known)
 
     def step(self, until: Callable[[], bool], changes: Changes) -> bool:
@@ -153,35 +165,59 @@ class TreeWalk:
         root = self.root
         self._watch(root, path)
         try:
-            entries = tree.scan(root.path, path)
+            entries = tree.listing(root.path, path)
         except Missing:
             self._visited.discard(path)
             return
         except (Denied, ReadFailed) as fault:
-            changes.removed_trees.append((root.id, path))
-            reason = "denied" if isinstance(fault, Denied) else f"read: {fault}"
-            changes.rows.append(bare_row(root.id, path, None, "failed", reason, self._now()))
+            if path not in self._said:
+                changes.removed_trees.append((root.id, path))
+                reason = "denied" if isinstance(fault, Denied) else f"read: {fault}"
+                changes.rows.append(bare_row(root.id, path, None, "failed", reason, self._now()))
             return
+        if path in self._said:
+            changes.removed.append((root.id, path))
         if not path and not entries and self._holds:
             self.emptied = True
             return
-        rules = root.rules.rules(path, dict(entries))
-        known = self._rows.folder(root.id, path)
+        self._compare(path, device, entries, changes)
+
+    def _compare(
+        self, path: bytes, device: int | None, entries: list[tuple[bytes, os.stat_result]], changes: Changes
+    ) -> None:
+        """Holds a folder's entries against what the index has of them. The inner loop of every walk."""
+        root = self.root
+        decide = root.rules.rules(path, {name: tree.describe(st) for name, st in entries if name in RULE_NAMES}).decide
+        known = self._rows.states(root.id, path) if self._states is None else self._states.pop(path, {})
         prefix = path + b"/" if path else b""
-        for name, stat in entries:
-            is_folder = stat.kind == "folder"
-            if rules.decide(name, is_folder) is not None:
-                if known.pop(name, None) is not None:
+        quick = self._planned is None and not self.entry.force
+        max_size, unchanged = self.policy.max_file_size, 0
+        for name, st in entries:
+            is_folder = S_ISDIR(st.st_mode)
+            held = known.pop(name, None)
+            if decide(name, is_folder) is not None:
+                if held is not None:
                     changes.shut_out.append((root.id, prefix + name))
-                continue
-            if is_folder:
-                if stat.dev == device or self._may_enter(prefix + name, stat, changes):
-                    self._stack.append((prefix + name, stat.dev))
-                continue
-            self._file(prefix + name, stat, known.pop(name, None), changes)
+            elif is_folder:
+                if st.st_dev == device or self._may_enter(prefix + name, tree.describe(st), changes):
+                    self._stack.append((prefix + name, st.st_dev))
+                if held is not None:
+                    self._said.add(prefix + name)
+            elif (
+                quick
+                and held == (st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, 1)
+                and S_ISREG(st.st_mode)
+                and st.st_size <= max_size
+            ):
+                unchanged += 1
+            else:
+                row = self._rows.file(root.id, prefix + name) if held is not None else None
+                self._file(prefix + name, tree.describe(st), row, changes)
         changes.removed.extend((root.id, prefix + name) for name in known)
         if self.entry.tally is not None:
             self.entry.tally.removed += len(known)
+            self.entry.tally.unchanged += unchanged
+            self.entry.tally.scanned += unchanged
 
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
         """Asked where the device changes:

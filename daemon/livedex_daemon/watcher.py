@@ -71,6 +71,7 @@ FOLDER_MASK = Mask(
 )
 COOKIE_MASK = Mask(InotifyConstants.IN_CLOSE_WRITE | InotifyConstants.IN_CLOSE_NOWRITE | InotifyConstants.IN_ONLYDIR)
 _SELF = InotifyConstants.IN_DELETE_SELF | InotifyConstants.IN_MOVE_SELF | InotifyConstants.IN_UNMOUNT
+_READ_ONLY = InotifyConstants.IN_CLOSE_NOWRITE
 _LEFT = InotifyConstants.IN_MOVED_FROM | InotifyConstants.IN_DELETE
 _ARRIVED = InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO
 
@@ -260,18 +261,20 @@ class InotifyWatcher:
         return True
 
     def _open_cookie(self, name: bytes) -> tuple[int, int] | None:
-        # Opened for writing, so that a reader of our folder (a backup) cannot answer for us; on a store that became
-        # read-only a plain open has to do.
-        if self._cookie_wd is None and self._fd is not None:
+        """A descriptor whose closing is the event, and the kind of that event. None when none can be had."""
+        opened = self._open_in_place(name) if self._cookie_wd is not None else None
+        if opened is None and self._fd is not None:  # the folder is gone: it is made anew, and watched
             with contextlib.suppress(OSError):
                 self._place_cookies(self._fd)
-        if self._cookie_wd is None:
-            return None
+                opened = self._open_in_place(name)
+        return opened
+
+    def _open_in_place(self, name: bytes) -> tuple[int, int] | None:
+        # Opened for writing, so that a reader of our folder (a backup) cannot answer for us; on a store that became
+        # read-only a plain open has to do.
         path = self._cookie_folder + b"/" + name
-        for flags, kind in (
-            (os.O_WRONLY | os.O_CREAT, InotifyConstants.IN_CLOSE_WRITE),
-            (os.O_RDONLY, InotifyConstants.IN_CLOSE_NOWRITE),
-        ):
+        ways = ((os.O_WRONLY | os.O_CREAT, InotifyConstants.IN_CLOSE_WRITE), (os.O_RDONLY, _READ_ONLY))
+        for flags, kind in ways:
             with contextlib.suppress(OSError):
                 return os.open(path, flags | os.O_CLOEXEC, 0o600), kind
         return None

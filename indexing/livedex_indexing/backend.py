@@ -41,6 +41,11 @@ class FileState(NamedTuple):
     ino: int
 
 
+# Of a held entry: size, mtime_ns, ctime_ns, inode, and 1 when the same state means that nothing has to be done.
+# A plain tuple: a walk compares one for each file there is.
+Held = tuple[int, int, int, int, int]
+
+
 class FileRow(NamedTuple):
     """What the index holds for one path.
 
@@ -114,7 +119,10 @@ class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
 
 
 class RootRow(NamedTuple):
-    """A watched folder as the index knows it. ``missing_since`` is seconds since the epoch, None while it is there."""
+    """A watched folder as the index knows it. ``missing_since`` is seconds since the epoch, None while it is there.
+
+    ``planned`` is the fingerprint of the settings that all its contents were seen to follow (`plan.fingerprint`).
+    """
 
     id: int
     path: bytes
@@ -123,6 +131,7 @@ class RootRow(NamedTuple):
     missing_since: float | None
     first_indexed: bool
     last_reconciled: float | None
+    planned: int = 0
 
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # stored as places in these: append only

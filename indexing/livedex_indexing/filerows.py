@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import apsw
 
-from livedex_indexing.backend import STATUSES, FileRow, FileState
+from livedex_indexing.backend import STATUSES, FileRow, FileState, Held
 from livedex_indexing.contents import ContentTable
 from livedex_indexing.database import fetch
 from livedex_indexing.words import below, path_text, split_path
@@ -27,6 +27,12 @@ FROM = "FROM files f LEFT JOIN contents t ON t.id = f.content_id"
 _FOLDER = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ?"
 _FILE = f"{_FOLDER} AND f.name = ?"
 _BY_INO = f"SELECT {ROW} {FROM} WHERE f.ino = ?"
+# Known for certain while the state is the same: the others are looked at closely whatever their state.
+_CERTAIN = f"""(status = {STATUSES.index("indexed")}
+               OR status = {STATUSES.index("skipped")} AND reason IN ('binary', 'forgotten')) AND settled = 1"""
+_STATES = f"SELECT name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ? AND folder = ?"
+_ALL_STATES = f"SELECT folder, name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ?"
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
 _FIND = "SELECT id, content_id FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
           content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -89,6 +95,22 @@ class FileTable:
 
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
+
+    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+        """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
+        return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
+
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+        """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
+        if fetch(self._db, _COUNT, (root_id, limit + 1))[0][0] > limit:
+            return None
+        held: dict[bytes, dict[bytes, Held]] = {}
+        for values in self._db.execute(_ALL_STATES, (root_id,)):
+            folder = held.get(values[0])
+            if folder is None:
+                folder = held[values[0]] = {}
+            folder[values[1]] = values[2:]
+        return held
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
         sql, values = (_FOLDERS, (path, *below(path))) if path else (_FOLDERS_ALL, ())

@@ -17,7 +17,7 @@ from livedex_indexing.rulefile import Applied, RuleFile
 from livedex_indexing.secret_names import secrets_inside
 
 BUILT_IN = "built-in"
-_WATCHED = (b".livedexignore", b".gitignore", b".git")
+RULE_NAMES = (b".livedexignore", b".gitignore", b".git")
 
 
 class Verdict(NamedTuple):
@@ -84,12 +84,12 @@ class DirRules:
         from."""
         stamps = self._stamps
         if isinstance(names, Mapping):
-            for name in _WATCHED:
+            for name in RULE_NAMES:
                 stat = names.get(name)
                 if (Stamp.of(stat) if stat is not None else None) != stamps.get(name):
                     return False
             return True
-        return all((name in names) == (name in stamps) for name in _WATCHED)
+        return all((name in names) == (name in stamps) for name in RULE_NAMES)
 
     def decide(self, name: bytes, is_dir: bool) -> Verdict | None:
         """The rule that shuts the entry out; None lets it through. A link is no folder, whatever it points to."""

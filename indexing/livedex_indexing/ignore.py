@@ -16,7 +16,7 @@ from livedex_indexing import tree
 from livedex_indexing.backend import FileState, Stat
 from livedex_indexing.beneath import check_relative
 from livedex_indexing.defaults import IGNORE_FILES, MARK_NAMES, VerdictKind
-from livedex_indexing.folderrules import BUILT_IN, DirRules, Link, Stamp, Verdict
+from livedex_indexing.folderrules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict
 from livedex_indexing.gitconfig import user_excludes
 from livedex_indexing.gitpattern import GitPattern, parse_line
 from livedex_indexing.outside import Lines, Source, lines_at, lines_beneath, users_lines
@@ -24,12 +24,11 @@ from livedex_indexing.paths_text import display_path
 from livedex_indexing.rulefile import MAX_PATTERNS, RuleFile
 from livedex_indexing.worktree import tops_above, work_tree
 
-__all__ = ["BUILT_IN", "DirRules", "RuleTree", "Verdict", "is_mark", "is_rule_file"]
+__all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_mark", "is_rule_file"]
 
 MAX_IGNORE_FILE = 16 << 20  # bytes; git itself gives up at 100 MiB
 MAX_HELD = 400_000  # patterns of all ignore files of a root: what a hostile checkout may make us remember
 _MAX_CACHED = 16_384  # folders; beyond, all are forgotten and made again as they are asked for
-_WATCHED = (b".livedexignore", b".gitignore", b".git")
 
 
 def is_rule_file(name: bytes) -> bool:
@@ -230,8 +229,8 @@ class RuleTree:
     def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
         """The folder's ignore files and ``.git``, as they are now; nothing where the folder cannot be passed."""
         if isinstance(names, Mapping):
-            return {name: names[name] for name in _WATCHED if name in names}
-        wanted = _WATCHED if names is None else [name for name in _WATCHED if name in names]
+            return {name: names[name] for name in RULE_NAMES if name in names}
+        wanted = RULE_NAMES if names is None else [name for name in RULE_NAMES if name in names]
         if not wanted:
             return {}
         try:

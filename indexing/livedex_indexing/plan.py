@@ -69,6 +69,14 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
     return frozenset(_plan(override or pipeline, language, settings).signature for pipeline, language in kinds)
 
 
+def fingerprint(settings: ChunkSettings) -> int:
+    """A number that changes with every setting and library version that any plan depends on."""
+    plans = [_plan(pipeline, None, settings).signature for pipeline in PIPELINES]
+    plans += [_plan("code", language, settings).signature for language in sorted(DISTRIBUTIONS)]
+    text = repr(sorted(settings.pipelines.items())).encode()
+    return int.from_bytes(hashlib.blake2b(b"".join(plans) + text, digest_size=7).digest())
+
+
 def _kind(name: bytes, head: bytes) -> tuple[str | None, str]:
     told = languages.by_name(name)
     if told is None:

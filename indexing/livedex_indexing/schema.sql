@@ -15,7 +15,8 @@ CREATE TABLE roots (
     ino             INTEGER NOT NULL,
     missing_since   REAL,                       -- while it is set the root's files are kept and not served
     first_indexed   INTEGER NOT NULL DEFAULT 0,
-    last_reconciled REAL
+    last_reconciled REAL,
+    planned         INTEGER NOT NULL DEFAULT 0  -- fingerprint of the plan that all its contents were seen to follow
 );
 
 CREATE TABLE languages (

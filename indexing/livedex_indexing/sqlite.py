@@ -15,7 +15,7 @@ from typing import Any, Final
 import apsw
 
 from livedex_indexing import upkeep
-from livedex_indexing.backend import STATUSES, ChunkedContent, Counts, FileRow, RootRow, StatusCounts
+from livedex_indexing.backend import STATUSES, ChunkedContent, Counts, FileRow, Held, RootRow, StatusCounts
 from livedex_indexing.contents import ContentTable
 from livedex_indexing.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
 from livedex_indexing.filerows import FileTable, to_signed, to_unsigned
@@ -26,10 +26,11 @@ KEEP_S: Final = 24 * 3600.0  # contents that no file uses wait so long for one t
 
 _GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _SET_GENERATION = "UPDATE state SET value = ? WHERE name = 'generation'"
-_ROOTS = "SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled FROM roots ORDER BY path"
+_ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled, planned
+            FROM roots ORDER BY path"""
 _PUT_ROOT = """INSERT INTO roots (path, dev, ino) VALUES (?, ?, ?)
                ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino RETURNING id"""
-_ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled")
+_ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled", "planned")
 _VISIBLE: Final = frozenset({"missing_since"})  # what of a root's state a search can see
 _STATUSES = "SELECT root_id, status, count(*) FROM files GROUP BY root_id, status"
 _CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
@@ -103,7 +104,7 @@ class Store:
         return read_roots(self._db)
 
     def set_root(self, root_id: int, **state: Any) -> None:
-        """Sets any of dev, ino, missing_since, first_indexed, last_reconciled."""
+        """Sets any of dev, ino, missing_since, first_indexed, last_reconciled, planned."""
         unknown = state.keys() - set(_ROOT_STATE)
         if unknown:
             raise ValueError(f"a root has no {sorted(unknown)}")
@@ -168,6 +169,14 @@ class Store:
         """The rows directly in a folder, by name."""
         return self._files.folder(root_id, path)
 
+    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+        """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
+        return self._files.states(root_id, path)
+
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+        """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
+        return self._files.all_states(root_id, limit)
+
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
         """The folders that hold rows, ``path`` itself included, in order of their bytes."""
         return self._files.folders_below(root_id, path)
@@ -213,8 +222,8 @@ class Store:
 
 def read_roots(db: apsw.Connection) -> list[RootRow]:
     return [
-        RootRow(root_id, path, to_unsigned(dev), to_unsigned(ino), missing, bool(indexed), reconciled)
-        for root_id, path, dev, ino, missing, indexed, reconciled in fetch(db, _ROOTS)
+        RootRow(root_id, path, to_unsigned(dev), to_unsigned(ino), missing, bool(indexed), reconciled, planned)
+        for root_id, path, dev, ino, missing, indexed, reconciled, planned in fetch(db, _ROOTS)
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat as modes
+import sys
 import time
 from collections.abc import Iterable
 from operator import itemgetter
@@ -96,10 +97,10 @@ def stat(root: bytes, rel: bytes) -> Stat | None:
     check_relative(rel)
     try:
         if not rel:
-            return _describe(os.lstat(root))
+            return describe(os.lstat(root))
         parent, _, name = rel.rpartition(b"/")
         with folder(root, parent) as fd:
-            return _describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+            return describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
     except OSError as error:
         if error.errno in _GONE:
             return None
@@ -113,7 +114,7 @@ def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, S
         with folder(root, rel) as fd:
             for name in names:
                 try:
-                    found[name] = _describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+                    found[name] = describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
                 except FileNotFoundError:
                     continue
     except OSError as error:
@@ -123,8 +124,12 @@ def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, S
     return found
 
 
-def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:
-    """One folder's entries, sorted by name, links not followed. Raises Denied, Missing, ReadFailed."""
+def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
+    """One folder's entries as the system describes them, in no order, links not followed.
+
+    For walks over whole trees, where making a `Stat` of each entry would cost as much as the system call. Raises
+    Denied, Missing, ReadFailed.
+    """
     entries = []
     try:
         with folder(root, rel, listing=True) as fd, os.scandir(fd) as found:
@@ -133,13 +138,17 @@ def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue  # deleted since it was listed
-                entries.append((os.fsencode(entry.name), _describe(status)))
+                entries.append((entry.name.encode(_NAMES, "surrogateescape"), status))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
         raise _fault(error) from error
-    entries.sort(key=itemgetter(0))
     return entries
+
+
+def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:
+    """One folder's entries, sorted by name, links not followed. Raises Denied, Missing, ReadFailed."""
+    return sorted(((name, describe(found)) for name, found in listing(root, rel)), key=itemgetter(0))
 
 
 def read_file(root: bytes, rel: bytes, max_size: int) -> Snapshot:
@@ -202,7 +211,7 @@ class _OpenFile:
         parent, _, name = rel.rpartition(b"/")
         try:
             with folder(root, parent) as above:
-                self._refuse_special(_describe(os.stat(name, dir_fd=above, follow_symlinks=False)))
+                self._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))
                 self._fd = os.open(name, _READ, dir_fd=above)
         except OSError as error:
             if error.errno in _GONE:
@@ -212,7 +221,7 @@ class _OpenFile:
             raise _fault(error) from error
         try:
             self._born = time.time_ns()
-            self.stat = _describe(os.fstat(self._fd))
+            self.stat = describe(os.fstat(self._fd))
             self._refuse_special(self.stat)
         except BaseException:
             os.close(self._fd)
@@ -244,7 +253,7 @@ class _OpenFile:
         """Whether the bytes read are one state of the file: nothing changed, or (with ``growth``) it only grew."""
         if len(data) != self.stat.size:
             return False
-        now = _describe(os.fstat(self._fd))
+        now = describe(os.fstat(self._fd))
         if now.state == self.stat.state:
             young = self._born - self.stat.ctime_ns < YOUNG_NS
             return not young or self._reads_again(data)
@@ -254,10 +263,12 @@ class _OpenFile:
         return self.read(len(data)) == data
 
 
+_NAMES = sys.getfilesystemencoding()
 _KINDS: dict[int, EntryKind] = {modes.S_IFREG: "file", modes.S_IFDIR: "folder", modes.S_IFLNK: "symlink"}
 
 
-def _describe(found: os.stat_result) -> Stat:
+def describe(found: os.stat_result) -> Stat:
+    """What the system says of an entry, as livedex's rooms hand it on."""
     mode = found.st_mode
     kind = _KINDS.get(modes.S_IFMT(mode), "special")
     return Stat(kind, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev, mode)
