@@ -5,6 +5,7 @@ Invariant: the state is ``ready`` only while no promise is known to be broken; e
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -69,9 +70,18 @@ class Health:
         self._worker = worker
         self._freshness = freshness
         self._figures = figures
-        self._counts = counts
+        self._count = counts
+        self._counted: tuple[int, Counts] | None = None
         self._db_path = db_path
         self._since = time.monotonic()
+
+    def _counts(self) -> Counts:
+        """Counted anew only for a new generation: a client that follows the status must not slow down what it follows."""
+        generation = self._worker.store.generation
+        known = self._counted
+        if known is None or known[0] != generation:
+            known = self._counted = (generation, self._count())
+        return known[1]
 
     def status(self) -> dict[str, Any]:
         """The result of ``status``."""
@@ -92,7 +102,7 @@ class Health:
             "skipped": sum(root.skipped for root in held),
             "failed": failed,
             "db_path": self._db_path,
-            "db_bytes": counts.db_bytes,
+            "db_bytes": _bytes_on_disk(self._db_path),
             "backend": "sqlite",
             "embedder": None,
             "vectors_pending": 0,
@@ -178,6 +188,14 @@ class Health:
                 )
             )
         return found
+
+
+def _bytes_on_disk(path: str) -> int:
+    total = 0
+    for suffix in ("", "-wal"):
+        with contextlib.suppress(OSError):
+            total += os.stat(path + suffix).st_size
+    return total
 
 
 def _root_warnings(root: Root) -> list[dict[str, str]]:
