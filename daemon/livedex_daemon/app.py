@@ -44,7 +44,7 @@ from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
 
-BEGIN_S = 0.5  # the socket answers after that however long the roots take to be found
+BEGIN_S = 0.3  # the socket answers after that, however long catching up takes
 STOP_S = 4.0
 MAINTAIN_BUDGET_S = 0.2
 
@@ -117,7 +117,8 @@ class App:
         bound = None if sockets else identity(self.locations.socket_path)
         beat = asyncio.create_task(self._beat())
         try:
-            # Clients that connect already wait in the socket's queue; a root on a disk that hangs keeps nobody waiting.
+            # Clients that connect already wait in the socket's queue. Most trees are caught up with before the first
+            # answer, which is then complete; a large one, or a root on a disk that hangs, keeps nobody waiting.
             beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
             await self.server.start(sock)
@@ -138,6 +139,7 @@ class App:
         self.freshness.begun.set()
         self.jobs.start(self.reloader.config)
         self.health.started = True
+        await self.freshness.ensure(None, time.monotonic() + BEGIN_S)
 
     async def _stop(self, bound: Identity | None) -> None:
         log.info("daemon_stopping")

@@ -76,7 +76,7 @@ class Health:
         self._since = time.monotonic()
 
     def _counts(self) -> Counts:
-        """Counted anew only for a new generation: a client that follows the status must not slow down what it follows."""
+        """Counted anew only for a new generation: who follows the status must not slow down what is followed."""
         generation = self._worker.store.generation
         known = self._counted
         if known is None or known[0] != generation:
