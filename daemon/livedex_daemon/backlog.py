@@ -28,6 +28,7 @@ class Entry:
         "first_at",
         "first_seq",
         "force",
+        "heard",
         "key",
         "last_at",
         "taken",
@@ -45,6 +46,7 @@ class Entry:
         self.tree = False
         self.force = False
         self.background = False
+        self.heard = False  # the system reported it
         self.taken = False
         self.tally: Tally | None = None
         self.works = 0  # what the worker still has to finish before the entry is done
@@ -111,11 +113,13 @@ class Backlog:
         force: bool = False,
         background: bool = False,
         now: bool = False,
+        heard: bool = False,
         tally: Tally | None = None,
     ) -> None:
         """Says that ``key`` may have changed.
 
-        ``now`` skips the settling; ``background`` is what no search waits for; ``tally`` counts what becomes of it.
+        ``now`` skips the settling; ``background`` is what no search waits for; ``heard``: the
+        system reported it; ``tally`` counts what becomes of it.
         """
         at = self._clock()
         with self._lock:
@@ -129,6 +133,7 @@ class Backlog:
             entry.last_at = at
             entry.tree = entry.tree or tree
             entry.force = entry.force or force
+            entry.heard = entry.heard or heard
             entry.background = entry.background and background
             entry.tally = tally or entry.tally
             if now:

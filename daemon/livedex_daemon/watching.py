@@ -105,7 +105,7 @@ class Watching:
     # -- Sink
 
     def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
-        self._backlog.mark((root_id, path), tree=tree)
+        self._backlog.mark((root_id, path), tree=tree, heard=True)
 
     def root_changed(self, root_id: int) -> None:
         self._backlog.mark((root_id, b""), tree=True)

@@ -197,7 +197,7 @@ class Worker:
         for key in again:
             self._backlog.mark(key)
         finished, looker.finished = looker.finished, []
-        self._on_commit(time.monotonic(), [entry.first_at for entry in finished if not entry.background])
+        self._on_commit(time.monotonic(), [entry.first_at for entry in finished if entry.heard])
         for entry in finished:
             root = self.roots.get(entry.key[0])
             if not entry.key[1] and root is not None:
