@@ -147,6 +147,7 @@ class App:
         if bound is not None:
             unbind(self.locations.socket_path, bound)
         await self.server.close(STOP_S / 4)
+        self.handlers.close()
         self.watching.stop()
         await asyncio.to_thread(self.worker.stop)
         await asyncio.to_thread(self.pool.stop)

@@ -94,6 +94,8 @@ class Reloader:
         if not first and config.watch.observer != former.watch.observer:
             app.watching.stop()
             app.watching.start(config.watch.observer)
+            for root in app.worker.roots:
+                root.state = "missing"  # entered anew below, with the other source of events
         known = {row.path: row for row in app.store.roots()}
         current = {root.path: root for root in app.worker.roots}
         wanted = {os.fsencode(root.path): root for root in config.roots}
@@ -103,14 +105,16 @@ class Reloader:
             if root is None:
                 root = self._admit(path, root_config, path in known)
             roots.append(root)
+        nested = {root.id: root.nested for root in roots}
         app.worker.roots = RootTable(roots)
+        regrouped = {root.id for root in roots if root.nested != nested[root.id]}
         for path, row in known.items():
             if path not in wanted:
                 app.watching.forget_root(row.id)
                 app.backlog.drop_root(row.id)
                 with app.store.transaction():
                     app.store.drop_root(row.id)
-        self._compare(config, former, first, wanted)
+        self._compare(config, former, first, wanted, regrouped)
 
     def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
         store = self._app.store
@@ -128,7 +132,9 @@ class Reloader:
         own = [os.fsencode(os.path.realpath(folder)) for folder in self._app.locations.own_folders]
         return RuleTree(path, config.ignore, own_folders=own, user_file=self._app.locations.config_path)
 
-    def _compare(self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig]) -> None:
+    def _compare(
+        self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig], regrouped: set[int]
+    ) -> None:
         """Marks what the new configuration makes worth looking at."""
         app = self._app
         everything = not first and (config.index, config.chunking, config.watch.observer) != (
@@ -136,13 +142,11 @@ class Reloader:
             former.chunking,
             former.watch.observer,
         )
-        nested_before = {root.path for root in former.roots}
         for root in app.worker.roots:
             rules_changed = root.config.ignore != wanted[root.path].ignore
             root.config = wanted[root.path]
             if rules_changed:
                 root.rules = self._rules(root.path, root.config)
             app.presence.check(root)
-            regrouped = bool(root.nested) or any(path != os.fsdecode(root.path) for path in nested_before)
-            if root.present and (everything or rules_changed or (not first and regrouped)):
+            if root.present and (everything or rules_changed or (not first and root.id in regrouped)):
                 app.backlog.mark((root.id, b""), tree=True, now=True)

@@ -264,9 +264,9 @@ class TreeWalk:
         for path in known:
             if path in self._visited or not is_within(path, self.path):
                 continue
-            if self.root.rules.explain(path, True) is not None or not self.root.belongs(path):
+            if self.root.rules.explain(path, True) is not None:
                 changes.shut_out.append((self.root.id, path))
-            elif self._is_there(path):
+            elif self.root.belongs(path) and self._is_there(path):
                 self._stack.append((path, None))
                 continue
             else:

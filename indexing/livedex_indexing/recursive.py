@@ -16,7 +16,9 @@ from chonkie.types import Chunk
 # The library holds each level's splits of a whole text at once: text is handed to it in stretches of this many
 # characters (a 50 MB line then costs a few MB beside itself).
 _STRETCH = 64 * 1024
-_MIN_SPLIT = 24  # characters below which the library joins a split to its neighbour
+# The library joins splits shorter than this until one is not: a run of short lines becomes one split of any length,
+# which is then cut anywhere, words included. One character: it joins none.
+_MIN_SPLIT = 1
 
 RULES = RecursiveRules(
     levels=[
@@ -61,7 +63,7 @@ class TextChunker(RecursiveChunker):
             tokenizer=CharacterTokenizer(),
             chunk_size=chunk_size,
             rules=RULES,
-            min_characters_per_chunk=min(_MIN_SPLIT, chunk_size),
+            min_characters_per_chunk=_MIN_SPLIT,
         )
 
     def _estimate_token_count(self, text: str) -> int:  # type: ignore[override]

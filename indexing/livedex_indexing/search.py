@@ -164,7 +164,7 @@ class _Search:
             warnings = [_CUT_WARNING]
         if self._late:
             warnings = [*warnings, _LATE_WARNING]
-        if query.text and not asked.textual:
+        if self._says_nothing(asked):
             warnings = [*warnings, _NO_WORDS_WARNING]
         reached = query.offset + self._reached
         more_to_ask = (more or (self._late and self._reached > 0)) and reached < WINDOW
@@ -178,7 +178,7 @@ class _Search:
         held = restrict(reader, asked, admit(reader, filters, generation))
         page: list[Placed | None] = []
         more = False
-        if asked.textual or not query.text:
+        if not self._says_nothing(asked):
             page, more = self._page(asked, held)
         counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
         with reader.unhurried():
@@ -187,6 +187,10 @@ class _Search:
                 more,
                 read_rows(reader, [hit for hit in page if hit is not None], held.admission, counted or None),
             )
+
+    def _says_nothing(self, asked: Asked) -> bool:
+        """Whether something is looked for that holds no word: then nothing is found, rather than everything."""
+        return bool(self._query.text or self._query.phrases) and not asked.textual
 
     def _page(self, asked: Asked, held: Held) -> tuple[list[Placed | None], bool]:
         """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""

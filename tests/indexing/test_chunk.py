@@ -98,7 +98,7 @@ def test_restructuredtext_has_headings() -> None:
     assert {chunk.kind for chunk in content.chunks} == {"plain"}
     assert content.chunks[0].heading == "Guide"
     assert content.chunks[3].heading == "Guide > Setup"
-    assert content.terms[-1].heads == "Guide Setup Use"
+    assert content.terms[-1].heads == "Guide Use"
 
 
 @pytest.mark.parametrize(

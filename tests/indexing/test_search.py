@@ -149,6 +149,15 @@ def test_a_query_without_a_word_finds_nothing_and_says_so(index: Indexed) -> Non
     assert [warning["code"] for warning in answer.warnings] == ["query_no_words"]
 
 
+@pytest.mark.parametrize("query", ['"->"', '"__"', '"->" "=="', '-> "__"'])
+def test_a_phrase_without_words_finds_nothing(index: Indexed, query: str) -> None:
+    """It leaves nothing to ask for, which is not to ask for everything."""
+    index.write("root/a.txt", "apple -> __\n")
+    answer = index.ask(query)
+    assert answer.hits == []
+    assert [warning["code"] for warning in answer.warnings] == ["query_no_words"]
+
+
 def test_an_empty_query_lists_the_newest_first(index: Indexed) -> None:
     for number, name in enumerate("cab"):
         index.write(f"root/{name}.txt", f"text {name}\n", mtime=1_700_000_000 + number)

@@ -1,0 +1,65 @@
+"""What was cut into chunks once is never cut again: `work.files_chunked` stands still whatever the files go through."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import changes
+from covering import write_odd_files
+from support import CHECKOUT, Daemon, Tree, add_root, wait_ready
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+
+@pytest.fixture
+def root(tree: Tree, client: Client) -> Tree:
+    """Files of every pipeline and of every encoding."""
+    write_odd_files(tree / "all/odd")
+    for folder in ("docs", "indexing", "ipc"):
+        shutil.copytree(CHECKOUT / folder, tree / "all" / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    add_root(client, tree)
+    return tree
+
+
+def test_nothing_is_chunked_twice(root: Tree, daemon: Daemon, client: Client) -> None:
+    before, files = changes.chunked(client), client.call("status")["files"]
+    changes.touch_all(root.path)
+    assert changes.chunked(client) == before
+    root.rename("all", "renamed")
+    assert changes.chunked(client) == before
+    shutil.copytree(root / "renamed/odd", root / "copied")
+    assert changes.chunked(client) == before
+    root.remove("renamed/odd")
+    assert changes.chunked(client) == before
+    root.rename("copied", "renamed/odd")
+    assert changes.chunked(client) == before
+    assert client.call("status")["files"] == files
+    client.close()
+    daemon.restart()
+    with daemon.client() as again:
+        wait_ready(again)
+        assert changes.chunked(again) == 0
+        assert again.call("status")["files"] == files
+
+
+@pytest.mark.needs("git")
+def test_nothing_is_chunked_twice_by_git(root: Tree, client: Client) -> None:
+    files = client.call("status")["files"]
+    root.git("init", "-q", "-b", "main")
+    root.git("add", "-A")
+    root.git("commit", "-qm", "one")
+    changes.commit_another_branch(root, "other")
+    before = changes.chunked(client)
+    for branch in ("main", "other", "main"):
+        root.git("checkout", "-q", branch)
+        assert changes.chunked(client) == before
+    assert client.call("status")["files"] == files
+    second = root.path.with_name("second")
+    root.git("worktree", "add", "-q", "--detach", str(second), "other")
+    add_root(client, second)
+    assert changes.chunked(client) == before
+    assert client.call("status")["files"] == 2 * files - 1  # one file is gone on the other branch

@@ -1,0 +1,65 @@
+"""A quoted word is found in the files where `rg -l -w -F` finds it; where not, the tokenizer alone tells why."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ripgrep
+from covering import write_odd_files
+from ondisk import listed
+from support import CHECKOUT, Tree, add_root
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+WORDS = 200
+PLAIN = 5  # every so many words are asked without quotes too
+SEED = 3
+
+
+@pytest.mark.needs("rg")
+def test_words_are_found_where_ripgrep_finds_them(client: Client, tree: Tree) -> None:
+    write_odd_files(tree / "odd")
+    for folder in ("indexing", "docs", "ipc"):
+        shutil.copytree(CHECKOUT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(tree / "docs", tree / "docs-again")  # the same contents at two places each
+    add_root(client, tree)
+    records, text_of = listed(client, tree.path), ripgrep.texts(tree.path)
+    words = ripgrep.sample(records, text_of, WORDS, SEED)
+    found = ripgrep.compare(client, tree.path, words, records, text_of)
+    assert found.unexplained == []
+    assert found.both > 3 * WORDS
+    copies = ripgrep.copies_of(records)
+    for word in words[::PLAIN]:
+        quoted = ripgrep.by_livedex(client, tree.path, f'"{word}"', copies)
+        assert quoted <= ripgrep.by_livedex(client, tree.path, word, copies), word
+
+
+@pytest.mark.needs("rg")
+def test_where_livedex_and_ripgrep_differ(client: Client, tree: Tree) -> None:
+    tree.write_all({"plain.txt": "the value here", "case.txt": "The VALUE here", "stem.txt": "values valued"})
+    tree.write_all({"joined.txt": "a my_value here", "name.txt": "myValue", "marks.txt": "válue", "value.txt": "none"})
+    add_root(client, tree)
+    found = ripgrep.by_livedex(client, tree.path, '"value"', {})
+    assert found == {b"plain.txt", b"case.txt", b"joined.txt", b"marks.txt"}
+    difference = ripgrep.compare(client, tree.path, ["value"], listed(client, tree.path), ripgrep.texts(tree.path))
+    assert difference.unexplained == []
+    assert difference.both == 1
+    assert sorted(difference.explained.values()) == [1, 1, 1]
+
+
+def test_an_explanation_is_looked_up_in_the_text() -> None:
+    assert ripgrep.why_found("value", "values, myvalue") is None
+    assert ripgrep.why_found("my_value", "my value") is None
+    assert ripgrep.why_missed("value", "a value here", b"a value here") is None
+
+
+def test_words_of_short_lines_are_whole(client: Client, tree: Tree) -> None:
+    """Lists of words, tables of numbers: no word may lie across the border of two chunks."""
+    words = [f"{'abcdefghij'[number % 10]}{number:06d}" for number in range(600)]
+    tree.write("list.txt", "\n".join(words))
+    add_root(client, tree)
+    assert [word for word in words if ripgrep.by_livedex(client, tree.path, f'"{word}"', {}) != {b"list.txt"}] == []
