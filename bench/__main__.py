@@ -21,7 +21,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--prose", action="store_true", help="judge it as documentation, which is cheaper than code")
     parser.add_argument("--runs", type=int, default=3, help="of the catch-up (default: %(default)s)")
     parser.add_argument("--searches", type=int, default=300, help="of each kind (default: %(default)s)")
-    parser.add_argument("--idle", type=float, default=60.0, help="seconds to wait before memory (default: %(default)s)")
+    parser.add_argument("--idle", type=float, default=60.0, help="seconds to settle before (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args()
 

@@ -19,6 +19,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--corpus", type=Path, nargs="+", help="folders (default: Python's library and /usr/share/doc)")
     parser.add_argument("--claims", nargs="+", choices=CLAIMS, default=CLAIMS, help="(default: all of them)")
     parser.add_argument("--words", type=int, default=1000, help="to compare with ripgrep (default: %(default)s)")
+    parser.add_argument("--common", type=float, default=0.5, help="share of words from random files: the common ones")
     parser.add_argument("--rounds", type=int, default=1000, help="of changes and searches (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn by chance (default: %(default)s)")
     return parser.parse_args()

@@ -68,7 +68,7 @@ def prove(report: Report, corpus: Path, copy: Path, options: argparse.Namespace)
                 if "coverage" in chosen:
                     _coverage(report, client, copy, records, odd)
                 if "ripgrep" in chosen:
-                    _ripgrep(report, client, copy, records, options.words, options.seed)
+                    _ripgrep(report, client, copy, records, options)
             if "reuse" in chosen:
                 _reuse(report, daemon, Tree(copy))
             if "fresh" in chosen:
@@ -113,11 +113,11 @@ def _coverage(report: Report, client: Client, root: Path, records: Mapping[bytes
 
 
 def _ripgrep(
-    report: Report, client: Client, root: Path, records: Mapping[bytes, ondisk.Record], words: int, seed: int
+    report: Report, client: Client, root: Path, records: Mapping[bytes, ondisk.Record], options: argparse.Namespace
 ) -> None:
     text_of = ripgrep.texts(root)
     indexed = [name for name, record in records.items() if record["status"] == "indexed"]
-    chosen = ripgrep.sample(indexed, text_of, words, seed)
+    chosen = ripgrep.sample(indexed, text_of, options.words, options.seed, options.common)
     found = ripgrep.compare(client, root, chosen, records, text_of)
     figure = f"{found.words} words, {found.both} files by both"
     report.tell('"word" finds the files of rg -l -w -F', figure, found.unexplained)
@@ -184,11 +184,15 @@ def _reuse(report: Report, daemon: Daemon, tree: Tree) -> None:
         files = client.call("status")["files"]
         with _unchanged(report, client, "touch of everything"):
             changes.touch_all(tree.path)
-        folder, count = changes.largest_folder(tree.path)
-        with _unchanged(report, client, f"the rename of {folder} ({count} files)"):
-            tree.rename(folder, f"{folder}-renamed")
-        with _unchanged(report, client, "its rename back"):
-            tree.rename(f"{folder}-renamed", folder)
+        folders = changes.gather(tree, "gathered")
+        count = sum(name.startswith(b"gathered/") for name in ondisk.listed(client, tree.path))
+        for old, new in (("gathered", "renamed"), ("renamed", "gathered")):
+            with _unchanged(report, client, f"the rename of a folder of {count} files"):
+                tree.rename(old, new)
+        for folder in folders:
+            tree.rename(f"gathered/{folder}", folder)
+        (tree / "gathered").rmdir()
+        changes.chunked(client)
         assert client.call("status")["files"] == files
     daemon.restart()
     with daemon.client() as client:

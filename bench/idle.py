@@ -10,17 +10,17 @@ from bench.server import Server
 
 CPU_GOAL_PERCENT = 0.04  # printed as 0.0
 PSS_GOAL_MIB = 80.0
-SETTLE_S = 10.0  # after the last change, before CPU is counted
+COUNTED_S = 30.0
 
 
-def idle(server: Server, seconds: float) -> list[Figure]:
-    """Lets the daemon be for ``seconds`` after the last change; Linux only, where shares of memory are told."""
+def idle(server: Server, settle_s: float) -> list[Figure]:
+    """Lets the daemon be for ``settle_s`` seconds after the last change, then counts. Linux only."""
     if sys.platform != "linux":
         return []
-    time.sleep(min(SETTLE_S, seconds / 2))
+    time.sleep(settle_s)
     start, before = time.monotonic(), server.cpu_s()
-    time.sleep(max(0.0, seconds - SETTLE_S))
-    percent = (server.cpu_s() - before) / max(time.monotonic() - start, 0.1) * 100
+    time.sleep(COUNTED_S)
+    percent = (server.cpu_s() - before) / (time.monotonic() - start) * 100
     return [
         Figure("idle CPU, of one core", "%", [percent], goal=CPU_GOAL_PERCENT),
         Figure("idle memory (PSS)", "MiB", [server.pss_mib()], goal=PSS_GOAL_MIB),

@@ -9,7 +9,6 @@ import os
 import random
 import subprocess
 import threading
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
@@ -46,14 +45,12 @@ def touch_all(root: Path) -> int:
     return touched
 
 
-def largest_folder(root: Path) -> tuple[str, int]:
-    """The folder of a root that holds most files, at any depth, and how many."""
-    held: Counter[str] = Counter()
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name != ".git"]
-        held[Path(folder).relative_to(root).parts[0] if Path(folder) != root else ""] += len(names)
-    del held[""]
-    return held.most_common(1)[0]
+def gather(tree: Tree, name: str) -> list[str]:
+    """Moves all folders of a root into one; their names."""
+    folders = sorted(path.name for path in tree.path.iterdir() if path.is_dir() and path.name != ".git")
+    for folder in folders:
+        tree.rename(folder, f"{name}/{folder}")
+    return folders
 
 
 def commit_another_branch(tree: Tree, branch: str, share: int = 10) -> int:

@@ -6,7 +6,7 @@ Invariant: a test sees only the home, the daemon and the folders that it asked f
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +43,8 @@ def start_daemon(home: Home) -> Iterator[Callable[..., Daemon]]:
     """Starts a daemon in the test's home: ``start_daemon(config="…", VARIABLE="…")``. All are stopped at the end."""
     started: list[Daemon] = []
 
-    def start(config: str | None = None, **env: str) -> Daemon:
-        daemon = Daemon(home, config, **env)
+    def start(config: str | None = None, *, wrap: Sequence[str] = (), **env: str) -> Daemon:
+        daemon = Daemon(home, config, wrap=wrap, **env)
         started.append(daemon)
         return daemon.start()
 

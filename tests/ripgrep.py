@@ -65,16 +65,16 @@ def texts(root: Path) -> Texts:
     return text_of
 
 
-def sample(names: Iterable[bytes], text_of: Texts, count: int, seed: int) -> list[str]:
-    """Half of the words are drawn from all words there are, half are a random word of a random file, which brings the
-    common ones. No two differ in case alone."""
+def sample(names: Iterable[bytes], text_of: Texts, count: int, seed: int, common: float = 0.5) -> list[str]:
+    """Words drawn from all words there are, and as a share of ``common`` a random word of a random file: these bring
+    the words that many files hold. No two differ in case alone."""
     chance = random.Random(seed)
     ordered = sorted(names)
     vocabulary: set[str] = set()
     for name in ordered:
         vocabulary.update(WORD.findall(text_of(name)))
     fit = sorted(word for word in vocabulary if len(word) <= LONGEST)
-    chosen = dict.fromkeys(chance.sample(fit, min(count // 2, len(fit))))
+    chosen = dict.fromkeys(chance.sample(fit, min(round(count * (1 - common)), len(fit))))
     for _ in range(20 * count):
         if len(chosen) >= count:
             break

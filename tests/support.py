@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -219,8 +219,10 @@ def end_process(pid: int, grace_s: float = 10.0) -> None:
 class Daemon:
     """A real daemon in the foreground of a process of its own."""
 
-    def __init__(self, home: Home, config: str | None = None, **env: str) -> None:
+    def __init__(self, home: Home, config: str | None = None, *, wrap: Sequence[str] = (), **env: str) -> None:
+        """``wrap``: words before the command that runs the daemon; they must end in running it in their place."""
         self.home = home
+        self.wrap = wrap
         self.env = {**home.env, **env}
         if config is not None:
             home.config.write_text(config)
@@ -235,7 +237,7 @@ class Daemon:
         """Starts it and returns once its socket accepts; an AssertionError with its words when it ends instead."""
         with self.home.stderr.open("ab") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "livedex_daemon", "daemon"],
+                [*self.wrap, sys.executable, "-m", "livedex_daemon", "daemon"],
                 env=self.env,
                 stdin=subprocess.DEVNULL,
                 stdout=stderr,

@@ -12,7 +12,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import Future
 
 from livedex_daemon import config as configuration
 from livedex_daemon import logs, memory
@@ -28,16 +28,16 @@ from livedex_daemon.opening import open_store
 from livedex_daemon.pool import Pool
 from livedex_daemon.power import PowerGate
 from livedex_daemon.presence import Presence
+from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.reloading import Reloader
+from livedex_daemon.serving import Serving, Side
 from livedex_daemon.storing import Storing
 from livedex_daemon.walk import Policy
 from livedex_daemon.watching import Watching
 from livedex_daemon.worker import Worker
-from livedex_indexing import glance
+from livedex_indexing.database import IndexDamaged
 from livedex_indexing.marks import Marks
 from livedex_indexing.plan import ChunkSettings
-from livedex_indexing.readpool import ReadPool
-from livedex_indexing.search import Searcher
 from livedex_ipc.binding import Identity, bind, identity, unbind
 from livedex_ipc.server import Server
 from livedex_service import supervisor
@@ -65,35 +65,37 @@ class App:
 
     def __init__(self, locations: Locations, config: Config) -> None:
         self.locations = locations
-        self.store = open_store(locations.index_db)
+        self.store, rebuilds = open_store(locations.index_db)
         self.marks = Marks(locations.forgotten_db)
-        self.readers = ReadPool(locations.index_db)
+        self.serving = Serving(locations.index_db)
         self.figures = FreshnessFigures()
         self.power = PowerGate()
         self.backlog = Backlog(time.monotonic, self._wake_worker)
         self.watching = Watching(self.backlog, locations, lambda: self.worker.roots, self._config_edited)
         self.presence = Presence(self.store, self.backlog, self.watching)
+        self.rebuilder = Rebuilder(self.store, self.serving, self.backlog, under_way=rebuilds)
         self.worker = Worker(
             self.store,
             self.backlog,
             Looker(self.store, self.presence, self.watching),
             Storing(self.store, self.marks, lambda: self.worker.roots),
             self.presence,
+            self.rebuilder,
             on_commit=self._committed,
         )
         self.pool = Pool(
             policy_of(config),
-            partial(glance.has_content, self.readers),
+            self.serving.has_content,
             self.marks,
             self.worker.wake,
             may_run=self.power.bulk_may_run,
         )
-        self.freshness = Freshness(lambda: self.watching.watcher, self.backlog, self.worker)
+        self.freshness = Freshness(lambda: self.watching.watcher, self.backlog, self.worker, self.rebuilder)
         self.health = Health(
-            self.worker, self.freshness, self.figures, partial(glance.counts, self.readers), locations.index_db
+            self.worker, self.freshness, self.figures, self.serving.counts, locations.index_db, self.rebuilder
         )
         self.reloader = Reloader(self, config)
-        self.handlers = Handlers(self, Searcher(self.readers), self.readers)
+        self.handlers = Handlers(self)
         self.server = Server(self.handlers.table())
         self.jobs = Jobs(self, self.worker, self.backlog)
         self._stopping: asyncio.Event | None = None
@@ -151,7 +153,7 @@ class App:
         self.watching.stop()
         await asyncio.to_thread(self.worker.stop)
         await asyncio.to_thread(self.pool.stop)
-        self.readers.close()
+        self.serving.close()
         self.marks.close()
         self.store.close()
         log.info("daemon_stopped")
@@ -192,9 +194,12 @@ class App:
     # -- chores
 
     def look_at_roots(self) -> None:
-        self.worker.order(self._look_at_roots)
+        self.worker.order(self._look_at_roots).add_done_callback(_told)
+        if self.reloader.owes:
+            self.reloader.soon()
 
     def _look_at_roots(self) -> None:
+        self.worker.mend()
         if self.watching.revive():
             for root in self.worker.roots:
                 root.state = "missing"  # entered anew below, with watches this time
@@ -210,6 +215,19 @@ class App:
                 ) in root.rules.outside_changed():  # a rule file out of sight: the repository's, the user's own
                     self.backlog.mark((root.id, folder), tree=True)
 
+        self.marks.keep()
+
+    async def mend_index(self, side: Side, error: Exception) -> bool:
+        """Somebody could not read the index by ``side``. True when there is another one to read now."""
+        if self.serving.side is not side:
+            return True
+        damaged = isinstance(error, IndexDamaged)
+
+        def mend() -> bool:
+            return self.serving.side is not side or self.worker.mend(damaged=damaged)
+
+        return await asyncio.wrap_future(self.worker.order(mend))
+
     def maintain(self) -> None:
         """Once nothing has changed for a while: collects, compacts and gives memory back, in small steps."""
         quiet = time.monotonic() - self._last_commit > QUIET_S
@@ -220,7 +238,7 @@ class App:
         if self.store.maintain(MAINTAIN_BUDGET_S):
             self._tidy = True
             self.store.release_memory()
-            self.readers.release_memory()
+            self.serving.release_memory()
             memory.give_back()
         else:
             self._on_loop(lambda: self._loop.call_later(0.5, self.maintain) if self._loop else None)
@@ -228,6 +246,13 @@ class App:
     def set_policy(self, config: Config) -> None:
         """What is read and chunked from now on follows ``config``."""
         self.pool.policy = policy_of(config)
+
+
+def _told(order: Future[None]) -> None:
+    """A chore that failed is tried again; the log says why, since nobody waits for its end."""
+    if order.cancelled() or order.exception() is None:
+        return
+    log.error("chore_failed", extra={"error": repr(order.exception())})
 
 
 def load_config(locations: Locations) -> Config:

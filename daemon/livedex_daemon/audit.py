@@ -195,7 +195,7 @@ class Auditor:
             return None
         if isinstance(fresh, ChunkFailure):
             return "damaged"
-        held = spans(self._app.readers, content_hash, chosen.signature)
+        held = spans(self._app.serving.side.readers, content_hash, chosen.signature)
         return None if held == [_span(chunk) for chunk in fresh.chunks] else "damaged"
 
 

@@ -187,6 +187,31 @@ class Backlog:
         if again:
             self._wake()
 
+    def hand_back(self) -> None:
+        """What was taken was not carried out and never will be: it waits again, with whoever waits for it."""
+        at = self._clock()
+        with self._lock:
+            for key, entry in self._in_hand.items():
+                again = self._waiting.get(key)
+                if again is None:
+                    again = self._waiting[key] = Entry(key, entry.first_seq, entry.first_at)
+                    again.background = entry.background
+                again.tree = again.tree or entry.tree
+                again.force = again.force or entry.force
+                again.background = again.background and entry.background
+                again.tally = again.tally or entry.tally
+                for waiter in entry.waiters:
+                    if waiter in again.waiters:
+                        waiter.left -= 1  # it waited for both, which are one now
+                    else:
+                        again.waiters.append(waiter)
+                entry.waiters = []
+                heapq.heappush(self._heap, (at, next(self._order), again))
+                if again.waiters:
+                    self._urgent.append(again)
+            self._in_hand.clear()
+        self._wake()
+
     @staticmethod
     def _released(entries: list[Entry]) -> list[Waiter]:
         released: list[Waiter] = []

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from livedex_daemon.backlog import Backlog, Scope, intersects
+from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.running import on_loop
 from livedex_daemon.watcher import Watcher
@@ -32,10 +33,13 @@ class FreshState(NamedTuple):
 class Freshness:
     """Used on the event loop."""
 
-    def __init__(self, watcher: Callable[[], Watcher | None], backlog: Backlog, worker: Worker) -> None:
+    def __init__(
+        self, watcher: Callable[[], Watcher | None], backlog: Backlog, worker: Worker, rebuilder: Rebuilder
+    ) -> None:
         self._watcher = watcher
         self._backlog = backlog
         self._worker = worker
+        self._rebuilder = rebuilder
         self.begun = asyncio.Event()  # set once the first configuration is applied
 
     async def ensure(self, scope: Scope, deadline: float, *, everything: bool = False) -> FreshState:
@@ -52,6 +56,8 @@ class Freshness:
         first = frozenset(root.id for root in roots if root.state == "indexing" and not everything)
         if self._store_is_down():
             return self._state(scope, "store")
+        if self._rebuilder.under_way and not everything:
+            return self._state(scope, "rebuilding")
         if roots and len(first) == len(roots):
             return self._state(scope, "indexing")
         try:
@@ -64,6 +70,8 @@ class Freshness:
             return self._state(scope, "indexing")
         if self._store_is_down():
             return self._state(scope, "store")
+        if self._rebuilder.under_way:
+            return self._state(scope, "rebuilding")
         if self._unsettled(scope):
             return self._state(scope, "unsettled")
         return FreshState(True, 0, None)

@@ -14,16 +14,20 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import apsw
+
 from livedex_daemon import audit, config_edit
 from livedex_daemon.backlog import Scope
 from livedex_daemon.explaining import explain
 from livedex_daemon.freshness import FreshState
 from livedex_daemon.roots import Root, resolve
 from livedex_daemon.running import IndexRun
+from livedex_daemon.serving import Side
 from livedex_indexing import files
+from livedex_indexing.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.paths_text import display_path, path_b64
-from livedex_indexing.readpool import Reader, ReadPool
-from livedex_indexing.search import SearchAnswer, Searcher
+from livedex_indexing.readpool import PoolClosed, Reader
+from livedex_indexing.search import SearchAnswer
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
@@ -40,10 +44,8 @@ T = TypeVar("T")
 
 
 class Handlers:
-    def __init__(self, app: App, searcher: Searcher, readers: ReadPool) -> None:
+    def __init__(self, app: App) -> None:
         self._app = app
-        self._searcher = searcher
-        self._readers = readers
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
         self._runs = IndexRun(app)
 
@@ -139,9 +141,24 @@ class Handlers:
         ended = threading.Event()
         latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
         roots = self._served()
-        return await self._in_thread(
-            lambda: self._searcher.search(params, roots, deadline=latest, cancelled=ended.is_set), ended
+        return await self._reading(
+            lambda side: side.searcher.search(params, roots, deadline=latest, cancelled=ended.is_set), ended
         )
+
+    async def _reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
+        """Runs what reads the index in a thread; once more where the file was found lost and is begun anew."""
+        side = self._app.serving.side
+
+        def act() -> T:
+            with translated(side.readers.path):
+                return action(side)
+
+        try:
+            return await self._in_thread(act, ended)
+        except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
+            if not await self._app.mend_index(side, error):
+                raise
+        return await self._in_thread(lambda: action(self._app.serving.side))
 
     async def _in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
         try:
@@ -201,27 +218,37 @@ class Handlers:
         }
 
     async def status(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return await self._in_thread(self._app.health.status)
+        return await self._reading(lambda _side: self._app.health.status())
 
     async def roots_list(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return {"roots": await self._in_thread(self._app.health.roots)}
+        return {"roots": await self._reading(lambda _side: self._app.health.roots())}
 
     async def roots_add(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = _required_path(params)
         if not os.path.isdir(path):
             what = "is no folder" if os.path.lexists(path) else "does not exist"
             raise InvalidParams(f"{display_path(path)} {what}: a root is a folder that exists", {"field": "path"})
-        await asyncio.to_thread(
-            config_edit.add_root, self._app.locations.config_path, os.fsdecode(path), tuple(params["ignore"])
-        )
-        await self._app.reloader.reload()
+        await self._prove_writable()
+        config = self._app.locations.config_path
+        added = await asyncio.to_thread(config_edit.add_root, config, os.fsdecode(path), tuple(params["ignore"]))
+        try:
+            await self._app.reloader.reload()
+        except IndexUnwritable:
+            if added:  # refused means that nothing was done
+                await asyncio.to_thread(config_edit.remove_root, config, os.fsdecode(path))
+            raise
         return await self.roots_list(call, params)
 
     async def roots_remove(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = os.fsdecode(_required_path(params))
+        await self._prove_writable()
         await asyncio.to_thread(config_edit.remove_root, self._app.locations.config_path, path)
         await self._app.reloader.reload()
         return await self.roots_list(call, params)
+
+    async def _prove_writable(self) -> None:
+        """Raises IndexUnwritable before anything is changed that the index could not take over."""
+        await asyncio.wrap_future(self._app.worker.order(self._app.worker.refuse_without_store))
 
     # -- indexing on demand
 
@@ -266,11 +293,11 @@ class Handlers:
     async def _read(self, action: Callable[[Reader], T]) -> T:
         """Runs ``action`` on a reader of the index, in a thread."""
 
-        def act() -> T:
-            with self._readers.connection() as reader:
+        def act(side: Side) -> T:
+            with side.readers.connection() as reader:
                 return action(reader)
 
-        return await self._in_thread(act)
+        return await self._reading(act)
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, relative = self._place(params)

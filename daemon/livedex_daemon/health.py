@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from livedex_daemon.freshness import Freshness
+from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root
 from livedex_daemon.worker import Worker
 from livedex_indexing.backend import Counts
@@ -62,10 +63,11 @@ class Health:
         figures: FreshnessFigures,
         counts: Callable[[], Counts],
         db_path: str,
+        rebuilder: Rebuilder,
     ) -> None:
         self.started = False
         self.config_fault: str | None = None
-        self.rebuilding = False
+        self._rebuilder = rebuilder
         self.watch_fault: str | None = None
         self._worker = worker
         self._freshness = freshness
@@ -151,7 +153,7 @@ class Health:
             found += _root_warnings(root)
         fault = self._worker.store_fault
         if fault is not None:
-            found.append(_store_warning(type(fault).__name__, self._db_path))
+            found.append(_store_warning(type(fault.__cause__).__name__, self._db_path))
         if not self._worker.alive() and self.started:
             found.append(
                 warning("worker_dead", "nothing is indexed any more: the worker ended", "run `livedex down`, then up")
@@ -173,10 +175,12 @@ class Health:
                     "run `livedex config validate` and correct what it names",
                 )
             )
-        if self.rebuilding:
+        if self._rebuilder.under_way:
             found.append(
                 warning(
-                    "index_rebuilding", "the index was damaged and is being built anew", "nothing: it ends by itself"
+                    "index_rebuilding",
+                    "the index was damaged, lost or replaced and is being built anew",
+                    "nothing: it ends by itself",
                 )
             )
         if failed:

@@ -188,6 +188,21 @@ class Looker:
             if key[0] == root_id and is_within(key[1], path):
                 work.void = True
 
+    def abandon(self) -> None:
+        """Forgets all that is under way: what is still being read counts for nothing when it comes back."""
+        for work in self._busy.values():
+            work.void = True
+        self._busy.clear()
+        self._walks.clear()
+        self._departed.clear()
+        self.retries.clear()
+        self.finished = []
+        self.changes = Changes()
+
+    def expects(self, work: Work) -> bool:
+        """False for a work that was abandoned."""
+        return self._busy.get(work.key) is work
+
     # -- the files to read
 
     def submit(self, works: list[Work], *, bulk: bool) -> None:

@@ -18,14 +18,14 @@ from livedex_ipc.errors import Unavailable
 log = logging.getLogger(__name__)
 
 
-def open_store(path: str) -> Store:
-    """The store at ``path``. Raises Unavailable when its disk cannot be used."""
+def open_store(path: str) -> tuple[Store, bool]:
+    """The store at ``path``, and whether it had to be begun anew. Raises Unavailable when its disk cannot be used."""
     try:
-        return Store.open(path)
+        return Store.open(path), False
     except (IndexDamaged, IndexNewer) as error:
         log.warning("index_put_aside", extra={"cause": type(error).__name__})
         put_aside(path)
-        return Store.open(path)
+        return Store.open(path), True
 
 
 def put_aside(path: str) -> str:

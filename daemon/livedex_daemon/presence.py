@@ -11,6 +11,8 @@ import logging
 import os
 import stat
 import time
+from collections.abc import Callable
+from typing import Any
 
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.roots import Root, RootState
@@ -18,7 +20,7 @@ from livedex_daemon.watching import Watching
 from livedex_indexing import plan
 from livedex_indexing.mounts import mount_kind
 from livedex_indexing.paths_text import display_path
-from livedex_indexing.sqlite import Store
+from livedex_indexing.sqlite import IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
 
@@ -33,9 +35,12 @@ class Presence:
         self._backlog = backlog
         self._watching = watching
         self.observer = "auto"
+        self.on_store_fault: Callable[[IndexUnwritable], None] = lambda _error: None
 
     def check(self, root: Root) -> None:
         """Looks at the root's folder itself, and acts when its state changed."""
+        if root.unsaved:
+            self._save(root)
         try:
             found = os.lstat(root.path)
             is_folder = stat.S_ISDIR(found.st_mode)
@@ -73,9 +78,8 @@ class Presence:
         if self._must_poll(root):
             root.poll(b"", remote=True)
         root.state = "recovering" if root.first_indexed else "indexing"
-        with self._store.transaction():
-            self._store.set_root(root.id, dev=dev, ino=ino, missing_since=None)
         self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
+        self._save(root, dev=dev, ino=ino, missing_since=None)
 
     def _must_poll(self, root: Root) -> bool:
         if self.observer == "polling" or self._watching.watcher is None:
@@ -90,9 +94,18 @@ class Presence:
         root.state = state
         if root.missing_since is None:
             root.missing_since = time.time()
-        with self._store.transaction():
-            self._store.set_root(root.id, missing_since=root.missing_since)
         self._backlog.drop_root(root.id)
+        self._save(root, missing_since=root.missing_since)
+
+    def _save(self, root: Root, **state: Any) -> None:
+        """Keeps the root's state for the next start; what cannot be written now is owed, and no reason to stop."""
+        root.unsaved.update(state)
+        try:
+            self._store.set_root(root.id, **root.unsaved)
+        except IndexUnwritable as error:
+            self.on_store_fault(error)
+        else:
+            root.unsaved.clear()
 
     def emptied(self, root: Root) -> None:
         """A walk found the root's folder empty though the index holds files of it."""
@@ -101,8 +114,7 @@ class Presence:
     def drop_expired(self, root: Root) -> None:
         """After a day without the root its entries go."""
         if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._holds_files(root):
-            with self._store.transaction():
-                self._store.remove_tree(root.id, b"")
+            self._store.remove_tree(root.id, b"")
 
     def walked(self, root: Root) -> None:
         """A walk of the whole root was committed."""
@@ -112,9 +124,8 @@ class Presence:
         root.first_indexed = True
         root.last_reconciled = time.time()
         root.walked_at = time.monotonic()
-        with self._store.transaction():
-            planned = plan.fingerprint(root.planned) if root.planned is not None else 0
-            self._store.set_root(root.id, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
+        planned = plan.fingerprint(root.planned) if root.planned is not None else 0
+        self._save(root, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
 
 
 def _is_empty(path: bytes) -> bool:

@@ -6,6 +6,7 @@ Invariant: a broken configuration changes nothing; a good one is applied as a wh
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from livedex_daemon.config import Config, RootConfig
 from livedex_daemon.roots import Root, RootTable
 from livedex_indexing import plan
 from livedex_indexing.ignore import RuleTree
+from livedex_indexing.sqlite import IndexUnwritable
 from livedex_ipc.errors import ConfigInvalid
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ class Reloader:
 
     def __init__(self, app: App, config: Config) -> None:
         self.config = config
+        self.owes = False  # the index could not take the configuration over; it is tried again
         self._app = app
         self._lock = asyncio.Lock()
         self._timer: asyncio.TimerHandle | None = None
@@ -39,7 +42,8 @@ class Reloader:
     async def begin(self) -> None:
         """The first configuration."""
         async with self._lock:
-            await self._apply(self.config, first=True)
+            with contextlib.suppress(IndexUnwritable):  # then it is owed, and what the index has is served
+                await self._apply(self.config, first=True)
 
     def soon(self) -> None:
         """The file may have changed: reads it once it was quiet for a moment. A fault goes to the status."""
@@ -55,6 +59,8 @@ class Reloader:
     async def _reload_quietly(self) -> None:
         try:
             await self.reload()
+        except IndexUnwritable as error:
+            log.warning("reload_waits", extra={"cause": error.message})
         except ConfigInvalid as error:
             log.warning("config_refused", extra={"faults": len((error.data or {}).get("faults", []))})
         except Exception:
@@ -73,7 +79,7 @@ class Reloader:
                 self._app.health.config_fault = error.message
                 raise
             self._app.health.config_fault = None
-            if config != self.config:
+            if config != self.config or self.owes:
                 await self._apply(config, first=False)
 
     async def _apply(self, config: Config, *, first: bool) -> None:
@@ -85,11 +91,13 @@ class Reloader:
         app.set_policy(config)
         if not first:
             app.jobs.reschedule(config)
+        self.owes = True
         await asyncio.wrap_future(app.worker.order(lambda: self._apply_roots(config, former, first)))
+        self.owes = False
         log.info("config_applied", extra={"roots": len(config.roots)})
 
     def _apply_roots(self, config: Config, former: Config, first: bool) -> None:
-        """On the worker's thread."""
+        """On the worker's thread. Raises IndexUnwritable; then it has to be done once more."""
         app = self._app
         if not first and config.watch.observer != former.watch.observer:
             app.watching.stop()
@@ -100,11 +108,12 @@ class Reloader:
         current = {root.path: root for root in app.worker.roots}
         wanted = {os.fsencode(root.path): root for root in config.roots}
         roots: list[Root] = []
+        fault: IndexUnwritable | None = None
         for path, root_config in wanted.items():
-            root = current.get(path)
-            if root is None:
-                root = self._admit(path, root_config, path in known)
-            roots.append(root)
+            try:
+                roots.append(current.get(path) or self._admit(path, root_config, path in known))
+            except IndexUnwritable as error:
+                fault = error  # the others must not wait for it
         nested = {root.id: root.nested for root in roots}
         app.worker.roots = RootTable(roots)
         regrouped = {root.id for root in roots if root.nested != nested[root.id]}
@@ -115,6 +124,8 @@ class Reloader:
                 with app.store.transaction():
                     app.store.drop_root(row.id)
         self._compare(config, former, first, wanted, regrouped)
+        if fault is not None:
+            raise fault
 
     def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
         store = self._app.store

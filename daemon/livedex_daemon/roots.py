@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 from livedex_daemon.backlog import is_within
 from livedex_daemon.config import RootConfig
@@ -39,6 +39,7 @@ class Root:
         self.refused: set[bytes] = set()  # folders that wanted a watch and got none
         self.remote: set[bytes] = set()  # folders where the kernel does not see every change
         self.planned: ChunkSettings | None = None  # the settings that every content of this root is known to follow
+        self.unsaved: dict[str, Any] = {}  # of its state, what the index does not hold yet
         self.overflows = 0
         self.walk_s = 0.0  # length of the last walk of the whole root
         self.walked_at = 0.0  # when it ended, on the monotonic clock

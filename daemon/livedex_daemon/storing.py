@@ -17,6 +17,7 @@ from livedex_daemon.walk import Changes, bare_row
 from livedex_indexing.backend import ChunkedContent, FileRow
 from livedex_indexing.marks import Marks
 from livedex_indexing.sqlite import Store
+from livedex_ipc.errors import Unavailable
 
 
 class Storing:
@@ -110,11 +111,16 @@ class Storing:
         """Takes the indexed files at or below ``path`` out, until their content or path changes. Returns how many."""
         rows = [row for row in self._rows_below(root.id, path) if row.status == "indexed" and row.content_hash]
         self._marks.add(root.path, ((row.path, row.content_hash) for row in rows if row.content_hash))
-        with self._store.transaction():
-            self._store.remove_files(root.id, [row.path for row in rows], forget=True)
-            self._store.put_files(
-                row._replace(status="skipped", reason="forgotten", content_id=None, signature=None) for row in rows
-            )
+        try:
+            with self._store.transaction():
+                self._store.remove_files(root.id, [row.path for row in rows], forget=True)
+                self._store.put_files(
+                    row._replace(status="skipped", reason="forgotten", content_id=None, signature=None) for row in rows
+                )
+        except Unavailable:
+            for row in rows:
+                self._marks.clear(root.path, row.path)
+            raise
         return len(rows)
 
     def _rows_below(self, root_id: int, path: bytes) -> Iterator[FileRow]:

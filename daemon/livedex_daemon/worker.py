@@ -18,10 +18,12 @@ from livedex_daemon.backlog import Backlog, Key
 from livedex_daemon.looking import Looker
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
 from livedex_daemon.presence import Presence
+from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.storing import Storing
 from livedex_daemon.walk import Changes
 from livedex_indexing.backend import ChunkedContent
+from livedex_indexing.database import translated
 from livedex_indexing.sqlite import IndexDamaged, IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
@@ -33,7 +35,6 @@ UNSETTLED_TRIES = 3
 UNSETTLED_PAUSE_S = 0.02
 STORE_PAUSE_S = 2.0  # between tries of a store that cannot be written
 
-StoreFault = IndexDamaged | IndexUnwritable
 T = TypeVar("T")
 
 
@@ -47,18 +48,21 @@ class Worker:
         looker: Looker,
         storing: Storing,
         presence: Presence,
+        rebuilder: Rebuilder,
         on_commit: Callable[[float, list[float]], None],
     ) -> None:
         """``on_commit(now, heard_at)``: after a commit, with when each of its changes was heard of (monotonic)."""
         self.store = store
         self.roots = RootTable()
         self.pool: Pool | None = None
-        self.store_fault: StoreFault | None = None
+        self.store_fault: IndexUnwritable | None = None
         self.unsettled: set[Key] = set()  # files that could not be read in one state, or not be chunked
         self._backlog = backlog
         self._looker = looker
         self._storing = storing
         self._presence = presence
+        presence.on_store_fault = self._store_failed
+        self._rebuilder = rebuilder
         self._on_commit = on_commit
         self._wake = threading.Event()
         self._stopping = False
@@ -93,19 +97,42 @@ class Worker:
         return future
 
     def forget(self, root: Root, path: bytes) -> int:
-        """Carries out ``files/delete``; to be ordered."""
+        """Carries out ``files/delete``; to be ordered. Raises Unavailable and changes nothing where it cannot."""
+        self.refuse_without_store()
         return self._storing.forget(root, path)
+
+    def refuse_without_store(self) -> None:
+        """Raises why the store cannot be written, where it cannot: nothing is promised then that could be lost.
+
+        To be ordered.
+        """
+        if self.store_fault is not None:
+            raise self.store_fault
+        try:
+            self.store.prove_writable()
+        except IndexUnwritable as error:
+            self._store_failed(error)
+            raise
 
     # -- the thread
 
     def _run(self) -> None:
         while not self._stopping:
             try:
-                idle = self._turn()
+                with translated(self.store.path):
+                    idle = self._turn()
+            except IndexDamaged:
+                self._replace_index("damaged")
+                idle = False
+            except IndexUnwritable as error:
+                self._start_over()
+                self._store_failed(error)
+                idle = True
             except Exception:
                 log.exception("worker_turn_failed")
-                idle = True
-                self._store_retry_at = time.monotonic() + STORE_PAUSE_S
+                self._start_over()
+                self._wake.wait(STORE_PAUSE_S)
+                idle = False
             if idle:
                 self._wake.wait(self._pause())
             self._wake.clear()
@@ -128,7 +155,7 @@ class Worker:
         worked = self._run_orders()
         if self.store_fault is not None:
             if time.monotonic() >= self._store_retry_at:
-                self._commit()
+                self._try_store()
             return not worked
         for entry in self._backlog.take(TAKE, self._looker.is_busy):
             self._looker.look_at(entry, self.roots.get(entry.key[0]))
@@ -148,9 +175,13 @@ class Worker:
             action, future = self._orders.popleft()
             ran = True
             try:
-                future.set_result(action())
+                with translated(self.store.path):
+                    result = action()
+                future.set_result(result)
             except BaseException as error:  # handed to whoever asked
                 future.set_exception(error)
+                if isinstance(error, IndexDamaged):
+                    self._replace_index("damaged")
         return ran
 
     # -- outcomes
@@ -162,6 +193,8 @@ class Worker:
             self._gather_until = time.monotonic() + GATHER_S
         for outcome in self.pool.collect(COLLECT - len(self._outcomes)):
             work = outcome.work
+            if not self._looker.expects(work):
+                continue
             if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
                 work.tries += 1
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
@@ -186,7 +219,7 @@ class Worker:
         if looker.changes or outcomes:
             try:
                 again = self._storing.apply(looker.changes, outcomes)
-            except (IndexDamaged, IndexUnwritable) as error:
+            except IndexUnwritable as error:
                 self._store_failed(error)
                 return
         self.store_fault = None
@@ -202,9 +235,53 @@ class Worker:
             root = self.roots.get(entry.key[0])
             if not entry.key[1] and root is not None:
                 self._presence.walked(root)
+                self._rebuilder.walked(self.roots)
         self._backlog.done(finished)
 
-    def _store_failed(self, error: StoreFault) -> None:
+    # -- a store that fails
+
+    def mend(self, *, damaged: bool = False) -> bool:
+        """Looks whether the index file is still ours and sound, and begins a new one where not. True when it did.
+
+        ``damaged``: a reader has found it so. To be ordered.
+        """
+        try:
+            cause = "damaged" if damaged else self._rebuilder.look()
+        except IndexUnwritable as error:
+            self._store_failed(error)
+            return False
+        if cause is not None:
+            self._replace_index(cause)
+        return cause is not None
+
+    def _replace_index(self, cause: str) -> None:
+        self._start_over()
+        try:
+            self._rebuilder.replace(cause, self.roots)
+        except IndexUnwritable as error:
+            self._store_failed(error)
+        else:
+            self.store_fault = None
+
+    def _start_over(self) -> None:
+        """Nothing of what is under way can be trusted to reach the store: all of it is looked at again."""
+        self._looker.abandon()
+        self._outcomes = []
+        self._backlog.hand_back()
+
+    def _try_store(self) -> None:
+        """Once more what could not be stored; where that was nothing, whether it could be."""
+        self._store_retry_at = time.monotonic() + STORE_PAUSE_S
+        if self.mend() or self.store_fault is None:
+            return
+        try:
+            self.store.prove_writable()
+        except IndexUnwritable as error:
+            self._store_failed(error)
+            return
+        self._commit()
+
+    def _store_failed(self, error: IndexUnwritable) -> None:
         if self.store_fault is None:
             log.error("store_failed", extra={"error": type(error).__name__, "cause": repr(error.__cause__)})
         self.store_fault = error

@@ -28,7 +28,14 @@ STEPS: Final = ("schema.sql",)
 SCHEMA_VERSION: Final = len(STEPS)
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
-_UNWRITABLE = (apsw.FullError, apsw.IOError, apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError)
+_UNWRITABLE = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.CantOpenError,
+    apsw.PermissionsError,
+    apsw.ConnectionClosedError,  # the file is being replaced
+)
 
 
 class IndexDamaged(Unavailable):

@@ -30,6 +30,8 @@ CREATE TABLE forgotten (
 ) WITHOUT ROWID;
 """
 
+_PUT: Final = "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)"
+
 
 class MarksUnusable(Unavailable):
     """The file of marks cannot be read or written, or is none. It is precious: it is never rebuilt."""
@@ -53,7 +55,7 @@ class Marks:
     def add(self, root: bytes, files: Iterable[tuple[bytes, bytes]]) -> int:
         """Marks files, given as (relative path, content hash), durably. Returns how many."""
         rows = [(root, path, digest) for path, digest in files]
-        self._write("INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)", rows)
+        self._write(_PUT, rows)
         self._held.update({(root, path): digest for root, path, digest in rows})
         return len(rows)
 
@@ -71,6 +73,18 @@ class Marks:
 
     def is_forgotten(self, root: bytes, path: bytes, content_hash: bytes) -> bool:
         return self._held.get((root, path)) == content_hash
+
+    def keep(self) -> bool:
+        """Makes the file again from what is held where somebody removed it. True when it had to."""
+        if os.path.lexists(self.path):
+            return False
+        self._db.close()
+        try:
+            self._db = _open(self.path)
+        except (apsw.Error, OSError) as error:
+            raise self._unusable(error) from error
+        self._write(_PUT, [(root, path, digest) for (root, path), digest in self._held.items()])
+        return True
 
     def close(self) -> None:
         self._db.close()

@@ -19,6 +19,7 @@ from livedex_indexing.backend import STATUSES, ChunkedContent, Counts, FileRow, 
 from livedex_indexing.contents import ContentTable
 from livedex_indexing.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
 from livedex_indexing.filerows import FileTable, to_signed, to_unsigned
+from livedex_indexing.intact import Intact, Loss
 
 __all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
 
@@ -30,6 +31,7 @@ _ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconc
             FROM roots ORDER BY path"""
 _PUT_ROOT = """INSERT INTO roots (path, dev, ino) VALUES (?, ?, ?)
                ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino RETURNING id"""
+_KEEP_ROOT = """INSERT INTO roots (id, path, dev, ino, missing_since) VALUES (?, ?, ?, ?, ?)"""
 _ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled", "planned")
 _VISIBLE: Final = frozenset({"missing_since"})  # what of a root's state a search can see
 _STATUSES = "SELECT root_id, status, count(*) FROM files GROUP BY root_id, status"
@@ -46,11 +48,16 @@ class Store:
 
     def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float]) -> None:
         self.path = path
+        self._now = now
+        self._use(db)
+
+    def _use(self, db: apsw.Connection) -> None:
         self._db = db
-        self._contents = ContentTable(db, now)
+        self._contents = ContentTable(db, self._now)
         self._files = FileTable(db, self._contents)
         self._changed = False
         self.generation: int = int(db.execute(_GENERATION).get)
+        self._intact = Intact(db, self.path)
 
     @classmethod
     def open(cls, path: str, *, now: Callable[[], float] = time.time) -> Store:
@@ -62,6 +69,33 @@ class Store:
         db = open_writer(path)
         with translated(path):
             return cls(db, path, now)
+
+    def reopen(self) -> None:
+        """Begins anew with what stands at the path now, or with nothing: for when the file was lost or put aside.
+
+        The generation goes on growing, so that nothing remembered of the former file is taken for the new one's.
+        Raises what `open` raises; until a later call succeeds every use raises IndexUnwritable.
+        """
+        # Closed first: the last connection to close removes the log by its name, which may be the new file's by then.
+        self._db.close()
+        former = self.generation
+        db = open_writer(self.path)
+        with translated(self.path):
+            db.execute(_SET_GENERATION, (former + 1,))
+            self._use(db)
+
+    def loss(self) -> Loss | None:
+        """What happened to the file under us (deleted, replaced, truncated, overwritten), None while nothing did."""
+        with translated(self.path):
+            try:
+                return self._intact.loss()
+            except OSError as error:
+                raise IndexUnwritable(f"the index {self.path} cannot be read: {error.strerror}") from error
+
+    def prove_writable(self) -> None:
+        """Writes and commits what changes nothing. Raises IndexUnwritable or IndexDamaged."""
+        with self.transaction():
+            self._db.execute(_SET_GENERATION, (self.generation,))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -99,6 +133,11 @@ class Store:
         """Adds a root, or takes the new ``dev`` and ``ino`` of a known one. Returns its id."""
         with self.transaction():
             return int(self._db.execute(_PUT_ROOT, (path, to_signed(dev), to_signed(ino))).get)
+
+    def keep_root(self, root_id: int, path: bytes, dev: int, ino: int, missing_since: float | None) -> None:
+        """Adds a root under the id that it had in a former file, with nothing indexed yet."""
+        with self.transaction():
+            self._db.execute(_KEEP_ROOT, (root_id, path, to_signed(dev), to_signed(ino), missing_since))
 
     def roots(self) -> list[RootRow]:
         return read_roots(self._db)

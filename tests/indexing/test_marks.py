@@ -35,6 +35,20 @@ def test_a_mark_holds_for_one_path_and_one_content(marks: Marks) -> None:
     assert not marks.is_forgotten(b"/r", b"a/x", ONE)
 
 
+def test_a_file_that_was_removed_is_made_again(marks: Marks) -> None:
+    marks.add(b"/r", [(b"a/x", ONE), (b"b", TWO)])
+    marks.clear(b"/r", b"b")
+    assert not marks.keep(), "it is there"
+    os.unlink(marks.path)
+    assert marks.keep()
+    marks.add(b"/r", [(b"c", TWO)])
+    again = Marks(marks.path)
+    assert again.is_forgotten(b"/r", b"a/x", ONE)
+    assert again.is_forgotten(b"/r", b"c", TWO)
+    assert not again.is_marked(b"/r", b"b")
+    again.close()
+
+
 def test_clearing_a_file_a_folder_a_root(marks: Marks) -> None:
     marks.add(b"/r", [(path, ONE) for path in (b"a/x", b"a/b/x", b"ab/x", b"a", b"z")])
     marks.add(b"/s", [(b"a/x", ONE)])

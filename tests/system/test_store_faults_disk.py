@@ -1,0 +1,125 @@
+"""The disk of the index is full, read-only or broken: searches go on, nothing is promised that could be lost."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from faults import Disk, injected, needs_namespaces, with_small_disk
+from livedex_ipc.errors import Unavailable
+from support import Daemon, Home, Tree, add_root, found, wait_until
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+HEALED_S = 10.0  # the promise
+
+Fault = Callable[[Daemon, Home], AbstractContextManager[None]]
+
+if sys.platform != "linux":
+    pytest.skip("namespaces and strace are Linux's", allow_module_level=True)
+
+
+def codes(client: Client) -> set[str]:
+    return {warning["code"] for warning in client.call("status")["warnings"]}
+
+
+@pytest.fixture
+def daemon(home: Home, start_daemon: Callable[..., Daemon]) -> Daemon:
+    return start_daemon(wrap=with_small_disk(home.data, 8))
+
+
+@pytest.fixture
+def indexed(client: Client, tree: Tree) -> Iterator[Client]:
+    tree.write_all({f"f{number}.txt": f"some words and number{number}\n" for number in range(30)})
+    tree.write("forgettable.txt", "canaryword\n")
+    add_root(client, tree)
+    yield client
+
+
+@contextmanager
+def full(daemon: Daemon, home: Home) -> Iterator[None]:
+    disk = Disk(daemon, home.data)
+    disk.fill()
+    yield
+    disk.free()
+
+
+def failing(error: str) -> Fault:
+    """Writes to the index fail so, as after a remount that the kernel forces on a disk with open files."""
+
+    @contextmanager
+    def fault(daemon: Daemon, home: Home) -> Iterator[None]:
+        index = home.data / "index.db"
+        paths = [word for suffix in ("", "-wal") for word in ("-P", f"{index}{suffix}")]
+        with injected(daemon, *paths, "-e", "trace=pwrite64", "-e", f"inject=pwrite64:error={error}"):
+            yield
+
+    return fault
+
+
+NEEDED = [needs_namespaces, pytest.mark.needs("strace")]
+FAULTS = [
+    pytest.param(full, "disk_full", id="full", marks=needs_namespaces),
+    pytest.param(failing("EROFS"), "backend_unavailable", id="read-only", marks=NEEDED),
+    pytest.param(failing("EIO"), "backend_unavailable", id="EIO", marks=NEEDED),
+    pytest.param(failing("ENOSPC"), "disk_full", id="ENOSPC", marks=NEEDED),
+]
+
+
+def refused(client: Client, method: str, params: dict[str, Any]) -> bool:
+    with pytest.raises(Unavailable) as error:
+        client.call(method, params)
+    return error.value.code == 4 and "index.db" in error.value.message
+
+
+@pytest.mark.parametrize(("fault", "code"), FAULTS)
+def test_searches_go_on_and_it_heals(
+    indexed: Client, tree: Tree, home: Home, daemon: Daemon, tmp_path: Any, fault: Fault, code: str
+) -> None:
+    other = Tree(tmp_path / "other")
+    other.write("other.txt", "otherword\n")
+    config = home.config.read_text()
+    with fault(daemon, home):
+        text = "".join(f"later{number} " for number in range(40_000))
+        tree.write_all({f"late{number}.txt": f"{number} {text}" for number in range(6)})
+        tree.write("f0.txt", "changedword\n")
+        wait_until(lambda: code in codes(indexed), what=f"the warning {code}")
+        assert indexed.call("status")["state"] == "degraded"
+        answer = indexed.call("search", {"query": "words", "limit": 100})
+        assert (answer["fresh"], answer["reason"]) == (False, "store")
+        assert len(answer["hits"]) == 29, "all but the one that changed, whose old text is not shown"
+        assert code in {warning["code"] for warning in answer["warnings"]}
+        assert refused(indexed, "roots/add", {"path": str(other)})
+        assert home.config.read_text() == config, "refused means that nothing was done"
+        assert refused(indexed, "files/delete", {"path": str(tree / "forgettable.txt")})
+        assert indexed.call("search", {"query": "canaryword", "fresh": False})["hits"]
+    wait_until(lambda: code not in codes(indexed), HEALED_S, what="health")
+    assert found(indexed, "changedword") == ["f0.txt"]
+    assert found(indexed, "number0") == []
+    assert len(found(indexed, "later39999", group="file")) == 6
+    assert found(indexed, "canaryword") == ["forgettable.txt"]
+    assert indexed.call("index/audit", {})["differences"] == []
+    add_root(indexed, other)
+    assert found(indexed, "otherword") == ["other.txt"]
+
+
+@needs_namespaces
+def test_a_full_disk_of_the_log_costs_lines_only(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+    tree.write("a.txt", "firstword\n")
+    daemon = start_daemon(wrap=with_small_disk(home.path / "log", 1))
+    disk = Disk(daemon, home.path / "log")
+    disk.fill()
+    with daemon.client() as client:
+        add_root(client, tree)
+        for number in range(20):
+            client.call("server/reload")
+            tree.write("a.txt", f"word{'abcdefghijklmnopqrst'[number]}\n")
+            assert found(client, f"word{'abcdefghijklmnopqrst'[number]}") == ["a.txt"]
+        assert client.call("status")["state"] == "ready"
+    disk.free()
+    assert daemon.stop() == 0
