@@ -7,38 +7,33 @@ when the index would find it, because the index's own tokenizer reads both.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from livedex_indexing.asked import Unit
 from livedex_indexing.terms import parts_of
 
 Span = tuple[int, int]
+Token = tuple[int, int, str]  # a word of a text: start and end in code points, and as the index has it
 Tokenizer = Callable[[bytes], list[tuple[int, int, str]]]
 
 _MIXED: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _SPACE: Final = re.compile(r"\s+")
 
 
-class Token(NamedTuple):
-    """A word of a text, in code points."""
-
-    start: int
-    end: int
-    text: str
-
-
 def tokens_of(text: str, tokenizer: Tokenizer) -> list[Token]:
     encoded = text.encode("utf-8", "replace")
     found = tokenizer(encoded)
     if len(encoded) == len(text):
-        return [Token(start, end, token) for start, end, token in found]
-    tokens, chars, at = [], 0, 0
+        return found
+    tokens: list[Token] = []
+    chars = at = 0
     for start, end, token in found:
         chars += len(encoded[at:start].decode("utf-8", "replace"))
         length = len(encoded[start:end].decode("utf-8", "replace"))
-        tokens.append(Token(chars, chars + length, token))
+        tokens.append((chars, chars + length, token))
         chars, at = chars + length, end
     return tokens
 
@@ -53,7 +48,7 @@ class WrittenPhrase:
     def __init__(self, text: str, words: Tokenizer) -> None:
         self._words = words
         tokens = tokens_of(text, words)
-        self._tokens = [token.text for token in tokens]
+        self._tokens = [token[2] for token in tokens]
         self._gaps = _gaps(text, tokens)
 
     def places(self, text: str) -> list[Span]:
@@ -64,18 +59,18 @@ class WrittenPhrase:
         found = []
         for place in range(len(tokens) - length + 1):
             piece = tokens[place : place + length]
-            if [token.text for token in piece] == self._tokens and self._gaps_fit(text, piece):
-                found.append((piece[0].start, piece[-1].end))
+            if [token[2] for token in piece] == self._tokens and self._gaps_fit(text, piece):
+                found.append((piece[0][0], piece[-1][1]))
         return found
 
     def _gaps_fit(self, text: str, piece: Sequence[Token]) -> bool:
         first, *between, last = self._gaps
-        before, after = text[: piece[0].start], text[piece[-1].end :]
+        before, after = text[: piece[0][0]], text[piece[-1][1] :]
         if first and not _SPACE.sub("", before[-4 * len(first) - 8 :]).endswith(first):
             return False
         if last and not _SPACE.sub("", after[: 4 * len(last) + 8]).startswith(last):
             return False
-        gaps = (text[left.end : right.start] for left, right in pairwise(piece))
+        gaps = (text[left[1] : right[0]] for left, right in pairwise(piece))
         return all(not wanted or _SPACE.sub("", gap) == wanted for wanted, gap in zip(between, gaps, strict=True))
 
 
@@ -89,32 +84,52 @@ class Marker:
         self._single = {unit.stems[0] for unit in units if len(unit.stems) == 1 and not unit.prefix}
         self._prefixes = tuple(unit.stems[0] for unit in units if len(unit.stems) == 1 and unit.prefix)
         self._rows = [unit for unit in units if len(unit.stems) > 1]
+        # A stem keeps the beginning of its word, of a short one all but the last letter.
+        self._begin = {stem[: max(1, min(4, len(stem) - 1))] for stem in self._single | set(self._prefixes)}
 
     def spans(self, text: str) -> list[Span]:
         tokens = tokens_of(text, self._stems)
-        found: list[Span] = []
-        for place, token in enumerate(tokens):
-            if self._is_wanted(token.text):
-                found.append((token.start, token.end))
-            elif self._single and _MIXED.search(text, token.start, token.end):
-                found += self._parts(text, token)
-            found += [span for unit in self._rows if (span := _row_at(tokens, place, unit)) is not None]
+        single, prefixes = self._single, self._prefixes
+        found = [(start, end) for start, end, token in tokens if token in single]
+        if prefixes:
+            found += [(start, end) for start, end, token in tokens if token.startswith(prefixes)]
+        if self._begin:
+            found += self._parts(text, tokens)
+        for unit in self._rows:
+            places = [place for place, token in enumerate(tokens) if token[2] == unit.stems[0]]
+            found += [span for place in places if (span := _row_at(tokens, place, unit)) is not None]
         for phrase in self._phrases:
             found += phrase.places(text)
         return merged(found)
 
-    def _is_wanted(self, token: str) -> bool:
-        return token in self._single or token.startswith(self._prefixes)
+    def _parts(self, text: str, tokens: list[Token]) -> list[Span]:
+        """The parts of words like ``getHTTPResponse`` that are asked for; the index has a column for them."""
+        changes = [match.start() for match in _MIXED.finditer(text)]
+        if not changes:
+            return []
+        starts = [token[0] for token in tokens]
+        held = {bisect_right(starts, change) - 1 for change in changes}
+        found: list[Span] = []
+        for place in sorted(held):
+            if place >= 0 and not self._is_wanted(tokens[place][2]):
+                found += self._parts_of(text, tokens[place])
+        return found
 
-    def _parts(self, text: str, token: Token) -> list[Span]:
-        """The parts of ``getHTTPResponse`` that are asked for: the index has them in a column of their own."""
-        found, at = [], token.start
-        for part in parts_of(text[token.start : token.end]):
+    def _parts_of(self, text: str, token: Token) -> list[Span]:
+        start, end, _ = token
+        word = text[start:end]
+        if word.isascii() and not any(begin in word.lower() for begin in self._begin):
+            return []
+        found, at = [], start
+        for part in parts_of(word):
             at = text.index(part, at)
             if any(self._is_wanted(stem) for _, _, stem in self._stems(part.encode())):
                 found.append((at, at + len(part)))
             at += len(part)
         return found
+
+    def _is_wanted(self, token: str) -> bool:
+        return token in self._single or token.startswith(self._prefixes)
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
@@ -130,14 +145,14 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 def _row_at(tokens: Sequence[Token], place: int, unit: Unit) -> Span | None:
     piece = tokens[place : place + len(unit.stems)]
-    if len(piece) < len(unit.stems) or [token.text for token in piece[:-1]] != list(unit.stems[:-1]):
+    if len(piece) < len(unit.stems) or [token[2] for token in piece[:-1]] != list(unit.stems[:-1]):
         return None
-    last, wanted = piece[-1].text, unit.stems[-1]
+    last, wanted = piece[-1][2], unit.stems[-1]
     fits = last.startswith(wanted) if unit.prefix else last == wanted
-    return (piece[0].start, piece[-1].end) if fits else None
+    return (piece[0][0], piece[-1][1]) if fits else None
 
 
 def _gaps(text: str, tokens: Sequence[Token]) -> list[str]:
     """What stands before, between and behind the words, without blanks."""
-    edges = [0, *(edge for token in tokens for edge in (token.start, token.end)), len(text)]
+    edges = [0, *(edge for token in tokens for edge in token[:2]), len(text)]
     return [_SPACE.sub("", text[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]

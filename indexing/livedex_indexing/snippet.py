@@ -5,6 +5,7 @@ Invariant: a snippet is a verbatim slice of the text, at most so long as asked, 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -62,8 +63,13 @@ def _window(lines: Sequence[Span], spans: Sequence[Span], max_chars: int) -> tup
 
 
 def _densest(lines: Sequence[Span], spans: Sequence[Span], max_chars: int) -> tuple[int, int]:
-    held = [(line, sum(1 for a, b in spans if a < end and b > start)) for line, (start, end) in enumerate(lines)]
-    held = [(line, count) for line, count in held if count]
+    counts: dict[int, int] = {}
+    starts = [start for start, _ in lines]
+    for a, b in spans:
+        for line in range(max(0, bisect_right(starts, a) - 1), bisect_left(starts, b)):
+            if a < lines[line][1] and b > lines[line][0]:
+                counts[line] = counts.get(line, 0) + 1
+    held = sorted(counts.items())
     if not held:
         return 0, 0
     best, most, begin, count = (held[0][0], held[0][0]), 0, 0, 0

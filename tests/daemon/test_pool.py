@@ -64,7 +64,12 @@ def works(root: Root, *names: str) -> list[Work]:
 
 def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
     found: list[Outcome] = []
-    wait_until(lambda: found.extend(pool.collect(100)) or len(found) >= count, 60, what=f"{count} outcomes")
+
+    def collected() -> bool:
+        found.extend(pool.collect(100))
+        return len(found) >= count
+
+    wait_until(collected, 60, what=f"{count} outcomes")
     assert len(found) == count
     assert pool.outstanding == 0
     return {outcome.work.path.decode(): outcome for outcome in found}
@@ -177,7 +182,7 @@ def test_bulk_work_waits_until_it_may_run(make: Callable[..., Pool], root: Root,
     pool.submit(works(root, "bulk.txt"), bulk=True)
     pool.submit(works(root, "edit.txt"), bulk=False)
     found: list[Outcome] = []
-    wait_until(lambda: found.extend(pool.collect(10)) or found, what="the edit's outcome")
+    wait_until(lambda: found or found.__iadd__(pool.collect(10)), what="the edit's outcome")
     assert [outcome.work.path for outcome in found] == [b"edit.txt"]
     assert pool.held_back
     allowed.append(True)

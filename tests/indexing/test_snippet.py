@@ -72,11 +72,10 @@ def test_a_phrase_keeps_its_punctuation() -> None:
 def test_tokens_stand_where_they_say(text: str) -> None:
     tokens = tokens_of(text, words)
     at = 0
-    for token in tokens:
-        assert at <= token.start < token.end <= len(text)
-        at = token.end
-        again = [found.text for found in tokens_of(text[token.start : token.end], words)]
-        assert again == [token.text]
+    for start, end, word in tokens:
+        assert at <= start < end <= len(text)
+        at = end
+        assert [found for _, _, found in tokens_of(text[start:end], words)] == [word]
 
 
 def test_overlapping_places_become_one() -> None:
