@@ -50,9 +50,12 @@ def identity(path: str) -> Identity | None:
 
 
 def unbind(path: str, bound: Identity) -> None:
-    """Removes the socket's file if it still is the one that was bound. One that was inherited is never given here."""
+    """Removes the socket's file if it still is the one that was bound. One that was inherited is never given here.
+
+    One that may not be removed stays: the next daemon finds that nobody answers on it, and takes its place.
+    """
     if identity(path) == bound:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, PermissionError):
             os.unlink(path)
 
 

@@ -18,7 +18,6 @@
 Invariant: an error that crossed the socket is raised again as the same class, with the same message and data.
 """
 
-# ruff: noqa: N818  (the names are the contract's words for the codes; "Error" on each would say nothing)
 from __future__ import annotations
 
 from collections.abc import Mapping

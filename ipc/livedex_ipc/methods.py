@@ -157,7 +157,6 @@ _SEARCH_FIELDS = (
     Field("next_offset", "integer?", "ask the next page with it; null at the end"),
     Field("warnings", "array", "{code, message, remedy}"),
     Field("reason", "string", "why not fresh", optional=True),
-    Field("did_you_mean", "object", "{query, applied}", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),

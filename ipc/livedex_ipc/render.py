@@ -160,14 +160,10 @@ def state_lines(result: dict[str, Any], *, colour: bool) -> Iterator[str]:
     """What must be known beside an answer: why it is not fresh, a spelling, warnings with their remedy; a line each."""
     style = Style(colour)
     name = style.bad("livedex:")
-    if result.get("fresh") is False:
-        reason = str(result.get("reason", ""))
+    if result.get("fresh") is False and "reason" in result:  # without a reason nobody asked for it to be fresh
+        reason = str(result["reason"])
         pending = f", {result['pending']} pending" if result.get("pending") else ""
         yield f"{name} not fresh: {visible(_REASONS.get(reason, reason))}{pending}"
-    suggestion = result.get("did_you_mean")
-    if suggestion:
-        verb = "searched for" if suggestion["applied"] else "did you mean"
-        yield f"{name} {verb}: {style.strong(visible(suggestion['query']))}"
     for warning in result.get("warnings", ()):
         yield f"{name} {warning_text(warning)}"
 

@@ -40,7 +40,7 @@ def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | No
     try:
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise Unavailable(f"the daemon cannot be started: {path}: {error.strerror}", {"path": path}) from error
+        raise _unusable(path, error) from error
     try:
         found = None
         while found is None:
@@ -140,7 +140,13 @@ def _make_folder(folder: str) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as error:
-        raise Unavailable(f"the daemon cannot be started: {folder}: {error.strerror}", {"path": folder}) from error
+        raise _unusable(folder, error) from error
+
+
+def _unusable(path: str, error: OSError) -> Unavailable:
+    message = f"the daemon cannot be started: {path}: {error.strerror}"
+    remedy = "make its folder writable, or set LIVEDEX_HOME to another one"
+    return Unavailable(f"{message}; {remedy}", {"path": path})
 
 
 def _pause(where: str, deadline: float, message: str | None = None) -> None:

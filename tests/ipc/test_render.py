@@ -116,12 +116,10 @@ def test_what_an_answer_lacks_is_said_with_its_remedy() -> None:
         "fresh": False,
         "reason": "deadline",
         "pending": 3,
-        "did_you_mean": {"query": "frobnicate", "applied": True},
         "warnings": [{"code": "watch_limit", "message": "too few watches", "remedy": "raise it"}],
     }
     assert list(state_lines(result, colour=False)) == [
         "livedex: not fresh: the time ran out before the newest changes were indexed, 3 pending",
-        "livedex: searched for: frobnicate",
         "livedex: watch_limit: too few watches (raise it)",
     ]
     assert not list(state_lines({"fresh": True, "warnings": []}, colour=False))

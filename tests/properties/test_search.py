@@ -85,8 +85,8 @@ def admits(corpus: Corpus, path: str, query: str, params: dict[str, Any]) -> boo
     inside = params.get("path")
     tests = [
         inside is None or full.startswith(inside.rstrip("/") + "/"),
-        # A root that is named stands for what lies in it, other roots too.
-        "roots" not in params or any(root == named or root.startswith(named + "/") for named in params["roots"]),
+        # A file belongs to the innermost root that holds it, so a root inside the one that is named is another root.
+        "roots" not in params or root in params["roots"],
         "languages" not in params or language in {name.lower() for name in params["languages"]},
         "kinds" not in params or kind in params["kinds"],
         "globs" not in params or _glob(rel, params["globs"]),
