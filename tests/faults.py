@@ -42,6 +42,17 @@ def with_small_disk(folder: Path, megabytes: int) -> list[str]:
     return in_namespaces(script, str(folder), str(megabytes))
 
 
+def with_inotify_limit(name: str, value: int) -> list[str]:
+    """``name``: ``max_inotify_watches`` or ``max_inotify_instances``, of a user namespace of the daemon's own."""
+    return in_namespaces('echo "$2" > "/proc/sys/user/$1"', name, str(value))
+
+
+def limit(daemon: Daemon, name: str, value: int) -> None:
+    """Sets such a limit while the daemon runs."""
+    enter = ["nsenter", "-t", str(daemon.pid), "-U", "--preserve-credentials"]
+    subprocess.run([*enter, "sh", "-c", f"echo {value} > /proc/sys/user/{name}"], check=True)
+
+
 class Disk:
     """The inside of a daemon's private mount, reached by way of its process."""
 

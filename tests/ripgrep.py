@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covering import MARKS
+from covering import MARKS, OTHERS
 from ondisk import WAIT_MS, Record, path_params, raw_path
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ LONGEST = 60  # characters of a word that is asked for
 PAGE = 1000
 WINDOW = 10_000  # offset and limit together
 RG = ["rg", "-w", "-F", "--text", "--no-ignore", "--hidden", "--no-config"]
+
+_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Pc")  # to ripgrep, beside letters and digits; and the joiners
 
 Copies = Mapping[bytes, set[bytes]]
 Texts = Callable[[bytes], str]
@@ -85,7 +87,8 @@ def sample(names: Iterable[bytes], text_of: Texts, count: int, seed: int, common
 
 
 def by_ripgrep(root: Path, words: Iterable[str]) -> dict[str, Found]:
-    """One run for all words: as each of them is a whole word, no two can match at one place."""
+    """One run for all words. Where it differs from ours each word is asked alone: among many patterns ripgrep 13 takes
+    pieces of a line for words (``f`` and ``or`` of ``for``)."""
     asked = {word.casefold(): word for word in words}
     found = {word: Found(set(), set()) for word in asked.values()}
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as patterns:
@@ -105,9 +108,10 @@ def by_ripgrep(root: Path, words: Iterable[str]) -> dict[str, Found]:
     return found
 
 
-def by_ripgrep_alone(root: Path, word: str) -> set[bytes]:
-    """``rg -l -w -F WORD``: what the run for all words must agree with."""
-    done = subprocess.run([*RG, "-l", "--null", "--", word, "."], cwd=root, capture_output=True, check=False)
+def by_ripgrep_alone(root: Path, word: str, *options: str) -> set[bytes]:
+    """``rg -l -w -F WORD``."""
+    command = [*RG, *options, "-l", "--null", "--", word, "."]
+    done = subprocess.run(command, cwd=root, capture_output=True, check=False)
     return {name.removeprefix(b"./") for name in done.stdout.split(b"\0") if name}
 
 
@@ -173,18 +177,24 @@ def compare(
     both, count = 0, 0
     explained: Counter[str] = Counter()
     unexplained: list[str] = []
-    for word, theirs in by_ripgrep(root, words).items():
+    for word, at_once in by_ripgrep(root, words).items():
         count += 1
-        ours = by_livedex(client, root, f'"{word}"', copies)
+        ours, theirs = by_livedex(client, root, f'"{word}"', copies), at_once
+        if ours != theirs.any_case & indexed:
+            theirs = Found(by_ripgrep_alone(root, word), by_ripgrep_alone(root, word, "-i"))
         both += len(ours & theirs.exact)
         explained["case"] += len(ours & theirs.any_case - theirs.exact)
         for name in ours - theirs.any_case:
-            _count(explained, unexplained, why_found(word, text_of(name)), f"{word}: only livedex has {name!r}")
+            reason = why_found(word, text_of(name), _bytes(root, name))
+            _count(explained, unexplained, reason, f"{word}: only livedex has {name!r}")
         for name in (theirs.exact & indexed) - ours:
-            raw = (root / os.fsdecode(name)).read_bytes()
-            reason = why_missed(word, text_of(name), raw)
+            reason = why_missed(word, text_of(name), _bytes(root, name))
             _count(explained, unexplained, reason, f"{word}: only ripgrep has {name!r}")
     return Differences(count, both, explained, unexplained)
+
+
+def _bytes(root: Path, name: bytes) -> bytes:
+    return (root / os.fsdecode(name)).read_bytes()
 
 
 def _count(explained: Counter[str], unexplained: list[str], reason: str | None, told: str) -> None:
@@ -207,13 +217,19 @@ def folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text).casefold() if not "\u0300" <= c <= "\u0331")
 
 
-def why_found(word: str, text: str) -> str | None:
+def why_found(word: str, text: str, raw: bytes) -> str | None:
     """Why livedex finds a word in a text although ripgrep does not; None when nothing explains it."""
+    if not _is_utf8(raw) and _stands_in_other_encoding(word, raw):
+        return "the file is in an encoding that ripgrep does not know"
+    lower = text.lower()
+    places = [at for at in _places(lower, word.lower()) if _stands_free(lower, at, len(word))]
+    if any(not _has_neighbour(lower, at, len(word)) for at in places):
+        return None  # a whole word by ripgrep's own rule
+    if places:
+        return "the word is joined to others by _ or a mark, which part words"
     plain, core = folded(text), folded(word)
     if any(_stands_free(plain, at, len(core)) for at in _places(plain, core)):
-        if not any(_stands_free(text.lower(), at, len(word)) for at in _places(text.lower(), word.lower())):
-            return "diacritics"
-        return "the word is joined to others by _ or a mark, which part words"
+        return "diacritics"
     pattern = r"\s*".join(map(re.escape, re.findall(r"[^\W_]+|_+|\W", core)))
     if "_" in core and re.search(pattern, plain):
         return "blanks around the _ of a phrase"
@@ -243,6 +259,23 @@ def _stands_free(text: str, at: int, length: int) -> bool:
     """Whether no letter of the tokenizer's stands right before or behind."""
     before, after = text[at - 1 : at] if at else "", text[at + length : at + length + 1]
     return not (before and is_letter(before)) and not (after and is_letter(after))
+
+
+def _has_neighbour(text: str, at: int, length: int) -> bool:
+    """Whether what ripgrep takes as part of a word stands right before or behind."""
+    around = text[max(at - 1, 0) : at] + text[at + length : at + length + 1]
+    return any(c.isalnum() or unicodedata.category(c) in _ALSO_IN_WORDS or c in "\u200c\u200d" for c in around)
+
+
+def _stands_in_other_encoding(word: str, raw: bytes) -> bool:
+    for encoding in OTHERS:
+        try:
+            text = raw.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+        if any(_stands_free(text, at, len(word)) for at in _places(text, word)):
+            return True
+    return False
 
 
 def _is_utf8(raw: bytes) -> bool:

@@ -270,6 +270,13 @@ class Daemon:
         self.process.kill()
         self.process.wait()
 
+    def pause(self) -> None:
+        """SIGSTOP: the kernel goes on queueing what happens meanwhile."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
     def restart(self) -> Daemon:
         self.stop()
         return self.start()

@@ -18,6 +18,7 @@ from livedex_daemon import config as configuration
 from livedex_daemon import logs, memory
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import Config
+from livedex_daemon.door import Door
 from livedex_daemon.freshness import Freshness
 from livedex_daemon.handlers import Handlers
 from livedex_daemon.health import FreshnessFigures, Health
@@ -38,7 +39,6 @@ from livedex_daemon.worker import Worker
 from livedex_indexing.database import IndexDamaged
 from livedex_indexing.marks import Marks
 from livedex_indexing.plan import ChunkSettings
-from livedex_ipc.binding import Identity, bind, identity, unbind
 from livedex_ipc.server import Server
 from livedex_service import supervisor
 
@@ -115,15 +115,15 @@ class App:
             self._loop.add_signal_handler(number, self._stopping.set)
         self._loop.add_signal_handler(signal.SIGHUP, self._config_edited_soon)
         sockets = supervisor.inherited_sockets()
-        sock = sockets[0] if sockets else bind(self.locations.socket_path)
-        bound = None if sockets else identity(self.locations.socket_path)
+        door = self.health.door = Door(self.locations.socket_path, sockets[0] if sockets else None)
+        keeping = asyncio.create_task(door.keep(self.server, self.stop))
         beat = asyncio.create_task(self._beat())
         try:
             # Clients that connect already wait in the socket's queue. Most trees are caught up with before the first
             # answer, which is then complete; a large one, or a root on a disk that hangs, keeps nobody waiting.
             beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
-            await self.server.start(sock)
+            await self.server.start(door.sock)
             supervisor.ready("serving")
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self.locations.log_path)
@@ -132,7 +132,8 @@ class App:
         finally:
             supervisor.stopping()
             beat.cancel()
-            await self._stop(bound)
+            keeping.cancel()
+            await self._stop(door)
 
     async def _begin(self) -> None:
         self.watching.start(self.reloader.config.watch.observer)
@@ -143,11 +144,11 @@ class App:
         self.health.started = True
         await self.freshness.ensure(None, time.monotonic() + BEGIN_S)
 
-    async def _stop(self, bound: Identity | None) -> None:
+    async def _stop(self, door: Door) -> None:
         log.info("daemon_stopping")
         self.jobs.stop()
-        if bound is not None:
-            unbind(self.locations.socket_path, bound)
+        self.reloader.close()
+        door.close()
         await self.server.close(STOP_S / 4)
         self.handlers.close()
         self.watching.stop()
@@ -195,20 +196,18 @@ class App:
 
     def look_at_roots(self) -> None:
         self.worker.order(self._look_at_roots).add_done_callback(_told)
-        if self.reloader.owes:
-            self.reloader.soon()
+        self.reloader.look()
 
     def _look_at_roots(self) -> None:
         self.worker.mend()
-        if self.watching.revive():
-            for root in self.worker.roots:
-                root.state = "missing"  # entered anew below, with watches this time
+        revived = self.watching.revive()
         if self.pool.worker_fault is not None:
             for key in self.worker.unsettled:
                 self.backlog.mark(key)
         for root in self.worker.roots:
-            self.presence.check(root)
+            self.presence.check(root, anew=revived)
             self.presence.drop_expired(root)
+            self.watching.retry(root)
             if root.state == "online":
                 for (
                     folder

@@ -18,7 +18,7 @@ from livedex_indexing import parse, plan, tree
 from livedex_indexing.backend import Chunk, FileRow, Stat
 from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.glance import spans
-from livedex_indexing.paths_text import display_path
+from livedex_indexing.paths_text import path_fields
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App
@@ -48,8 +48,7 @@ async def run(app: App, places: list[Key], *, repair: bool) -> dict[str, Any]:
     return {
         "checked": auditor.checked,
         "differences": [
-            {"path": display_path(_absolute(app, difference.key)), "what": difference.what}
-            for difference in differences
+            {**path_fields(_absolute(app, difference.key)), "what": difference.what} for difference in differences
         ],
         "repaired": repaired,
     }

@@ -31,6 +31,7 @@ class Entry:
         "heard",
         "key",
         "last_at",
+        "rest_until",
         "taken",
         "tally",
         "tree",
@@ -43,6 +44,7 @@ class Entry:
         self.first_seq = seq
         self.first_at = now
         self.last_at = now
+        self.rest_until = 0.0
         self.tree = False
         self.force = False
         self.background = False
@@ -54,7 +56,7 @@ class Entry:
 
     @property
     def ready_at(self) -> float:
-        return min(self.last_at + SETTLE_S, self.first_at + SETTLE_MAX_S)
+        return max(min(self.last_at + SETTLE_S, self.first_at + SETTLE_MAX_S), self.rest_until)
 
 
 class Waiter:
@@ -114,12 +116,14 @@ class Backlog:
         background: bool = False,
         now: bool = False,
         heard: bool = False,
+        rest_s: float = 0.0,
         tally: Tally | None = None,
     ) -> None:
         """Says that ``key`` may have changed.
 
         ``now`` skips the settling; ``background`` is what no search waits for; ``heard``: the
-        system reported it; ``tally`` counts what becomes of it.
+        system reported it; ``rest_s``: seconds before it is taken, unless somebody waits for it or
+        it is marked without; ``tally`` counts what becomes of it.
         """
         at = self._clock()
         with self._lock:
@@ -128,8 +132,12 @@ class Backlog:
             if entry is None:
                 entry = Entry(key, next(self._seq), at)
                 entry.background = background
+                entry.rest_until = at + rest_s
                 self._waiting[key] = entry
                 heapq.heappush(self._heap, (at if now else entry.ready_at, next(self._order), entry))
+            elif at + rest_s < entry.rest_until:
+                entry.rest_until = at + rest_s
+                heapq.heappush(self._heap, (entry.ready_at, next(self._order), entry))
             entry.last_at = at
             entry.tree = entry.tree or tree
             entry.force = entry.force or force

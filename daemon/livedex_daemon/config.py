@@ -22,14 +22,15 @@ from livedex_ipc.errors import ConfigInvalid
 class RootConfig:
     """One watched folder. ``path`` is absolute and real, ``configured`` as written in the file at ``line``.
 
-    ``ignore`` holds gitignore patterns that rank above every ignore file. Where a root stands in the file makes no
-    difference, so that ``line`` does not count when two configurations are compared.
+    ``ignore`` holds gitignore patterns that rank above every ignore file, ``ignore_lines`` the line of each. Where a
+    root stands in the file makes no difference, so that ``line`` does not count when two configurations are compared.
     """
 
     path: str
     configured: str
     ignore: tuple[str, ...]
     line: int = field(compare=False)
+    ignore_lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _roots(
         except ValueError as fault:
             faults.append(Fault(f"{ROOTS}[{entry.number}].path", *entry.place, str(fault)))
         else:
-            roots.append(RootConfig(real, entry.path, entry.ignore, entry.place.line))
+            roots.append(RootConfig(real, entry.path, entry.ignore, entry.place.line, entry.ignore_lines))
     return roots, faults
 
 

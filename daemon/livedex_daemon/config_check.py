@@ -36,6 +36,7 @@ class RootEntry(NamedTuple):
     number: int
     path: str
     ignore: tuple[str, ...]
+    ignore_lines: tuple[int, ...]
     place: Position
 
 
@@ -138,7 +139,8 @@ class _Check:
             self._fault((*where, "path"), f"must be a path in quotes, not {kind_of(path)}")
         else:
             place = self._layout.value((*where, "path")) or Position(1, 1)
-            self._checked.roots.append(RootEntry(number, path, ignore, place))
+            lines = self._lines((*where, "ignore"), len(ignore))
+            self._checked.roots.append(RootEntry(number, path, ignore, lines, place))
 
     def _ignore(self, where: Path, entry: dict[str, Any]) -> tuple[str, ...]:
         path = (*where, "ignore")
@@ -149,6 +151,10 @@ class _Check:
         except ValueError as fault:
             self._fault(path, str(fault))
         return ()
+
+    def _lines(self, where: Path, count: int) -> tuple[int, ...]:
+        places = [self._layout.value((*where, number)) for number in range(count)]
+        return tuple(place.line if place else 0 for place in places)
 
     def unknown(self, path: Path, siblings: tuple[str, ...]) -> None:
         self._fault(path, "unknown key", at=self._layout.key(path), nearest=_nearest(path, siblings))

@@ -10,7 +10,7 @@ from typing import Any
 from livedex_daemon.roots import Root
 from livedex_indexing import tree
 from livedex_indexing.backend import FileRow
-from livedex_indexing.paths_text import display_path
+from livedex_indexing.paths_text import path_fields
 
 _WHY = {
     "vcs": "a version control folder",
@@ -22,7 +22,7 @@ _WHY = {
 
 def explain(root: Root, path: bytes, row: FileRow | None) -> dict[str, Any]:
     """The result of ``files/explain`` for a path inside ``root``; ``row``: what the index holds for it."""
-    answer: dict[str, Any] = {"path": display_path(root.absolute(path)), "status": None, "reason": None, "rule": None}
+    answer: dict[str, Any] = {**path_fields(root.absolute(path)), "status": None, "reason": None, "rule": None}
     if not root.present:
         return {**answer, "status": "pending" if row is not None else "outside", "reason": f"the root is {root.state}"}
     try:

@@ -25,7 +25,7 @@ from livedex_daemon.running import IndexRun
 from livedex_daemon.serving import Side
 from livedex_indexing import files
 from livedex_indexing.database import IndexDamaged, IndexUnwritable, translated
-from livedex_indexing.paths_text import display_path, path_b64
+from livedex_indexing.paths_text import display_path, path_b64, path_fields
 from livedex_indexing.readpool import PoolClosed, Reader
 from livedex_indexing.search import SearchAnswer
 from livedex_ipc import __version__, openrpc
@@ -168,7 +168,8 @@ class Handlers:
                 ended.set()  # a cancelled call must not leave its query running
 
     def _served(self) -> dict[int, bytes]:
-        return {root.id: root.path for root in self._app.worker.roots if root.present}
+        """All roots: the index itself knows which are not there, and serves nothing of them."""
+        return {root.id: root.path for root in self._app.worker.roots}
 
     def _look_again(self, answer: SearchAnswer) -> None:
         for key in answer.stale:
@@ -176,7 +177,6 @@ class Handlers:
 
     def _search_scope(self, params: dict[str, Any]) -> Scope:
         """What a search waits for; rewrites ``path`` and ``roots`` to real paths. Raises OutsideRoots."""
-        table = self._app.worker.roots
         wanted = paths_bytes(params, "roots")
         keys: list[tuple[int, bytes]] | None = None
         if wanted:
@@ -186,18 +186,22 @@ class Handlers:
         path = path_bytes(params)
         if path is None:
             return keys
-        real = resolve(path)
+        real, at = self._asked(path, "path")
         _put_path(params, "path", real)
-        found = table.locate(real)
-        if found is not None:
-            at = [(found[0].id, found[1])]
-        else:
-            at = [(root.id, b"") for root in table.inside(real)]
-        if not at:
-            raise OutsideRoots(
-                f"{display_path(path)} lies in no root; `livedex roots list` names them", {"field": "path"}
-            )
         return at if keys is None else [key for key in at if any(key[0] == root_id for root_id, _ in keys)]
+
+    def _asked(self, path: bytes, field: str) -> tuple[bytes, list[tuple[int, bytes]]]:
+        """The real path that is asked for, and the parts of roots that it means. It may lead through a link: what the
+        link names counts where a root holds that, else the link itself. Raises OutsideRoots.
+        """
+        table = self._app.worker.roots
+        for real in (os.path.realpath(path), resolve(path)):
+            found = table.locate(real)
+            at = [(found[0].id, found[1])] if found is not None else []
+            at += [(root.id, b"") for root in table.inside(real)]
+            if at:
+                return real, at
+        raise _outside(path, field)
 
     def _root_at(self, path: bytes) -> Root:
         root = self._app.worker.roots.by_path(os.path.realpath(path))
@@ -262,19 +266,10 @@ class Handlers:
 
     def _places(self, params: dict[str, Any]) -> list[tuple[int, bytes]]:
         """The params' ``paths`` as keys; all present roots without them. Raises OutsideRoots."""
-        table = self._app.worker.roots
         given = paths_bytes(params)
         if not given:
-            return [(root.id, b"") for root in table if root.present]
-        places: list[tuple[int, bytes]] = []
-        for path in given:
-            found = table.locate(resolve(path))
-            inside = [(root.id, b"") for root in table.inside(resolve(path))]
-            if found is None and not inside:
-                raise _outside(path, "paths")
-            places += [(found[0].id, found[1])] if found is not None else []
-            places += inside
-        return places
+            return [(root.id, b"") for root in self._app.worker.roots if root.present]
+        return [place for path in given for place in self._asked(path, "paths")[1]]
 
     # -- files
 
@@ -282,9 +277,11 @@ class Handlers:
         if params.get("root") is not None or params.get("root_b64") is not None:
             root = self._root_at(path_bytes(params, "root") or b"")
             _put_path(params, "root", root.path)
-        scope = self._search_scope({**params, "roots": None}) if path_bytes(params) is not None else None
-        if path_bytes(params) is not None:
-            _put_path(params, "path", resolve(path_bytes(params) or b""))
+        scope = None
+        path = path_bytes(params)
+        if path is not None:
+            real, scope = self._asked(path, "path")
+            _put_path(params, "path", real)
         state = await self._freshen(params, scope, time.monotonic())
         served = self._served()
         result = await self._read(lambda reader: files.list_files(reader, params, served))
@@ -301,7 +298,10 @@ class Handlers:
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, relative = self._place(params)
-        _put_path(params, "path", root.absolute(relative))
+        path = root.absolute(relative)
+        if not root.present:
+            raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
+        _put_path(params, "path", path)
         state = await self._freshen(params, [(root.id, relative)], time.monotonic())
         served = self._served()
         try:
@@ -310,28 +310,37 @@ class Handlers:
             why = await self._explain(root, relative)
             if why["status"] == "indexed":
                 raise
-            said = f": {why['reason']}" if why["reason"] else ""
-            path = display_path(root.absolute(relative))
-            raise NotFound(f"{path} is {why['status']}, not indexed{said}", {"reason": why["reason"]}) from error
+            said = (
+                why["reason"] if why["status"] == "outside" else ": ".join(filter(None, (why["status"], why["reason"])))
+            )
+            message = f"{display_path(path)} is not indexed: {said}"
+            raise NotFound(message, {"status": why["status"], "reason": why["reason"]}) from error
         for key in stale:
             self._app.backlog.mark(key, now=True)
         return _with_state(result, state)
 
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
         """The root that holds the params' ``path``, and the path relative to it. Raises OutsideRoots."""
-        path = _required_path(params)
-        found = self._app.worker.roots.locate(resolve(path))
+        asked = _required_path(params)
+        path, _ = self._asked(asked, "path")
+        found = self._app.worker.roots.locate(path)
         if found is None:
-            raise _outside(path, "path")
+            raise _outside(asked, "path")
         return found
 
     async def files_explain(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        path = resolve(_required_path(params))
+        path = self._itself(_required_path(params))
         found = self._app.worker.roots.locate(path)
         if found is None:
-            return {"path": display_path(path), "status": "outside", "reason": "no root holds it", "rule": None}
+            reason = "no root holds it"
+            return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
         state = await self._freshen(params, [(found[0].id, found[1])], time.monotonic())
-        return _with_state(await self._explain(*found), state)
+        return {**await self._explain(*found), "fresh": state.fresh}  # `reason` is the path's
+
+    def _itself(self, path: bytes) -> bytes:
+        """The path whose own entry is meant: of a link inside a root the link, of one elsewhere what it names."""
+        here = resolve(path)
+        return here if self._app.worker.roots.locate(here) is not None else os.path.realpath(path)
 
     async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
         served = self._served()
@@ -339,13 +348,11 @@ class Handlers:
         return await self._in_thread(lambda: explain(root, relative, row))
 
     async def files_delete(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        path = resolve(_required_path(params))
+        path = self._itself(_required_path(params))
         found = self._app.worker.roots.locate(path)
         places = [found] if found is not None else [(root, b"") for root in self._app.worker.roots.inside(path)]
         if not places:
-            raise OutsideRoots(
-                f"{display_path(path)} lies in no root; `livedex roots list` names them", {"field": "path"}
-            )
+            raise _outside(path, "path")
         await self._app.freshness.ensure(
             [(root.id, relative) for root, relative in places], time.monotonic() + audit.WAIT_S, everything=True
         )

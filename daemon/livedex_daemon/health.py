@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from livedex_daemon.door import Door
 from livedex_daemon.freshness import Freshness
 from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root
 from livedex_daemon.worker import Worker
 from livedex_indexing.backend import Counts
-from livedex_indexing.paths_text import display_path
+from livedex_indexing.paths_text import display_path, path_fields
 from livedex_ipc import __version__
 
 SAMPLES = 1000
@@ -66,6 +67,7 @@ class Health:
         rebuilder: Rebuilder,
     ) -> None:
         self.started = False
+        self.door: Door | None = None
         self.config_fault: str | None = None
         self._rebuilder = rebuilder
         self.watch_fault: str | None = None
@@ -88,7 +90,7 @@ class Health:
     def status(self) -> dict[str, Any]:
         """The result of ``status``."""
         counts = self._counts()
-        held = list(counts.roots.values())
+        held = [counts.roots[root.id] for root in self._worker.roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in held)
         warnings = self.warnings(failed)
         pool = self._worker.pool
@@ -128,7 +130,7 @@ class Health:
     def _root(self, root: Root, counts: Counts) -> dict[str, Any]:
         held = counts.roots.get(root.id)
         return {
-            "path": display_path(root.path),
+            **path_fields(root.path),
             "state": root.state,
             "watching": root.watching,
             "files": held.indexed if held else 0,
@@ -165,6 +167,14 @@ class Health:
                     "chunk_worker",
                     f"new text cannot be indexed: the chunk worker ends at once ({pool.worker_fault})",
                     "run `livedex doctor`, or install livedex again",
+                )
+            )
+        if self.door is not None and self.door.fault is not None:
+            found.append(
+                warning(
+                    "socket_lost",
+                    f"new clients cannot connect: {self.door.fault}",
+                    f"move away what stands at {self.door.path}, or make its folder again; the rest follows",
                 )
             )
         if self.config_fault is not None:
@@ -223,8 +233,10 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
         found.append(
             warning(
                 "watch_limit",
-                f"{len(root.refused)} folders of {path} could not be watched and are polled instead",
-                "raise fs.inotify.max_user_watches and max_user_instances (sysctl)",
+                f"{path} could not be watched and is polled instead"
+                if b"" in root.refused
+                else f"{len(root.refused)} folders of {path} could not be watched and are polled instead",
+                "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)",
             )
         )
     return found

@@ -126,6 +126,8 @@ class Looker:
         watch, policy = self._watching.watch, self._pool().policy
         self._walks.append(TreeWalk(self._store, root, path, entry, watch=watch, policy=policy))
         entry.works += 1  # the walk itself
+        if not entry.key[1]:
+            root.walked_losses = root.overflows
 
     def walk_on(self) -> bool:
         """A slice of one walk, one that somebody waits for first. False when there is nothing to walk."""

@@ -37,8 +37,11 @@ class Presence:
         self.observer = "auto"
         self.on_store_fault: Callable[[IndexUnwritable], None] = lambda _error: None
 
-    def check(self, root: Root) -> None:
-        """Looks at the root's folder itself, and acts when its state changed."""
+    def check(self, root: Root, *, anew: bool = False) -> None:
+        """Looks at the root's folder itself, and acts when its state changed.
+
+        ``anew``: the source of events is another one, so that a root that is there is watched and compared again.
+        """
         if root.unsaved:
             self._save(root)
         try:
@@ -62,7 +65,7 @@ class Presence:
             self._leave(root, "missing")
         elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
             pass  # an empty folder where files were: not believed
-        elif not same or not root.present:
+        elif anew or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
     def _holds_files(self, root: Root) -> bool:
@@ -76,7 +79,7 @@ class Presence:
         root.missing_since = None
         root.forget_polled()
         if self._must_poll(root):
-            root.poll(b"", remote=True)
+            root.poll(b"", remote=self._watching.watcher is not None or self.observer == "polling")
         root.state = "recovering" if root.first_indexed else "indexing"
         self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
         self._save(root, dev=dev, ino=ino, missing_since=None)
@@ -120,7 +123,7 @@ class Presence:
         """A walk of the whole root was committed."""
         if not root.present:
             return
-        root.state = "online"
+        root.state = "online" if root.walked_losses == root.overflows else "recovering"
         root.first_indexed = True
         root.last_reconciled = time.time()
         root.walked_at = time.monotonic()

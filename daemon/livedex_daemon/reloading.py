@@ -36,8 +36,10 @@ class Reloader:
         self.owes = False  # the index could not take the configuration over; it is tried again
         self._app = app
         self._lock = asyncio.Lock()
+        self._closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._seen: tuple[int, ...] | None = None  # what the file was when it was last read
 
     async def begin(self) -> None:
         """The first configuration."""
@@ -47,11 +49,37 @@ class Reloader:
 
     def soon(self) -> None:
         """The file may have changed: reads it once it was quiet for a moment. A fault goes to the status."""
+        if self._closed:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(EDIT_SETTLE_S, self._start)
 
+    def look(self) -> None:
+        """Reads the file again when it is another than the last one read: where nothing is watched no event tells.
+
+        So it is done too while what it said is owed.
+        """
+        if self._timer is None and (self.owes or self._state_of_file() != self._seen):
+            self.soon()
+
+    def close(self) -> None:
+        """What was about to be read is not read any more: the daemon ends."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+
+    def _state_of_file(self) -> tuple[int, ...] | None:
+        try:
+            found = os.stat(self._app.locations.config_path)
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
     def _start(self) -> None:
+        self._timer = None
         task = asyncio.get_running_loop().create_task(self._reload_quietly())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -69,6 +97,7 @@ class Reloader:
     async def reload(self) -> None:
         """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
         async with self._lock:
+            self._seen = self._state_of_file()
             try:
                 config = await asyncio.to_thread(
                     configuration.load,
@@ -100,10 +129,10 @@ class Reloader:
         """On the worker's thread. Raises IndexUnwritable; then it has to be done once more."""
         app = self._app
         if not first and config.watch.observer != former.watch.observer:
+            for present in app.worker.roots:  # first, so that no search takes the new source's word for the gap
+                app.backlog.mark((present.id, b""), tree=True, now=True)
             app.watching.stop()
             app.watching.start(config.watch.observer)
-            for root in app.worker.roots:
-                root.state = "missing"  # entered anew below, with the other source of events
         known = {row.path: row for row in app.store.roots()}
         current = {root.path: root for root in app.worker.roots}
         wanted = {os.fsencode(root.path): root for root in config.roots}
@@ -141,7 +170,13 @@ class Reloader:
 
     def _rules(self, path: bytes, config: RootConfig) -> RuleTree:
         own = [os.fsencode(os.path.realpath(folder)) for folder in self._app.locations.own_folders]
-        return RuleTree(path, config.ignore, own_folders=own, user_file=self._app.locations.config_path)
+        return RuleTree(
+            path,
+            config.ignore,
+            own_folders=own,
+            user_file=self._app.locations.config_path,
+            user_lines=config.ignore_lines,
+        )
 
     def _compare(
         self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig], regrouped: set[int]
@@ -154,10 +189,12 @@ class Reloader:
             former.watch.observer,
         )
         for root in app.worker.roots:
-            rules_changed = root.config.ignore != wanted[root.path].ignore
-            root.config = wanted[root.path]
-            if rules_changed:
+            wanted_now = wanted[root.path]
+            rules_changed = root.config.ignore != wanted_now.ignore
+            moved = root.config.ignore_lines != wanted_now.ignore_lines  # `why` names the lines
+            root.config = wanted_now
+            if rules_changed or moved:
                 root.rules = self._rules(root.path, root.config)
-            app.presence.check(root)
+            app.presence.check(root, anew=not first and config.watch.observer != former.watch.observer)
             if root.present and (everything or rules_changed or (not first and root.id in regrouped)):
                 app.backlog.mark((root.id, b""), tree=True, now=True)

@@ -41,6 +41,7 @@ class Root:
         self.planned: ChunkSettings | None = None  # the settings that every content of this root is known to follow
         self.unsaved: dict[str, Any] = {}  # of its state, what the index does not hold yet
         self.overflows = 0
+        self.walked_losses = 0  # how many of them the last walk of the whole root came after
         self.walk_s = 0.0  # length of the last walk of the whole root
         self.walked_at = 0.0  # when it ended, on the monotonic clock
 

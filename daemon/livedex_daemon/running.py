@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedex_daemon.backlog import Key
 from livedex_daemon.tally import Tally
-from livedex_indexing.paths_text import display_path
+from livedex_indexing.paths_text import display_path, path_fields
 from livedex_ipc.server import Call
 
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ class IndexRun:
         done = tally.indexed + tally.skipped + tally.removed + len(tally.failed)
         total = max(tally.expected, done)
         percentage = 100 if kind == "end" else (100 * done // total if total else 0)
-        path = self._absolute(tally.last) if tally.last is not None else None
+        path = display_path(self._absolute(tally.last)) if tally.last is not None else None
         message = f"{done} of {total} files"
         return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": path}
 
-    def _absolute(self, key: Key) -> str:
+    def _absolute(self, key: Key) -> bytes:
         root = self._app.worker.roots.get(key[0])
-        return display_path(root.absolute(key[1]) if root is not None else key[1])
+        return root.absolute(key[1]) if root is not None else key[1]
 
     def _result(self, tally: Tally, began: float) -> dict[str, Any]:
         return {
@@ -78,7 +78,7 @@ class IndexRun:
             "skipped": tally.skipped,
             "removed": tally.removed,
             "failed": [
-                {"path": self._absolute(key), "stage": stage, "message": message}
+                {**path_fields(self._absolute(key)), "stage": stage, "message": message}
                 for key, stage, message in tally.failed
             ],
             "took_ms": round((time.monotonic() - began) * 1000, 3),

@@ -91,7 +91,7 @@ class Storing:
             content_id = self._store.add_content(outcome.content_hash, chosen.signature, stat.size, outcome.result)
         if content_id is None:
             return None
-        if work.force:
+        if self._marks.is_marked(work.root.path, work.path):  # forced, or its content has changed
             self._marks.clear(work.root.path, work.path)
         return FileRow(
             root_id=work.root.id,

@@ -177,10 +177,21 @@ class TreeWalk:
             return
         if path in self._said:
             changes.removed.append((root.id, path))
-        if not path and not entries and self._holds:
+        if not path and not entries and self._holds and not self._seen_to_go():
             self.emptied = True
             return
         self._compare(path, device, entries, changes)
+
+    def _seen_to_go(self) -> bool:
+        """Whether an empty root is believed: it is the folder that was watched all the time, so its files left it."""
+        root = self.root
+        if root.state != "online" or root.polled:
+            return False
+        try:
+            found = os.lstat(root.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (root.dev, root.ino)
 
     def _compare(
         self, path: bytes, device: int | None, entries: list[tuple[bytes, os.stat_result]], changes: Changes

@@ -117,8 +117,12 @@ class InotifyWatcher:
         """Opens the descriptor and its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
         fd = InotifyFD()
         fd.daemon = True
+        try:
+            self._place_cookies(fd)
+        except OSError:
+            fd._close_resources()  # its own close() leaves them to the thread, which was not started
+            raise
         self._fd = fd
-        self._place_cookies(fd)
         fd.start()
 
     def stop(self) -> None:
@@ -153,7 +157,7 @@ class InotifyWatcher:
             try:
                 folder = self._add(absolute)
             except FileNotFoundError:
-                return True  # gone again: the folder above tells
+                return True  # gone again, or not to be listed either: the folder above tells when that changes
             if folder is None:
                 return False
             known = self._by_key.get(key)
@@ -179,17 +183,17 @@ class InotifyWatcher:
             return True
 
     def _add(self, absolute: bytes) -> _Folder | None:
-        """None when a limit or a permission refuses the watch. Raises FileNotFoundError when no folder is there."""
+        """None when a limit refuses the watch. Raises FileNotFoundError when no folder is there that may be listed."""
         if self._fd is None:
             return None
         try:
             wd = self._add_quietly(self._fd, absolute)
         except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES):
                 raise FileNotFoundError(absolute) from error
             return None
         if wd == -1:  # watchdog stays silent on EACCES
-            return None
+            raise FileNotFoundError(absolute)
         folder = self._by_wd.get(wd)
         if folder is None:
             folder = self._by_wd[wd] = _Folder(wd, absolute)

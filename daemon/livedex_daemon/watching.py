@@ -19,6 +19,8 @@ from livedex_daemon.watcher import Watcher
 log = logging.getLogger(__name__)
 
 REVIVE_EVERY_S = 30.0
+REPAIR_REST_S = 1.0  # before a further walk when events were lost again while a loss was being repaired,
+REPAIR_REST_FACTOR = 5  # or so many times the length of the last one; a fresh search does not wait for it
 HAS_INOTIFY: bool = sys.platform == "linux"
 
 
@@ -79,6 +81,18 @@ class Watching:
         else:
             root.poll(path)
 
+    def retry(self, root: Root) -> None:
+        """Tries to watch what could not be watched before; stops at the first that still cannot be."""
+        polled = root.polled
+        for path in sorted(root.refused) if self.watcher is not None else ():
+            self.watch(root, path)
+            if path in root.refused:
+                break
+        if root.polled != polled:
+            self._watch_config()
+            for path in polled:  # there may be more inside that can be watched now, and what changed until now
+                self._backlog.mark((root.id, path), tree=True)
+
     def unwatch(self, root_id: int, path: bytes) -> None:
         if self.watcher is not None:
             self.watcher.unwatch(root_id, path)
@@ -121,9 +135,14 @@ class Watching:
     def events_lost(self) -> None:
         for root in self._roots():
             root.overflows += 1
+            again = root.state == "recovering"
             if root.state == "online":
                 root.state = "recovering"
-            self._backlog.mark((root.id, b""), tree=True, now=True)
+            if again:
+                rest = max(REPAIR_REST_S, REPAIR_REST_FACTOR * root.walk_s)
+                self._backlog.mark((root.id, b""), tree=True, rest_s=rest)
+            else:
+                self._backlog.mark((root.id, b""), tree=True, now=True)
 
 
 def _native(sink: Watching, cookies: str) -> Watcher:

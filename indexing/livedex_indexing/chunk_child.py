@@ -88,10 +88,14 @@ def _read(fd: int, length: int) -> bytearray | None:
 
 
 def _write(fd: int, data: bytearray) -> None:
+    """Ends the process where nobody reads any more: the daemon was killed, which is no fault of ours to report."""
     with memoryview(data) as view:
         sent = 0
         while sent < len(data):
-            sent += os.write(fd, view[sent:])
+            try:
+                sent += os.write(fd, view[sent:])
+            except BrokenPipeError:
+                sys.exit(0)
 
 
 def _without_text(error: Exception) -> str:

@@ -15,9 +15,9 @@ from livedex_indexing.filters import glob_filter
 from livedex_indexing.hits import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.live import FileCopy, LiveFiles
 from livedex_indexing.parse import decode_slice
-from livedex_indexing.paths_text import display_path, path_b64
+from livedex_indexing.paths_text import display_path, path_fields
 from livedex_indexing.readpool import Reader
-from livedex_indexing.scope import places, relative, within
+from livedex_indexing.scope import places, relative, root_at, within
 from livedex_indexing.wire import absolute, rfc3339
 from livedex_indexing.words import split_path
 from livedex_ipc.errors import NotFound
@@ -28,6 +28,7 @@ _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT
 _FILE = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
+_PRESENT = "d.root_id NOT IN (SELECT id FROM roots WHERE missing_since IS NOT NULL)"
 _NANOSECONDS: Final = 1_000_000_000
 
 
@@ -71,7 +72,7 @@ def retrieve(
         for chunk in chunks
         if chunk.end_line >= first and (end is None or chunk.start_line <= end)
     ]
-    answer = {"path": display_path(absolute(roots, place)), "content_hash": content.hash.hex(), "chunks": wanted}
+    answer = {**path_fields(absolute(roots, place)), "content_hash": content.hash.hex(), "chunks": wanted}
     return answer, live.stale
 
 
@@ -86,13 +87,16 @@ def find_row(reader: Reader, path: bytes, roots: Mapping[int, bytes]) -> FileRow
 
 def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]) -> list[tuple[bytes, int]]:
     """(absolute path, id) of the files that the filters admit."""
-    tests, values = ["d.root_id IN (SELECT value FROM json_each(?))"], [json.dumps(sorted(roots))]
-    for name in ("root", "path"):
-        asked = path_bytes(params, name)
-        if asked is not None:
-            sql, more = within(places(asked, roots))
-            tests.append(f"({sql})")
-            values += more
+    tests = [_PRESENT, "d.root_id IN (SELECT value FROM json_each(?))"]
+    values: list[Any] = [json.dumps(sorted(roots))]
+    root, path = path_bytes(params, "root"), path_bytes(params)
+    if root is not None:
+        tests.append("d.root_id = ?")
+        values.append(root_at(root, roots))
+    if path is not None:
+        sql, more = within(places(path, roots))
+        tests.append(f"({sql})")
+        values += more
     status = params.get("status")
     if status is not None:
         tests.append(f"d.status = {STATUSES.index(status)}")
@@ -108,7 +112,7 @@ def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, byt
 
 def _record(path: bytes, row: FileRow, chunks: int) -> dict[str, Any]:
     record: dict[str, Any] = {
-        "path": display_path(path),
+        **path_fields(path),
         "status": row.status,
         "size": row.state.size,
         "chunks": chunks,
@@ -116,9 +120,6 @@ def _record(path: bytes, row: FileRow, chunks: int) -> dict[str, Any]:
         "content_hash": None if row.content_hash is None else row.content_hash.hex(),
         "indexed_at": rfc3339(int(row.indexed_at * _NANOSECONDS)),
     }
-    encoded = path_b64(path)
-    if encoded is not None:
-        record["path_b64"] = encoded
     if row.reason is not None:
         record["reason"] = row.reason
     return record

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from livedex_indexing.backend import KINDS, Query, Term
 from livedex_indexing.globs import BadGlob, GlobFilter, PathTerm
 from livedex_indexing.readpool import Reader
-from livedex_indexing.scope import places, within
+from livedex_indexing.scope import places, root_at, within
 from livedex_ipc.errors import InvalidParams
 
 SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
@@ -80,7 +80,7 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     if len(served) < len(known):
         files = files.and_(_one_of("d.root_id", served))
     if query.roots:
-        files = files.and_(_within([place for root in query.roots for place in places(root, roots)]))
+        files = files.and_(_one_of("d.root_id", [root_at(root, roots) for root in query.roots]))
     if query.path is not None:
         files, selective = files.and_(_within(places(query.path, roots))), True
     files = files.and_(_times(query.modified_after, query.modified_before))

@@ -24,6 +24,12 @@ def path_b64(path: bytes) -> str | None:
     return None
 
 
+def path_fields(path: bytes) -> dict[str, str]:
+    """``path``, and ``path_b64`` where that is needed: how a result names a path."""
+    encoded = path_b64(path)
+    return {"path": display_path(path)} if encoded is None else {"path": display_path(path), "path_b64": encoded}
+
+
 def from_b64(text: str) -> bytes:
     """The path that ``path_b64`` gave. ValueError when the text is not base64."""
     try:

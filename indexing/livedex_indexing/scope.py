@@ -42,6 +42,16 @@ def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
     return Place(root_id, path[length:].strip(b"/"))
 
 
+def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
+    """The id of the root at that path: what lies in a root inside it is not its own. Raises OutsideRoots."""
+    for wanted in (os.path.normpath(path), os.path.realpath(path)):
+        for root_id, root in roots.items():
+            if root == wanted:
+                return root_id
+    shown = path.decode("utf-8", "replace")
+    raise OutsideRoots(f"{shown} is no root; `livedex roots list` names them", {"path": shown})
+
+
 def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
     """A condition on ``files d`` that is true for the files at or below any of the places."""
     parts: list[str] = []

@@ -21,7 +21,7 @@ from livedex_indexing.matching import Matching
 from livedex_indexing.query import parse
 from livedex_indexing.rank import Placed
 from livedex_indexing.readpool import DeadlinePassed, Reader, ReadPool
-from livedex_indexing.scope import places
+from livedex_indexing.scope import places, root_at
 from livedex_indexing.wire import warning
 from livedex_indexing.words import split_path
 from livedex_ipc.errors import Cancelled
@@ -101,9 +101,10 @@ class Searcher:
         ``path`` or root that no root holds, Cancelled once ``cancelled()`` is true.
         """
         query, warnings = query_of(request)
-        for path in (query.path, *query.roots):
-            if path is not None:
-                places(path, roots)
+        if query.path is not None:
+            places(query.path, roots)
+        for root in query.roots:
+            root_at(root, roots)
         try:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 return _Search(self, reader, query, request, roots, cancelled).answer(warnings)

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 
 from livedex_ipc.client import check_length
 from livedex_ipc.errors import Conflict, Unavailable
+from livedex_ipc.paths import make_private
 
 BACKLOG = 512  # connections that wait to be accepted
 LOCK_S = 5.0  # for another daemon that is binding in the same folder
@@ -32,7 +33,7 @@ def bind(path: str) -> socket.socket:
     check_length(path)
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        _make_private(folder)
+        make_private(folder)
         with _locked(folder):
             _clear(path)
             return _listen(path)
@@ -57,17 +58,6 @@ def unbind(path: str, bound: Identity) -> None:
     if identity(path) == bound:
         with suppress(FileNotFoundError, PermissionError):
             os.unlink(path)
-
-
-def _make_private(folder: str) -> None:
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for new in reversed(missing):
-        with suppress(FileExistsError):
-            os.mkdir(new, 0o700)
-            os.chmod(new, 0o700)  # a umask such as 0177 would have taken our own rights
 
 
 @contextmanager

@@ -92,6 +92,10 @@ _FRESH = (
         maximum=MAX_WAIT_MS,
     ),
 )
+_STATE = (
+    Field("fresh", "boolean", "every write before the request is reflected"),
+    Field("reason", "string", "why not fresh", optional=True),
+)
 _PROGRESS = Param("progress_token", "token", "asks for `$/progress` notifications under this token")
 _SCOPE = path_params("path", "absolute path of a file or folder: only what lies in it")
 
@@ -275,6 +279,7 @@ _TABLE = (
         (
             Field("files", "array", "{path, status, size, chunks, language, content_hash, indexed_at, reason?}"),
             Field("total", "integer", "files that match, on all pages"),
+            *_STATE,
         ),
         cancel_on_close=True,
     ),
@@ -287,6 +292,7 @@ _TABLE = (
             Field("status", "string", "indexed, pending, skipped, failed, ignored or outside"),
             Field("reason", "string?", "why"),
             Field("rule", "object?", "{file, line, pattern} that decided"),
+            _STATE[0],
         ),
         cancel_on_close=True,
     ),
@@ -308,6 +314,7 @@ _TABLE = (
                 "{ordinal, text, context, kind, language, heading, symbol, start_line, end_line, start_byte, end_byte,"
                 " metadata}",
             ),
+            *_STATE,
         ),
         cancel_on_close=True,
     ),

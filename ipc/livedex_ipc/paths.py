@@ -95,3 +95,19 @@ def _user_home() -> str:
     import pwd
 
     return pwd.getpwuid(os.getuid()).pw_dir
+
+
+def make_private(folder: str) -> None:
+    """Makes the folder and those above it that are not there, each 0700 whatever the umask. Raises OSError."""
+    missing = []
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for new in reversed(missing):
+        try:
+            os.mkdir(new, 0o700)
+        except FileExistsError:
+            if not os.path.isdir(new):
+                raise
+        else:
+            os.chmod(new, 0o700)  # a umask such as 0177 would have taken our own rights

@@ -65,6 +65,13 @@ class Server:
         self._listener = Listener(sock, lambda: Connection(self))
         self._listener.start()
 
+    async def listen_elsewhere(self, sock: socket.socket) -> None:
+        """Accepts at ``sock`` from now on and no more where it did; who is connected stays so."""
+        former = self._listener
+        await self.start(sock)
+        if former is not None:
+            await former.close()
+
     async def close(self, grace_s: float) -> None:
         """Accepts nobody more, gives what runs ``grace_s`` seconds, then ends it (4) and closes the connections."""
         self.closing = True

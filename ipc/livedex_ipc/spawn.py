@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from livedex_ipc import client
 from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
+from livedex_ipc.paths import make_private
 
 POLL_S = 0.01  # between two looks at the socket
 RIVAL_S = 0.25  # between two starts while another daemon holds the home and does not answer
@@ -138,7 +139,7 @@ def _error_of(status: int, stderr: IO[bytes]) -> LivedexError:
 
 def _make_folder(folder: str) -> None:
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_private(folder)
     except OSError as error:
         raise _unusable(folder, error) from error
 

@@ -53,6 +53,44 @@ def test_a_path_that_never_holds_still_is_taken_after_the_longest_wait(backlog: 
     assert keys(take(backlog)) == [(1, b"a")]
 
 
+def test_a_mark_that_rests_is_taken_late_unless_it_is_asked_for(backlog: Backlog, clock: Clock) -> None:
+    backlog.mark((1, b""), tree=True, rest_s=5.0)
+    backlog.mark((1, b""), tree=True, rest_s=50.0)
+    clock.now += SETTLE_MAX_S
+    assert take(backlog) == []
+    assert backlog.next_at() == clock.now - SETTLE_MAX_S + 5.0
+    clock.now += 5.0
+    assert keys(take(backlog)) == [(1, b"")], "the first rest counts: a storm of marks must not put it off for ever"
+    backlog.mark((2, b""), tree=True, rest_s=5.0)
+    backlog.wait(None, lambda: None)
+    assert keys(take(backlog)) == [(2, b"")], "somebody waits for it"
+    backlog.mark((3, b""), tree=True, rest_s=5.0)
+    backlog.mark((3, b""))
+    clock.now += SETTLE_MAX_S
+    assert keys(take(backlog)) == [(3, b"")]
+
+
+def test_what_is_handed_back_is_taken_again_with_whoever_waits_for_it(backlog: Backlog, clock: Clock) -> None:
+    called: list[str] = []
+    backlog.mark((1, b"a"), tree=True)
+    backlog.mark((1, b"b"))
+    backlog.wait([(1, b"a")], lambda: called.append("first"))
+    backlog.wait(None, lambda: called.append("all"))
+    assert len(take(backlog)) == 2
+    backlog.mark((1, b"a"))
+    backlog.wait([(1, b"a")], lambda: called.append("both"))
+    backlog.hand_back()
+    again = take(backlog)
+    assert sorted(keys(again)) == [(1, b"a"), (1, b"b")]
+    assert {entry.key: entry.tree for entry in again} == {(1, b"a"): True, (1, b"b"): False}
+    assert not called
+    backlog.done([entry for entry in again if entry.key == (1, b"a")])
+    assert sorted(called) == ["both", "first"]
+    backlog.done([entry for entry in again if entry.key == (1, b"b")])
+    assert sorted(called) == ["all", "both", "first"]
+    assert backlog.pending() == 0
+
+
 def test_a_burst_is_one_entry(backlog: Backlog, clock: Clock) -> None:
     for _ in range(1000):
         backlog.mark((1, b"a"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 import tokenize
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,3 +84,11 @@ def test_constraints_pin_by_name_and_version_alone() -> None:
     for line in (CHECKOUT / "constraints.txt").read_text().splitlines():
         package, equals, version = line.partition("==")
         assert equals and package.replace("-", "").replace("_", "").isalnum() and version[0].isdigit(), line
+
+
+def test_every_dependency_is_pinned() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = {re.split(r"[^A-Za-z0-9_-]", requirement)[0].lower() for requirement in wanted}
+    pinned = {line.partition("==")[0].lower() for line in (CHECKOUT / "constraints.txt").read_text().splitlines()}
+    assert names <= pinned

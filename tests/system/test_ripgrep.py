@@ -52,8 +52,9 @@ def test_where_livedex_and_ripgrep_differ(client: Client, tree: Tree) -> None:
 
 
 def test_an_explanation_is_looked_up_in_the_text() -> None:
-    assert ripgrep.why_found("value", "values, myvalue") is None
-    assert ripgrep.why_found("my_value", "my value") is None
+    assert ripgrep.why_found("value", "values, myvalue", b"values, myvalue") is None
+    assert ripgrep.why_found("value", "a value here", b"a value here") is None
+    assert ripgrep.why_found("my_value", "my value", b"my value") is None
     assert ripgrep.why_missed("value", "a value here", b"a value here") is None
 
 

@@ -14,6 +14,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -27,8 +28,8 @@ from hypothesis.stateful import (
 
 from support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home
 
-EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "40"))
-STEPS = int(os.environ.get("LIVEDEX_STEPS", "50"))
+EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "12"))
+STEPS = int(os.environ.get("LIVEDEX_STEPS", "40"))
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "d e.txt", "é.rst", "F.txt"])
 FOLDERS = st.sampled_from(["", "x", "x/y", "x/y/z", "w", "w w"])
@@ -313,6 +314,7 @@ class Histories(RuleBasedStateMachine):
         self.changed, self.gone = [], []
 
 
+@pytest.mark.timeout(60 + EXAMPLES * STEPS)  # a second a step is ten times what one takes
 def test_random_histories() -> None:
     Shared.open()
     try:

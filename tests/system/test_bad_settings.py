@@ -1,0 +1,167 @@
+"""A home, a socket or a configuration that cannot be used: a clear error with the remedy, and nothing is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from livedex_ipc.client import Client
+from livedex_ipc.errors import ConfigInvalid
+from support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_until
+
+# Nothing is denied to root: without these two capabilities the permission bits count for it too.
+HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+needs_permissions = pytest.mark.skipif(
+    bool(HUMBLE) and shutil.which("setpriv") is None, reason="root may do everything, and setpriv is not here"
+)
+
+BROKEN = """[[roots]]
+path = 5
+ignor = ["x"]
+
+[index]
+max_file_size = "8 parsecs"
+
+[chunking]
+chunk_sise = 3
+overlap = -1
+
+[log]
+level = "loud"
+
+[embedding]
+embedder = ""
+"""
+
+
+def test_every_fault_at_once(home: Home) -> None:
+    home.config.write_text(BROKEN)
+    done = home.run("config", "validate")
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["valid"], told["path"]) == (2, False, str(home.config))
+    assert {(fault["key"], fault["line"], fault["nearest"]) for fault in told["faults"]} == {
+        ("roots[0].path", 2, None),
+        ("roots[0].ignor", 3, "roots.ignore"),
+        ("index.max_file_size", 6, None),
+        ("chunking.chunk_sise", 9, "chunking.chunk_size"),
+        ("chunking.overlap", 10, None),
+        ("log.level", 13, None),
+        ("embedding", 15, None),
+    }
+    assert json.loads(home.run("daemon", "--check-config").stdout) == told
+    for words in (["status"], ["daemon"], ["up"]):
+        failed = home.run(*words)
+        assert failed.returncode == 2
+        assert json.loads(failed.stderr)["error"]["data"]["faults"] == told["faults"]
+    checks = home.run("doctor")
+    assert checks.returncode == 4
+    assert [check["name"] for check in json.loads(checks.stdout)["checks"] if check["state"] == "failed"] == [
+        "configuration"
+    ]
+
+
+def test_a_broken_edit_is_refused_and_the_old_stays_in_force(client: Client, home: Home, tree: Tree) -> None:
+    tree.write("kept.txt", "keptword")
+    add_root(client, tree)
+    before = home.config.read_text()
+    home.config.write_text(BROKEN)
+    with pytest.raises(ConfigInvalid) as raised:
+        client.call("server/reload")
+    assert len((raised.value.data or {})["faults"]) == 7
+    status = client.call("status")
+    assert status["state"] == "degraded"
+    assert [warning["code"] for warning in status["warnings"]] == ["config_refused"]
+    assert found(client, "keptword") == ["kept.txt"]
+    refused = home.run("roots", "add", str(tree.mkdir("more")))
+    assert refused.returncode == 2
+    assert home.config.read_text() == BROKEN
+    home.config.write_text(before)
+    wait_until(lambda: client.call("status")["state"] == "ready", what="the mended configuration")
+
+
+def test_a_broken_configuration_on_sighup(daemon: Daemon, client: Client, home: Home) -> None:
+    home.config.write_text("[log\n")
+    os.kill(daemon.pid, signal.SIGHUP)
+    wait_until(lambda: client.call("status")["warnings"], what="the refusal")
+    assert "line 1" in client.call("status")["warnings"][0]["message"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "fifo", "latin-1", "mark", "open to all"])
+def test_a_configuration_that_is_no_file_of_ours(home: Home, kind: str) -> None:
+    if kind == "folder":
+        home.config.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(home.config)
+    else:
+        text = {"latin-1": b"# \xe9\n", "mark": b"\xef\xbb\xbf", "open to all": b""}[kind]
+        home.config.write_bytes(text)
+        home.config.chmod(0o666 if kind == "open to all" else 0o600)
+    done = home.run("status")
+    assert done.returncode == 2
+    assert str(home.config) in done.stderr
+
+
+def test_a_socket_path_too_long(home: Home) -> None:
+    for name, value in (("LIVEDEX_SOCKET", f"/tmp/{'x' * 120}"), ("LIVEDEX_HOME", f"/tmp/{'x' * 105}")):
+        done = home.run("status", env={name: value})
+        assert (done.returncode, "limit is" in done.stderr, "LIVEDEX_SOCKET" in done.stderr) == (2, True, True)
+        assert not Path(value).exists()
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "link"])
+def test_something_else_where_the_socket_should_be(home: Home, what: str) -> None:
+    if what == "link":
+        home.socket.symlink_to("/nope")
+    elif what == "folder":
+        home.socket.mkdir()
+    else:
+        home.socket.touch()
+    done = home.run("status")
+    assert done.returncode == 4
+    assert str(home.socket) in done.stderr
+    assert os.path.lexists(home.socket)
+
+
+def test_a_stale_socket_is_replaced(home: Home) -> None:
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(home.socket))
+    assert home.run_json("status")["state"] == "ready"
+
+
+@needs_permissions
+def test_a_home_that_cannot_be_written(home: Home) -> None:
+    closed = home.path / "closed"
+    closed.mkdir(0o500)
+    for words in (["status"], ["up", "/usr"], ["daemon"]):
+        command = [*HUMBLE, str(LIVEDEX), *words]
+        env = {**home.env, "LIVEDEX_HOME": str(closed)}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 4, done.stderr
+        assert str(closed) in done.stderr
+        assert "LIVEDEX_HOME" in done.stderr
+
+
+def test_a_file_where_the_home_should_be(home: Home, tree: Tree) -> None:
+    done = home.run("status", env={"LIVEDEX_HOME": str(tree.write("file", "precious"))})
+    assert done.returncode == 4
+    assert "LIVEDEX_HOME" in done.stderr
+    assert (tree / "file").read_text() == "precious"
+
+
+@needs_permissions
+def test_a_configuration_that_cannot_be_written(start_daemon: Callable[..., Daemon], home: Home, tree: Tree) -> None:
+    command = [*HUMBLE, str(LIVEDEX), "up"]
+    subprocess.run(command, env=home.env, capture_output=True, check=True)
+    home.path.chmod(0o500)
+    done = home.run("roots", "add", str(tree))
+    assert done.returncode == 4
+    assert str(home.config) in done.stderr
+    assert home.run_json("roots", "list")["roots"] == []

@@ -1,0 +1,139 @@
+"""The system's limits of watches and inotify instances: only the unwatched part is polled, said so, and heals."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from faults import limit, needs_namespaces, with_inotify_limit
+from support import Daemon, Tree, add_root, found, wait_until
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+if sys.platform != "linux":
+    pytest.skip("inotify is Linux's", allow_module_level=True)
+
+pytestmark = needs_namespaces
+HEALED_S = 60.0  # the promise
+FOLDERS = 60
+
+
+def warned(client: Client) -> dict[str, str] | None:
+    return next((item for item in client.call("status")["warnings"] if item["code"] == "watch_limit"), None)
+
+
+def watching(client: Client) -> str:
+    (root,) = client.call("roots/list")["roots"]
+    return str(root["watching"])
+
+
+def fill(tree: Tree) -> None:
+    tree.write_all({f"d{number}/f.txt": f"word{number}\n" for number in range(FOLDERS)})
+
+
+def changes_are_seen(client: Client, tree: Tree, word: str) -> None:
+    """In folders with a watch and in those without."""
+    for number in range(0, FOLDERS, 7):
+        tree.write(f"d{number}/f.txt", f"{word}{number}word\n")
+        assert found(client, f"{word}{number}word") == [f"d{number}/f.txt"]
+        tree.write(f"d{number}/new/{word}.txt", f"{word}{number}new\n")
+        assert found(client, f"{word}{number}new") == [f"d{number}/new/{word}.txt"]
+        tree.remove(f"d{number}/new")
+        assert found(client, f"{word}{number}new") == []
+
+
+def test_too_few_watches(tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+    fill(tree)
+    daemon = start_daemon(wrap=with_inotify_limit("max_inotify_watches", 30))
+    with daemon.client() as client:
+        add_root(client, tree)
+        said = warned(client)
+        assert said is not None and "max_user_watches" in said["remedy"] and str(tree) in said["message"]
+        assert client.call("status")["state"] == "degraded"
+        assert watching(client) == "mixed"
+        changes_are_seen(client, tree, "few")
+        limit(daemon, "max_inotify_watches", 10_000)
+        wait_until(lambda: warned(client) is None and watching(client) == "native", HEALED_S, what="health")
+        changes_are_seen(client, tree, "more")
+        assert client.call("status")["state"] == "ready"
+
+
+def test_the_limit_is_met_later(tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+    tree.write("a/f.txt", "firstword\n")
+    daemon = start_daemon(wrap=with_inotify_limit("max_inotify_watches", 20))
+    with daemon.client() as client:
+        add_root(client, tree)
+        assert warned(client) is None
+        fill(tree)
+        changes_are_seen(client, tree, "few")
+        assert warned(client) is not None
+        limit(daemon, "max_inotify_watches", 10_000)
+        wait_until(lambda: warned(client) is None and watching(client) == "native", HEALED_S, what="health")
+
+
+@pytest.mark.parametrize(("name", "value"), [("max_inotify_instances", 0), ("max_inotify_watches", 0)])
+def test_no_inotify_at_all(tree: Tree, start_daemon: Callable[..., Daemon], name: str, value: int) -> None:
+    fill(tree)
+    daemon = start_daemon(wrap=with_inotify_limit(name, value))
+    with daemon.client() as client:
+        add_root(client, tree)
+        said = warned(client)
+        assert said is not None and name.replace("inotify", "user") in said["remedy"]
+        assert watching(client) == "polling"
+        assert client.call("status")["state"] == "degraded"
+        changes_are_seen(client, tree, "none")
+        before = len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
+        limit(daemon, name, 10_000)
+        wait_until(lambda: warned(client) is None and watching(client) == "native", HEALED_S, what="health")
+        assert len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())) <= before + 3, "no descriptor was left open"
+        changes_are_seen(client, tree, "all")
+
+
+BREAK_THE_READER = """
+import signal
+from watchdog.observers.inotify_c import InotifyFD
+
+handle = InotifyFD.handle_event
+broken = []
+signal.signal(signal.SIGUSR1, lambda *_: broken.append(True))
+
+def handle_event(self, event):
+    if broken:
+        broken.clear()
+        raise SystemExit  # ends the thread without a word, as a fault inside of it would
+    handle(self, event)
+
+InotifyFD.handle_event = handle_event
+"""
+
+
+def test_a_reader_that_died_is_replaced(tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
+    import signal
+
+    (tmp_path / "seam").mkdir()
+    (tmp_path / "seam" / "sitecustomize.py").write_text(BREAK_THE_READER)
+    tree.write("a.txt", "firstword\n")
+    daemon = start_daemon(PYTHONPATH=str(tmp_path / "seam"))
+    with daemon.client() as client:
+        add_root(client, tree)
+        assert daemon.process is not None
+        daemon.process.send_signal(signal.SIGUSR1)
+        threads = Path(f"/proc/{daemon.pid}/task")
+        before = {thread.name for thread in threads.iterdir()}
+        answers: list[dict[str, Any]] = []
+
+        def is_told() -> bool:
+            tree.write("b.txt", f"word{len(answers)}x\n")
+            answers.append(client.call("search", {"query": f"word{len(answers)}x", "timeout_ms": 300}))
+            assert not answers[-1]["fresh"] or answers[-1]["hits"], "never said to be fresh when it is not"
+            return before - {thread.name for thread in threads.iterdir()} != set()
+
+        wait_until(is_told, what="the end of the reader's thread")
+        wait_until(lambda: is_told() and answers[-1]["fresh"], 7.0, what="another reader")
+        assert found(client, "firstword") == ["a.txt"]
+        assert client.call("status")["state"] == "ready"

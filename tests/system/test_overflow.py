@@ -1,0 +1,91 @@
+"""The kernel's queue of events overflows: noticed at once, said, and healed by comparing, without a storm of walks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import Daemon, Tree, add_root, found, wait_until
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+if sys.platform != "linux":
+    pytest.skip("inotify is Linux's", allow_module_level=True)
+
+CREATED, DELETED, FOLDERS = 40_000, 1_000, 40
+
+
+@pytest.fixture
+def indexed(client: Client, tree: Tree) -> Iterator[Client]:
+    for number in range(DELETED):
+        tree.write(f"old/f{number}.txt", f"goneword {number}\n")
+    for number in range(FOLDERS):
+        tree.mkdir(f"d{number}")
+    add_root(client, tree)
+    yield client
+
+
+def the_root(client: Client) -> dict[str, Any]:
+    (root,) = client.call("roots/list")["roots"]
+    assert isinstance(root, dict)
+    return root
+
+
+@pytest.mark.timeout(300)
+def test_everything_is_found_after_an_overflow(indexed: Client, tree: Tree, daemon: Daemon) -> None:
+    assert len(found(indexed, "goneword")) == DELETED
+    daemon.pause()
+    for number in range(CREATED):
+        (tree / f"d{number % FOLDERS}/n{number}.txt").write_bytes(b"newword n%dn\n" % number)
+    for number in range(DELETED):
+        (tree / f"old/f{number}.txt").unlink()
+    daemon.resume()
+    root = wait_until(lambda: (seen := the_root(indexed))["overflows"] and seen, 1.0, what="noticing the overflow")
+    assert root["state"] == "recovering"
+    early = indexed.call("search", {"query": "newword", "timeout_ms": 50})
+    assert (early["fresh"], early["reason"]) == (False, "recovering")
+    answer = indexed.call("search", {"query": "goneword", "timeout_ms": 200_000})
+    assert answer["fresh"] and answer["hits"] == []
+    listed = indexed.call("files/list", {"limit": 10_000, "offset": CREATED - 10_000})
+    assert (listed["total"], len(listed["files"])) == (CREATED, 10_000)
+    for number in range(0, CREATED, 997):
+        assert found(indexed, f"n{number}n") == [f"d{number % FOLDERS}/n{number}.txt"]
+    assert the_root(indexed)["state"] == "online"
+
+
+def overflow(tree: Tree) -> None:
+    """More events than the kernel's queue holds, of two files in turn since equal ones in a row are one."""
+    for _ in range(int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())):
+        os.utime(tree / "old/f0.txt")
+        os.utime(tree / "old/f1.txt")
+
+
+def test_overflow_during_the_repair_is_one_more_pass(indexed: Client, tree: Tree, daemon: Daemon) -> None:
+    rounds = 6
+    passes = {the_root(indexed)["last_reconciled"]}
+    for number in range(rounds):
+        daemon.pause()
+        overflow(tree)
+        tree.write(f"more/f{number}.txt", f"moreword{number}x\n")
+        daemon.resume()
+        root = the_root(indexed)
+        passes.add(root["last_reconciled"])
+        wait_until(lambda number=number: the_root(indexed)["overflows"] > number, what="noticing")  # type: ignore[misc]
+
+    def is_healed() -> bool:
+        root = the_root(indexed)
+        passes.add(root["last_reconciled"])
+        return bool(root["state"] == "online")
+
+    wait_until(is_healed, what="the end of the repair")
+    assert len(passes) <= rounds + 2
+    for number in range(rounds):
+        assert found(indexed, f"moreword{number}x") == [f"more/f{number}.txt"]
+    assert len(found(indexed, "goneword")) == DELETED
+    assert indexed.call("index/audit", {})["differences"] == []

@@ -1,0 +1,218 @@
+"""Roots as the contract has them: nested, asked for through links, missing, denied, replaced, emptied and back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from livedex_ipc.client import Client
+from livedex_ipc.errors import NotFound, OutsideRoots
+from support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_ready, wait_until
+
+CHANGE_S, RETURN_S = 5.0, 10.0  # within which the contract wants a root's state told
+# Nothing is denied to root: without these two capabilities the permission bits count for it too.
+HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+needs_permissions = pytest.mark.skipif(
+    bool(HUMBLE) and shutil.which("setpriv") is None, reason="root may do everything, and setpriv is not here"
+)
+
+
+def states(client: Client) -> list[str]:
+    return [root["state"] for root in client.call("roots/list")["roots"]]
+
+
+def wait_for(client: Client, state: str) -> None:
+    """Until the only root has that state, for as long as the contract allows it and a loaded machine needs."""
+    wait_until(lambda: states(client) == [state], 2 * (CHANGE_S if state != "online" else RETURN_S), what=state)
+
+
+def chunked(client: Client) -> int:
+    assert client.call("sync")["synced"]
+    count = client.call("status")["work"]["files_chunked"]
+    assert isinstance(count, int)
+    return count
+
+
+@pytest.fixture
+def root(tree: Tree, client: Client) -> Tree:
+    tree.write_all(
+        {"a.txt": "alpha one", "sub/b.txt": "alpha two", "inner/c.txt": "alpha three", ".gitignore": "*.log\n"}
+    )
+    add_root(client, tree)
+    return tree
+
+
+def test_the_innermost_root_owns_a_file_and_its_rules_alone_decide(root: Tree, client: Client) -> None:
+    root.write("inner/x.log", "alpha log")
+    inner = root / "inner"
+    client.call("roots/add", {"path": str(inner), "ignore": ["!x.log"]})
+    wait_ready(client)
+    hits = client.call("search", {"query": "alpha", "timeout_ms": 20_000})["hits"]
+    assert {hit["relative_path"]: hit["root"] for hit in hits} == {
+        "a.txt": str(root), "sub/b.txt": str(root), "c.txt": str(inner), "x.log": str(inner),
+    }  # fmt: skip
+    assert set(found(client, "alpha", roots=[str(root)])) == {"a.txt", "sub/b.txt"}
+    assert set(found(client, "alpha", roots=[str(inner)])) == {"c.txt", "x.log"}
+    assert len(found(client, "alpha", path=str(root))) == 4
+    assert found(client, "alpha", path=str(inner), roots=[str(root)]) == []
+    assert client.call("files/list", {"root": str(root)})["total"] == 2
+    assert [listed["files"] for listed in client.call("status")["roots"]] == [2, 2]
+    before = chunked(client)
+    client.call("roots/remove", {"path": str(inner)})
+    assert set(found(client, "alpha")) == {"a.txt", "sub/b.txt", "inner/c.txt"}
+    assert chunked(client) == before
+
+
+def test_a_path_above_the_roots_means_the_roots_in_it(root: Tree, client: Client) -> None:
+    for path in (root.path.parent, Path("/")):
+        assert len(found(client, "alpha", path=str(path))) == 3
+    with pytest.raises(OutsideRoots):
+        found(client, "alpha", path=f"{root}-sibling")
+    assert found(client, "alpha", path=str(root / "nothing/there")) == []
+
+
+def test_a_path_may_lead_through_a_link(root: Tree, client: Client, home: Home) -> None:
+    link = root.path.parent / "link"
+    link.symlink_to(root.path)
+    assert len(found(client, "alpha", path=str(link))) == 3
+    assert len(found(client, "alpha", roots=[str(link)])) == 3
+    for path in (link / "sub", link / "sub/b.txt", link / "inner/../sub"):
+        assert found(client, "alpha", path=str(path)) == ["sub/b.txt"]
+    (root / "shortcut").symlink_to("sub")
+    assert found(client, "alpha", path=str(root / "shortcut")) == ["sub/b.txt"]
+    assert client.call("files/explain", {"path": str(root / "shortcut")})["reason"] == "symlink"
+    assert client.call("files/explain", {"path": str(link / "a.txt")})["path"] == str(root / "a.txt")
+    assert client.call("files/retrieve", {"path": str(link / "a.txt")})["path"] == str(root / "a.txt")
+    assert client.call("roots/add", {"path": str(link)})["roots"] == client.call("roots/list")["roots"]
+    assert len(states(client)) == 1
+
+
+def test_gone_is_not_deleted(root: Tree, client: Client, home: Home) -> None:
+    before, away = chunked(client), root.path.parent / "away"
+    root.path.rename(away)
+    wait_for(client, "missing")
+    answer = client.call("search", {"query": "alpha", "path": str(root)})
+    assert answer["hits"] == []
+    assert [warning["code"] for warning in answer["warnings"]] == ["root_missing"]
+    status = client.call("status")
+    assert (status["state"], status["files"], status["roots"][0]["files"]) == ("degraded", 0, 3)
+    assert client.call("files/list")["total"] == 0
+    with pytest.raises(NotFound, match="missing"):
+        client.call("files/retrieve", {"path": str(root / "a.txt")})
+    root.mkdir(".")
+    client.call("sync")
+    assert states(client) == ["missing"]  # an empty folder in its place is not believed
+    root.path.rmdir()
+    away.rename(root.path)
+    wait_for(client, "online")
+    assert len(found(client, "alpha")) == 3
+    assert chunked(client) == before
+
+
+def test_another_folder_in_its_place_is_its_new_state(root: Tree, client: Client) -> None:
+    before, away = chunked(client), root.path.parent / "away"
+    root.path.rename(away)
+    root.write("new.txt", "alpha new")
+    wait_until(lambda: found(client, "alpha") == ["new.txt"], 2 * RETURN_S, what="the new folder")
+    shutil.rmtree(root.path)
+    away.rename(root.path)
+    wait_until(lambda: len(found(client, "alpha")) == 3, 2 * RETURN_S, what="the old folder")
+    assert chunked(client) == before + 1
+
+
+def test_a_root_whose_files_are_all_removed_is_simply_empty(root: Tree, client: Client) -> None:
+    """Also when the ignore file goes with them, which has the whole root looked at."""
+    for _ in range(3):
+        for entry in list(root.path.iterdir()):
+            root.remove(entry.name)
+        assert found(client, "alpha") == []
+        root.write("again.txt", "alpha again")
+        assert found(client, "alpha") == ["again.txt"]
+        assert states(client) == ["online"]
+        root.write(".gitignore", "*.log\n")
+
+
+def test_removed_and_made_again(root: Tree, client: Client) -> None:
+    shutil.rmtree(root.path)
+    wait_for(client, "missing")
+    root.path.write_text("a file")
+    assert found(client, "alpha") == []
+    assert states(client) == ["missing"]
+    root.path.unlink()
+    root.write("made/again.txt", "alpha again")
+    wait_until(lambda: found(client, "alpha") == ["made/again.txt"], 2 * RETURN_S, what="the root made again")
+
+
+def test_a_root_that_is_not_there_yet(start_daemon: Callable[..., Daemon], home: Home, tmp_path: Path) -> None:
+    later = tmp_path.resolve() / "later"
+    with start_daemon(f'[[roots]]\npath = "{later}"\n').client() as client:
+        assert states(client) == ["missing"]
+        Tree(later).write("a.txt", "alpha")
+        wait_until(lambda: states(client) == ["online"], 2 * RETURN_S, what="the root")
+        assert found(client, "alpha") == ["a.txt"]
+
+
+@needs_permissions
+def test_what_may_not_be_read(home: Home, tree: Tree) -> None:
+    tree.write_all({"a.txt": "alpha one", "closed.txt": "alpha two", "shut/c.txt": "alpha three"})
+    (tree / "closed.txt").chmod(0)
+    (tree / "shut").chmod(0)
+    subprocess.run([*HUMBLE, LIVEDEX, "up", str(tree)], env=home.env, capture_output=True, check=True)
+    with Daemon(home).client() as client:
+        assert found(client, "alpha") == ["a.txt"]
+        assert reasons(client, tree) == {"a.txt": None, "closed.txt": "denied", "shut": "denied"}
+        status = client.call("status")
+        assert (status["state"], status["failed"]) == ("ready", 2)
+        assert [warning["code"] for warning in status["warnings"]] == ["files_failed"]
+        assert client.call("files/explain", {"path": str(tree / "closed.txt")})["reason"] == "denied"
+        (tree / "shut").chmod(0o755)
+        (tree / "closed.txt").chmod(0o644)
+        assert set(found(client, "alpha")) == {"a.txt", "closed.txt", "shut/c.txt"}
+        before = chunked(client)
+        (tree / "a.txt").chmod(0)
+        assert set(found(client, "alpha")) == {"closed.txt", "shut/c.txt"}
+        (tree / "a.txt").chmod(0o644)
+        assert len(found(client, "alpha")) == 3
+        tree.path.chmod(0)
+        wait_for(client, "denied")
+        assert found(client, "alpha") == []
+        assert client.call("status")["warnings"][0]["code"] == "root_denied"
+        tree.path.chmod(0o755)
+        wait_for(client, "online")
+        assert len(found(client, "alpha")) == 3
+        assert chunked(client) == before
+
+
+def reasons(client: Client, tree: Tree) -> dict[str, Any]:
+    listed = client.call("files/list")["files"]
+    return {os.path.relpath(file["path"], tree.path): file.get("reason") for file in listed}
+
+
+def test_roots_on_the_command_line(home: Home, tree: Tree) -> None:
+    tree.write("a.txt", "alpha")
+    home.config.write_text("# mine\n[log]\nlevel = 'info'  # plain\n")
+    added = home.run_json("roots", "add", str(tree), "--ignore", "*.tmp")["roots"]
+    assert [root["path"] for root in added] == [str(tree)]
+    text = home.config.read_text()
+    assert text.startswith("# mine\n[log]\nlevel = 'info'  # plain\n")
+    assert 'ignore = ["*.tmp"]' in text
+    again = home.run_json("roots", "add", f"{tree}/")["roots"]
+    assert len(again) == 1
+    below = tree.mkdir("-dash")
+    done = subprocess.run(
+        [LIVEDEX, "roots", "add", "--", "-dash"],
+        env=home.env,
+        cwd=tree.path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert str(below) in done.stdout
+    assert home.run_json("roots", "remove", str(below), str(tree))["results"][-1]["roots"] == []
+    assert home.config.read_text().startswith("# mine\n[log]\nlevel = 'info'  # plain\n")
