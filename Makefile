@@ -12,11 +12,12 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test check lint types imports format bench set-up programs clean
+.PHONY: help run test soak check lint types imports format bench set-up programs clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
 	@echo 'make test    set up and run all tests            (ARGS="-k search -x", WORKERS=1)'
+	@echo 'make soak    the tests against real daemons, for hours'
 	@echo 'make check   lint, types, import rules, tests'
 	@echo 'make bench   the figures, as ratios to a floor   (ARGS="--corpus DIR --json")'
 	@echo 'make format  lay the source out as lint wants it'
@@ -27,6 +28,11 @@ run: $(VENV)/.run
 
 test: $(VENV)/.dev programs
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+# The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
+soak: $(VENV)/.dev programs
+	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 \
+	  $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/system $(ARGS)
 
 check: lint types imports test
 

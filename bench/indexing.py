@@ -51,15 +51,24 @@ def _floor(corpus: Path) -> dict[str, Any]:
 
 
 def catch_up(server: Server, corpus: Path, runs: int) -> list[Figure]:
-    """Starts the daemon over a complete index: from the socket's first answer until it is ready. Leaves it running."""
-    ours, least = [], []
+    """Starts the daemon over a complete index, until it is ready. Leaves it running.
+
+    Both from the socket's first answer, which is what a client waits for, and from the start of the process.
+    """
+    answered, started, least = [], [], []
     for _run in range(runs):
         least.append(floor.measured("walk", str(corpus))["wall_s"])
-        client = server.start()
         start = time.perf_counter()
+        client = server.start()
+        answer = time.perf_counter()
         wait_ready(client)
-        ours.append(time.perf_counter() - start)
+        ready = time.perf_counter()
+        answered.append(ready - answer)
+        started.append(ready - start)
         client.close()
         server.stop()
     server.start().close()
-    return [Figure("catch-up after a start, wall", "s", ours, least, CATCH_UP_GOAL)]
+    return [
+        Figure("catch-up after a start, wall", "s", answered, least, CATCH_UP_GOAL),
+        Figure("the same with the start itself", "s", started, least),
+    ]

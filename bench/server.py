@@ -85,8 +85,10 @@ class Server:
 
 @contextmanager
 def server() -> Iterator[Server]:
-    """A fresh home at a short path."""
-    home = Path(tempfile.mkdtemp(prefix="ldx-", dir=os.path.realpath("/tmp")))
+    """A fresh home at a short path, in a folder of its own: the daemon also watches what the home lies in."""
+    folder = Path(tempfile.mkdtemp(prefix="ldx-", dir=os.path.realpath("/tmp")))
+    home = folder / "home"
+    home.mkdir(mode=0o700)
     made = Server(home)
     try:
         yield made
@@ -94,7 +96,7 @@ def server() -> Iterator[Server]:
         if made.process is not None and made.process.poll() is None:
             made.process.kill()
             made.process.wait()
-        shutil.rmtree(home, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def wait_ready(client: Client, limit_s: float = 1800.0) -> dict[str, Any]:

@@ -263,6 +263,12 @@ class Backlog:
             self._wake()
         return waiter
 
+    def left(self, waiter: Waiter) -> list[Entry]:
+        """What the waiter still waits for."""
+        with self._lock:
+            entries = itertools.chain(self._waiting.values(), self._in_hand.values())
+            return [entry for entry in entries if waiter in entry.waiters]
+
     def forget(self, waiter: Waiter) -> None:
         """The waiter gave up: nothing is urgent on its account any more."""
         with self._lock:

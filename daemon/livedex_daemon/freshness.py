@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from livedex_daemon.backlog import Backlog, Scope, intersects
+from livedex_daemon.backlog import Backlog, Entry, Scope, intersects, is_within
 from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.running import on_loop
@@ -19,7 +19,12 @@ from livedex_daemon.watcher import Watcher
 from livedex_daemon.worker import Worker
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
-UNSETTLED_WAIT_S = 0.05
+UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
+FEW = 64  # entries before a waiter: more than that are not files that will not hold still
+
+
+class _Unsteady(Exception):
+    """Only files that will not hold still are left to wait for."""
 
 
 class FreshState(NamedTuple):
@@ -64,6 +69,8 @@ class Freshness:
             async with asyncio.timeout_at(_loop_time(deadline)):
                 await self._pass_barrier(roots, first)
                 await self._drain(scope, first, everything)
+        except _Unsteady:
+            return self._state(scope, "unsettled")
         except TimeoutError:
             return self._state(scope, self._why_late(roots))
         if first:
@@ -97,10 +104,22 @@ class Freshness:
         done = asyncio.get_running_loop().create_future()
         waiter = self._backlog.wait(scope, _resolver(done), skip_roots=first, background=everything)
         try:
-            await done
+            while not done.done():
+                await asyncio.wait([done], timeout=UNSETTLED_WAIT_S)
+                if not done.done() and waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter)):
+                    raise _Unsteady
         finally:
             if waiter.left > 0:
                 self._backlog.forget(waiter)
+
+    def _only_unsteady(self, entries: list[Entry]) -> bool:
+        """True when nothing is left to wait for but files that could not be read in one state at the first try."""
+        unsteady = self._worker.unsteady.copy()
+        for entry in entries:
+            inside = sum(1 for root_id, path in unsteady if root_id == entry.key[0] and is_within(path, entry.key[1]))
+            if not inside or inside < entry.works:
+                return False
+        return bool(entries)
 
     def _store_is_down(self) -> bool:
         return self._worker.store_fault is not None

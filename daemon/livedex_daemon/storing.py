@@ -31,10 +31,10 @@ class Storing:
         again: list[Key] = []
         with self._store.transaction():
             self._remove(changes)
-            self._store.put_files(row for row in changes.rows if self._admits(row.root_id, row.path))
+            self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
             rows: list[FileRow] = []
             for outcome in outcomes:
-                if outcome.work.void or not self._admits(*outcome.work.key):
+                if outcome.work.void or not self.admits(*outcome.work.key):
                     continue
                 row = self._row_of(outcome)
                 if row is not None:
@@ -44,7 +44,7 @@ class Storing:
             self._store.put_files(rows)
         return again
 
-    def _admits(self, root_id: int, path: bytes) -> bool:
+    def admits(self, root_id: int, path: bytes) -> bool:
         """Asked once more before anything is stored: the rules may have changed since the path was looked at."""
         root = self._roots().get(root_id)
         return root is not None and root.belongs(path) and root.rules.explain(path, False) is None

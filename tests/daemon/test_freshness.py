@@ -1,0 +1,88 @@
+"""Waiting for freshness: what is waited for, what is not, and the reason that is given."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from livedex_daemon.backlog import Backlog, Key, Scope
+from livedex_daemon.freshness import Freshness, FreshState
+
+LONG_S = 30.0  # a deadline that is never reached: whoever waits for it hangs
+
+
+class Passing:
+    """A watcher whose barrier is passed at once."""
+
+    def barrier(self, on_passed: Any) -> bool:
+        on_passed()
+        return True
+
+
+class World:
+    def __init__(self) -> None:
+        root = SimpleNamespace(id=1, state="online", present=True, polled=frozenset())
+        self.backlog = Backlog(time.monotonic, lambda: None)
+        self.worker: Any = SimpleNamespace(
+            roots=[root], store_fault=None, unsettled=set(), unsteady=set(), pool=SimpleNamespace(held_back=False)
+        )
+        self.rebuilder: Any = SimpleNamespace(under_way=False)
+
+    def ask(self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False) -> FreshState:
+        async def ensure() -> FreshState:
+            freshness = Freshness(Passing, self.backlog, self.worker, self.rebuilder)  # type: ignore[arg-type]
+            freshness.begun.set()
+            return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything)
+
+        return asyncio.run(asyncio.wait_for(ensure(), LONG_S / 2))
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+HOT: Key = (1, b"d/hot.log")
+
+
+def test_nothing_marked_is_fresh(world: World) -> None:
+    assert world.ask() == FreshState(True, 0, None)
+
+
+def test_a_file_that_will_not_hold_still_is_not_waited_for_to_the_deadline(world: World) -> None:
+    world.backlog.mark(HOT)
+    world.worker.unsteady.add(HOT)
+    assert world.ask() == FreshState(False, 1, "unsettled")
+    assert world.ask([(1, b"d")]).reason == "unsettled"
+    assert world.ask([(1, b"elsewhere")]).fresh
+
+
+def test_a_walk_that_waits_only_for_such_files_is_not_waited_for_either(world: World) -> None:
+    world.backlog.mark((1, b"d"), tree=True, now=True)
+    (entry,) = world.backlog.take(10, lambda key: False)
+    entry.works = 1
+    world.worker.unsteady.add(HOT)
+    assert world.ask().reason == "unsettled"
+
+
+def test_what_can_be_settled_is_waited_for(world: World) -> None:
+    world.backlog.mark(HOT)
+    world.backlog.mark((1, b"calm.txt"))
+    world.worker.unsteady.add(HOT)
+    assert world.ask(within_s=0.3).reason == "deadline"
+    world.backlog.mark((1, b"d"), tree=True, now=True)
+    for entry in world.backlog.take(10, lambda key: False):
+        entry.works = 2  # the walk goes on, or another file of it is read
+    assert world.ask([(1, b"d")], within_s=0.3).reason == "deadline"
+
+
+def test_a_rebuild_and_a_store_that_is_down_are_not_waited_for(world: World) -> None:
+    world.backlog.mark(HOT)
+    world.rebuilder.under_way = True
+    assert world.ask().reason == "rebuilding"
+    world.worker.store_fault = OSError()
+    assert world.ask().reason == "store"
