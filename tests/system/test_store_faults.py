@@ -139,6 +139,18 @@ def test_a_lost_index_is_built_anew(
         assert found(again, "canaryword") == []
 
 
+def test_marks_outlive_the_folder_they_lay_in(indexed: Client, home: Home, daemon: Daemon) -> None:
+    remove_the_folder(home.data / "index.db")
+    wait_until((home.data / "forgotten.db").exists, what="the marks being written again")
+    wait_until(lambda: is_whole(home, daemon), what="a whole index")
+    daemon.stop()
+    delete(home.data / "index.db")
+    daemon.start()
+    with daemon.client() as again:
+        wait_until(lambda: is_whole(home, daemon), what="a whole index")
+        assert found(again, "canaryword") == []
+
+
 def test_meanwhile_it_answers_and_says_how_things_stand(client: Client, tree: Tree, home: Home) -> None:
     many = 3000
     tree.write_all({f"d{number % 40}/f{number}.txt": f"some words and number{number}\n" for number in range(many)})
