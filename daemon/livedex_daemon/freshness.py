@@ -20,6 +20,7 @@ from livedex_daemon.worker import Worker
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
+UNSETTLED_LOOKS = 2  # on a busy machine the second try of a file that was just saved comes late
 FEW = 64  # entries before a waiter: more than that are not files that will not hold still
 
 
@@ -103,10 +104,13 @@ class Freshness:
     async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
         done = asyncio.get_running_loop().create_future()
         waiter = self._backlog.wait(scope, _resolver(done), skip_roots=first, background=everything)
+        unsteady = 0
         try:
             while not done.done():
                 await asyncio.wait([done], timeout=UNSETTLED_WAIT_S)
-                if not done.done() and waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter)):
+                only = not done.done() and waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter))
+                unsteady = unsteady + 1 if only else 0
+                if unsteady == UNSETTLED_LOOKS:
                     raise _Unsteady
         finally:
             if waiter.left > 0:

@@ -26,7 +26,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home
+from support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home, wait_until
 
 EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "12"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "40"))
@@ -293,12 +293,18 @@ class Histories(RuleBasedStateMachine):
         }.get(pattern, False)
 
     def ask(self, word: str) -> list[str]:
-        answer = self.client.call("search", {"query": word, "timeout_ms": 30_000, "limit": 50})
+        answer = wait_until(lambda: self.settled_answer(word), what="an answer that is not unsettled")
+        assert answer is not None
         assert answer["fresh"], answer
         for hit in answer["hits"]:
             assert word in hit["snippet"], hit
         prefix = self.folder.path.name + "/"
         return [hit["relative_path"].removeprefix(prefix) for hit in answer["hits"]]
+
+    def settled_answer(self, word: str) -> dict[str, Any] | None:
+        """None where a file could not be read in one state just now: that is said, and it may be asked again."""
+        answer: dict[str, Any] = self.client.call("search", {"query": word, "timeout_ms": 30_000, "limit": 50})
+        return None if answer.get("reason") == "unsettled" else answer
 
     @invariant()
     def the_index_says_what_the_model_says(self) -> None:
