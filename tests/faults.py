@@ -90,6 +90,13 @@ def injected(daemon: Daemon, *options: str) -> Iterator[None]:
 
 
 def _all_traced(tasks: Path, tracer: int) -> bool:
-    lines = [line for task in tasks.iterdir() for line in (task / "status").read_text().splitlines()]
-    traced = [int(line.split()[1]) for line in lines if line.startswith("TracerPid:")]
-    return all(pid == tracer for pid in traced)
+    return all(_tracer_of(task) in (tracer, None) for task in tasks.iterdir())
+
+
+def _tracer_of(task: Path) -> int | None:
+    """Who traces the thread; None for one that has ended since its folder was listed."""
+    try:
+        lines = (task / "status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return next(int(line.split()[1]) for line in lines if line.startswith("TracerPid:"))
