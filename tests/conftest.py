@@ -11,11 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support import Daemon, Home, Tree, temporary_home
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
+
+
+# No test asserts a time: on a busy machine an example takes as long as it takes.
+settings.register_profile("livedex", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("livedex")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -53,6 +53,13 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
     subprocess.run([*enter, "sh", "-c", f"echo {value} > /proc/sys/user/{name}"], check=True)
 
 
+def with_code(folder: Path, code: str) -> dict[str, str]:
+    """The environment in which each Python runs ``code`` at its start, besides what it is to run: a test's way in."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(code)
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
 class Disk:
     """The inside of a daemon's private mount, reached by way of its process."""
 
@@ -100,3 +107,9 @@ def _tracer_of(task: Path) -> int | None:
     except (FileNotFoundError, ProcessLookupError):
         return None
     return next(int(line.split()[1]) for line in lines if line.startswith("TracerPid:"))
+
+
+def inside(daemon: Daemon, script: str, *names: object) -> None:
+    """Runs a shell's ``script`` in the daemon's own namespaces; ``$1`` … are ``names``."""
+    enter = ["nsenter", "-t", str(daemon.pid), "-U", "-m", "--preserve-credentials"]
+    subprocess.run([*enter, "sh", "-ec", script, "sh", *map(str, names)], check=True)

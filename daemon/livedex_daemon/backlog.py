@@ -138,7 +138,8 @@ class Backlog:
             elif at + rest_s < entry.rest_until:
                 entry.rest_until = at + rest_s
                 heapq.heappush(self._heap, (entry.ready_at, next(self._order), entry))
-            entry.last_at = at
+            if not now:  # what is to be looked at, now, did not change on that account
+                entry.last_at = at
             entry.tree = entry.tree or tree
             entry.force = entry.force or force
             entry.heard = entry.heard or heard
@@ -148,6 +149,28 @@ class Backlog:
                 self._urgent.append(entry)
         if fresh or now:
             self._wake()
+
+    def is_quiet(self, entry: Entry) -> bool:
+        """Whether nothing was heard of the path for as long as it takes to settle."""
+        return self._clock() >= entry.last_at + SETTLE_S
+
+    def defer(self, entry: Entry, key: Key, *, quiet_since: float | None = None) -> bool:
+        """Has ``key``, which ``entry`` found empty or gone, looked at once more when it has settled: it may be in the
+        middle of being saved. False, and nothing is done, when somebody waits for the entry: what it found counts then.
+
+        ``quiet_since``: when it was last heard of, on the clock that was passed in; None: now.
+        """
+        at = self._clock()
+        with self._lock:
+            if entry.waiters:
+                return False
+            if key not in self._waiting:
+                again = self._waiting[key] = Entry(key, next(self._seq), at)
+                again.last_at = at if quiet_since is None else quiet_since
+                again.background = entry.background
+                heapq.heappush(self._heap, (again.ready_at, next(self._order), again))
+        self._wake()
+        return True
 
     def take(self, limit: int, busy: Callable[[Key], bool]) -> list[Entry]:
         """Entries to look at now, those that somebody waits for first. ``busy``: a key that must not be taken yet."""

@@ -6,11 +6,15 @@ several times.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.base import BaseTrigger
 
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import Config
@@ -21,8 +25,9 @@ log = logging.getLogger(__name__)
 
 ROOTS_EVERY_S = 4.0
 MAINTAIN_EVERY_S = 30.0
-QUIET_S = 20.0  # without a commit, before maintenance runs
 REST_FACTOR = 50  # a walk waits so many times the length of the last one
+JUMP_S = 1.0  # the wall clock went so much further than the monotonic one between two looks: it was set
+SLEPT_S = 60.0  # … or the machine slept, and what it watches may have changed meanwhile
 
 
 class Chores(Protocol):
@@ -41,11 +46,13 @@ class Jobs:
         self._scheduler = AsyncIOScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
         )
+        self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, what is done
+        self._looks: asyncio.Task[None] | None = None
         self._poll_every_s = 0.0
 
     def start(self, config: Config) -> None:
         self._scheduler.start()
-        self._every("roots", ROOTS_EVERY_S, self.look_at_roots)
+        self._looks = asyncio.create_task(self._look_often(), name="looks")
         self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
         self.reschedule(config)
 
@@ -55,33 +62,54 @@ class Jobs:
         self._poll_every_s = config.watch.poll_every_s
         self._choose_polling()
 
-    async def look_at_roots(self) -> None:
+    def stop(self) -> None:
+        if self._looks is not None:
+            self._looks.cancel()
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    async def _look_often(self) -> None:
+        """A look at the roots every few seconds, by the loop's own clock: it wakes an idle daemon more often than
+        anything else, and is what notices that the clock which the other jobs go by was set."""
+        ahead = time.time() - time.monotonic()
+        while True:
+            await asyncio.sleep(ROOTS_EVERY_S)
+            _carry_out(self._look_at_roots)
+            before, ahead = ahead, time.time() - time.monotonic()
+            if abs(ahead - before) > JUMP_S:
+                for name, (seconds, action) in self._planned.items():
+                    self._plan(name, seconds, action)
+            if abs(ahead - before) > SLEPT_S:
+                _carry_out(self.reconcile)
+
+    def _look_at_roots(self) -> None:
         self._chores.look_at_roots()
         self._choose_polling()
 
     def _choose_polling(self) -> None:
         """Polls only while something must be polled: an idle daemon is not woken for nothing."""
-        needed = any(root.polled for root in self._worker.roots)
-        polling = self._scheduler.get_job("poll")
-        if needed and (polling is None or polling.trigger.interval.total_seconds() != self._poll_every_s):
+        if any(root.polled for root in self._worker.roots):
             self._every("poll", self._poll_every_s, self.poll)
-        elif not needed and polling is not None:
+        elif self._planned.pop("poll", None) is not None:
             self._scheduler.remove_job("poll")
 
-    def stop(self) -> None:
-        if self._scheduler.running:
-            self._scheduler.shutdown(wait=False)
+    def _every(self, name: str, seconds: float, action: Callable[[], None]) -> None:
+        """Has it done so often from now on; one that has that period already goes on as it does."""
+        if name not in self._planned or self._planned[name][0] != seconds:
+            self._planned[name] = seconds, action
+            self._plan(name, seconds, action)
 
-    def _every(self, name: str, seconds: float, action: object) -> None:
-        self._scheduler.add_job(_async(action), "interval", seconds=seconds, id=name, replace_existing=True)
+    def _plan(self, name: str, seconds: float, action: Callable[[], None]) -> None:
+        # A coroutine function: plain ones would be run in a thread, and what is done belongs on the loop.
+        self._scheduler.add_job(_on_loop, _FromNow(seconds), (action,), id=name, replace_existing=True)
 
-    async def reconcile(self) -> None:
+    def reconcile(self) -> None:
         """Compares each root with the index, however quiet it was: events are hints, and some never come."""
         for root in self._worker.roots:
             if root.state == "online" and _rested(root):
                 self._backlog.mark((root.id, b""), tree=True, background=True)
 
-    async def poll(self) -> None:
+    def poll(self) -> None:
         """Walks what no event is trusted for."""
         for root in self._worker.roots:
             if root.state == "online" and root.polled and _rested(root):
@@ -94,15 +122,26 @@ def _rested(root: Root) -> bool:
     return time.monotonic() - root.walked_at >= REST_FACTOR * root.walk_s
 
 
-def _async(action: object) -> object:
-    """apscheduler runs plain functions in a thread; ours belong on the loop."""
+class _FromNow(BaseTrigger):  # type: ignore[misc]
+    """Fires a period after the present, whatever was missed.
 
-    async def run() -> None:
-        try:
-            result = action()  # type: ignore[operator]
-            if result is not None:
-                await result
-        except Exception:
-            log.exception("job_failed")
+    apscheduler's own interval counts every missed run from the last one, one by one: years of them when the wall clock
+    is set forward.
+    """
 
-    return run
+    def __init__(self, seconds: float) -> None:
+        self._period = timedelta(seconds=seconds)
+
+    def get_next_fire_time(self, _previous: datetime | None, now: datetime) -> datetime:
+        return now + self._period
+
+
+async def _on_loop(action: Callable[[], None]) -> None:
+    _carry_out(action)
+
+
+def _carry_out(action: Callable[[], None]) -> None:
+    try:
+        action()
+    except Exception:  # one run that fails must not be the last
+        log.exception("job_failed")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from livedex_daemon.backlog import Entry, Key, is_within
+from livedex_daemon.backlog import Backlog, Entry, Key, is_within
 from livedex_daemon.pool import Pool
 from livedex_daemon.presence import Presence
 from livedex_daemon.roots import Root
@@ -26,12 +26,13 @@ OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each i
 class Looker:
     """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
 
-    def __init__(self, store: Store, presence: Presence, watching: Watching) -> None:
+    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching) -> None:
         self.changes = Changes()
         self.finished: list[Entry] = []
         self.retries: list[Work] = []
         self.pool: Pool | None = None
         self._store = store
+        self._backlog = backlog
         self._presence = presence
         self._watching = watching
         self._walks: deque[TreeWalk] = deque()
@@ -68,12 +69,17 @@ class Looker:
             self._start_walk(root, folder.rpartition(b"/")[0], entry)
             return
         stat = self._stat(root, path)
-        if stat is None:
+        if stat is None and not self._backlog.is_quiet(entry) and self._deferred(entry, entry.last_at):
+            self.finished.append(entry)
+        elif stat is None:
             self._departed.append((root, entry))
         elif stat.kind == "folder":
             self._look_at_folder(root, path, entry)
         else:
             self._look_at_file(root, path, stat, entry)
+
+    def _deferred(self, entry: Entry, quiet_since: float) -> bool:
+        return self._backlog.defer(entry, entry.key, quiet_since=quiet_since)
 
     def _came_or_went(self, root: Root, path: bytes) -> bool:
         return (self._store.file(root.id, path) is None) is not (self._stat(root, path) is None)
@@ -117,6 +123,23 @@ class Looker:
             return
         entry.works += 1
         self.submit([work], bulk=False)
+        if row is not None and row.state.ino == stat.ino:
+            self._look_at_twins(root, path, stat, entry)
+
+    def _look_at_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
+        """The other names of a file that was written in place: the kernel reports only the name that was written by."""
+        for twin in self._store.by_inode(stat.ino):
+            if twin.root_id != root.id:
+                self._backlog.mark((twin.root_id, twin.path))
+                continue
+            found = self._stat(root, twin.path) if twin.path != path else None
+            if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
+                continue
+            max_size = self._pool().policy.max_file_size
+            work = examine(root, twin.path, found, twin, entry, max_size, self.changes, time.time())
+            if work is not None:
+                entry.works += 1
+                self.submit([work], bulk=False)
 
     def _pool(self) -> Pool:
         assert self.pool is not None  # set before the worker starts
@@ -135,12 +158,18 @@ class Looker:
             return False
         walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
         started = time.monotonic()
-        trees = len(self.changes.removed_trees)
+        files, trees = len(self.changes.removed), len(self.changes.removed_trees)
         ended = walk.step(lambda: time.monotonic() - started > WALK_S, self.changes)
+        gone = walk.absent or len(self.changes.removed) > files or len(self.changes.removed_trees) > trees
+        if gone and not self._presence.is_same(walk.root):
+            del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
+            self._presence.check(walk.root)
         for root_id, path in self.changes.removed_trees[trees:]:
             self._void_below(root_id, path)
         walk.took_s += time.monotonic() - started
         works, walk.works = walk.works, []
+        absent, walk.absent = walk.absent, []
+        self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
         walk.entry.works += len(works)
         if walk.entry.tally is not None:
             walk.entry.tally.expected += len(works)
@@ -166,6 +195,10 @@ class Looker:
         departed, self._departed = self._departed, []
         for root, entry in departed:
             path = entry.key[1]
+            if not self._presence.is_same(root):  # it is the root that went
+                self._presence.check(root)
+                self.finished.append(entry)
+                continue
             if entry.tally is not None:
                 entry.tally.removed += 1
             self.changes.removed.append((root.id, path))
@@ -209,9 +242,12 @@ class Looker:
 
     def submit(self, works: list[Work], *, bulk: bool) -> None:
         """Has files read, each as soon as nobody else reads it."""
-        free = [work for work in works if work.key not in self._busy]
-        self.retries += [work for work in works if work.key in self._busy]
-        self._busy.update((work.key, work) for work in free)
+        free: list[Work] = []
+        for work in works:  # two of them may be for one file
+            if self._busy.setdefault(work.key, work) is work:
+                free.append(work)
+            else:
+                self.retries.append(work)
         if free:
             self._pool().submit(free, bulk=bulk)
 

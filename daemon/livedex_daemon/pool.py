@@ -13,12 +13,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from livedex_daemon.crashes import Crashes
 from livedex_daemon.walk import Policy, Work
 from livedex_indexing import parse, plan, tree
 from livedex_indexing.backend import ChunkedContent, Stat
 from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.marks import Marks
-from livedex_indexing.plan import Plan
+from livedex_indexing.plan import ChunkSettings, Plan
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ UNCOLLECTED = 64  # outcomes, with all their text, that wait for the writer; the
 WARM_S = 600.0  # the child for edits ends after so long without one
 NICE = 10
 REST_S = 20.0  # after no child could be had
+LEFT_ALONE = "the daemon crashed several times while it read the file"
 
 
 class Gone(NamedTuple):
@@ -78,6 +80,7 @@ class _Job(NamedTuple):
     stat: Stat
     content_hash: bytes
     plan: Plan
+    settings: ChunkSettings  # that the plan was chosen by: they may be others by the time it is cut
     data: bytes
 
 
@@ -91,6 +94,7 @@ class Pool:
         marks: Marks,
         on_outcome: Callable[[], None],
         *,
+        crashes: Crashes | None = None,
         may_run: Callable[[], bool] = lambda: True,
         bulk_processes: int = 2,
     ) -> None:
@@ -105,6 +109,7 @@ class Pool:
         self._rest_until = 0.0  # until then none is tried
         self._known = known
         self._marks = marks
+        self._crashes = crashes
         self._on_outcome = on_outcome
         self._may_run = may_run
         self._bulk_processes = bulk_processes
@@ -199,7 +204,7 @@ class Pool:
         clear: list[Outcome] = []
         for work in works:
             try:
-                prepared = self._prepare(work)
+                prepared = self._guarded(work)
             except Exception as error:  # one file must never end the thread that all others need
                 log.exception("read_failed")
                 prepared = Outcome(work, Failed("read", type(error).__name__))
@@ -210,6 +215,16 @@ class Pool:
         self._put(clear)
         if jobs:
             self._chunk(jobs, hand)
+
+    def _guarded(self, work: Work) -> Outcome | _Job:
+        """Reads one file, unless the daemon crashed over it again and again."""
+        if self._crashes is None:
+            return self._prepare(work)
+        path = work.root.absolute(work.path)
+        if path in self._crashes.left_alone and not work.force:
+            return Outcome(work, Failed("quarantined", LEFT_ALONE), tree.stat(work.root.path, work.path))
+        with self._crashes.reading(path):
+            return self._prepare(work)
 
     def _prepare(self, work: Work) -> Outcome | _Job:
         """Reads one file; what remains is chunking, unless the outcome is clear already."""
@@ -236,21 +251,24 @@ class Pool:
             return Outcome(work, Skipped("forgotten"), stat, content_hash)
         if parse.is_binary(head):
             return Outcome(work, Skipped("binary"), stat, content_hash)
-        chosen = plan.choose(work.path.rpartition(b"/")[2], head, self.policy.chunking)
+        quarantined = None if work.force else _quarantined(work, content_hash)
+        if quarantined is not None:
+            return Outcome(work, quarantined, stat, content_hash)
+        settings = self.policy.chunking
+        chosen = plan.choose(work.path.rpartition(b"/")[2], head, settings)
         if not work.force and self._known(content_hash, chosen.signature):
             return Outcome(work, Known(), stat, content_hash, chosen)
-        return _Job(work, stat, content_hash, chosen, data)
+        return _Job(work, stat, content_hash, chosen, settings, data)
 
     def _chunk(self, jobs: list[_Job], hand: _Hand) -> None:
         """Chunks a batch; a child that dies costs the file it had in hand a second try of its own, and then
         quarantine.
         """
-        settings = self.policy.chunking
         if self.worker_fault is not None and time.monotonic() < self._rest_until:
             self._no_worker(jobs, self.worker_fault)
             return
         while jobs:
-            asked = [ChunkJob(job.work.path.rpartition(b"/")[2], job.data, settings) for job in jobs]
+            asked = [ChunkJob(job.work.path.rpartition(b"/")[2], job.data, job.settings) for job in jobs]
             try:
                 results = hand.process().chunk(asked, _time_limit(jobs))
             except WorkerDied as death:
@@ -287,7 +305,7 @@ class Pool:
         for job, result in zip(jobs, results, strict=True):
             done: Result = Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
             outcomes.append(Outcome(job.work, done, job.stat, job.content_hash, job.plan))
-        self.files_chunked += len(outcomes)
+        self.files_chunked += sum(1 for job in jobs if job.data)  # an empty file has nothing to cut
         self.worker_fault = None
         self._put(outcomes)
 
@@ -321,6 +339,15 @@ class _Hand:
         process, self._process = self._process, None
         if process is not None:
             process.close()
+
+
+def _quarantined(work: Work, content_hash: bytes) -> Failed | None:
+    """What is known of a file that was touched but holds what killed the worker twice; None for any other."""
+    row = work.row
+    if row is None or row.status != "failed" or row.content_hash != content_hash:
+        return None
+    stage, _, message = (row.reason or "").partition(": ")
+    return Failed(stage, message) if stage == "quarantined" else None
 
 
 def _batch(queue: deque[Work]) -> list[Work]:

@@ -68,6 +68,15 @@ class Presence:
         elif anew or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
+    @staticmethod
+    def is_same(root: Root) -> bool:
+        """Whether the folder at the root's path is the one that is watched: what another lacks was not deleted."""
+        try:
+            found = os.lstat(root.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (root.dev, root.ino)
+
     def _holds_files(self, root: Root) -> bool:
         return bool(self._store.folders_below(root.id, b""))
 

@@ -166,6 +166,7 @@ class Reloader:
         chunking = self._app.pool.policy.chunking
         if row.planned == plan.fingerprint(chunking):
             root.planned = chunking
+        self._app.worker.keep_forgotten(root)
         return root
 
     def _rules(self, path: bytes, config: RootConfig) -> RuleTree:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from livedex_daemon.app import App
 
 PROGRESS_EVERY_S = 0.1
+_MESSAGES = {
+    "denied": "this user may not read it",
+    "missing": "the root is not there: mount or create it; its entries are kept for 24 hours",
+}
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> Callable[[], None]:
@@ -38,8 +42,12 @@ class IndexRun:
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self, call: Call, places: list[Key], *, force: bool) -> dict[str, Any]:
-        """The result of ``index/run`` over ``places``."""
+        """The result of ``index/run`` over ``places``.
+
+        Raises Unavailable when the store cannot be written, at once or before it ends: what was marked waits for it.
+        """
         began = time.monotonic()
+        await asyncio.wrap_future(self._app.worker.order(self._app.worker.refuse_without_store))
         async with self._one_at_a_time:  # so that each counts its own work
             return await self._run(call, places, force, Tally(), began)
 
@@ -51,12 +59,15 @@ class IndexRun:
         self._app.backlog.wait(places, on_loop(loop, done.set), background=True)
         call.progress({"kind": "begin", "message": "indexing", "percentage": 0, "done": 0, "total": 0, "path": None})
         while not done.is_set():
-            try:
+            with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
-            except TimeoutError:
-                call.progress(self._progress("report", tally))
+                break
+            call.progress(self._progress("report", tally))
+            fault = self._app.worker.store_fault
+            if fault is not None:
+                raise fault
         call.progress(self._progress("end", tally))
-        return self._result(tally, began)
+        return self._result(places, tally, began)
 
     def _progress(self, kind: str, tally: Tally) -> dict[str, Any]:
         done = tally.indexed + tally.skipped + tally.removed + len(tally.failed)
@@ -70,16 +81,26 @@ class IndexRun:
         root = self._app.worker.roots.get(key[0])
         return root.absolute(key[1]) if root is not None else key[1]
 
-    def _result(self, tally: Tally, began: float) -> dict[str, Any]:
+    def _result(self, places: list[Key], tally: Tally, began: float) -> dict[str, Any]:
+        files = [
+            {**path_fields(self._absolute(key)), "stage": stage, "message": message or _MESSAGES.get(stage, stage)}
+            for key, stage, message in tally.failed
+        ]
         return {
             "scanned": tally.scanned,
             "indexed": tally.indexed,
             "unchanged": tally.unchanged,
             "skipped": tally.skipped,
             "removed": tally.removed,
-            "failed": [
-                {**path_fields(self._absolute(key)), "stage": stage, "message": message}
-                for key, stage, message in tally.failed
-            ],
+            "failed": self._absent(places) + files,
             "took_ms": round((time.monotonic() - began) * 1000, 3),
         }
+
+    def _absent(self, places: list[Key]) -> list[dict[str, Any]]:
+        """The roots that were asked for and are not there: nothing of them was looked at."""
+        asked = {root_id for root_id, _ in places}
+        return [
+            {**path_fields(root.path), "stage": root.state, "message": _MESSAGES.get(root.state, root.state)}
+            for root in self._app.worker.roots
+            if root.id in asked and not root.present
+        ]

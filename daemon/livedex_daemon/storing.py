@@ -88,7 +88,9 @@ class Storing:
         assert stat is not None and outcome.content_hash is not None and chosen is not None
         content_id = self._store.find_content(outcome.content_hash, chosen.signature)
         if isinstance(outcome.result, ChunkedContent) and (content_id is None or work.force):
-            content_id = self._store.add_content(outcome.content_hash, chosen.signature, stat.size, outcome.result)
+            content_id = self._store.add_content(
+                outcome.content_hash, chosen.signature, stat.size, outcome.result, anew=work.force
+            )
         if content_id is None:
             return None
         if self._marks.is_marked(work.root.path, work.path):  # forced, or its content has changed
@@ -112,16 +114,27 @@ class Storing:
         rows = [row for row in self._rows_below(root.id, path) if row.status == "indexed" and row.content_hash]
         self._marks.add(root.path, ((row.path, row.content_hash) for row in rows if row.content_hash))
         try:
-            with self._store.transaction():
-                self._store.remove_files(root.id, [row.path for row in rows], forget=True)
-                self._store.put_files(
-                    row._replace(status="skipped", reason="forgotten", content_id=None, signature=None) for row in rows
-                )
+            self._take_out(root, rows)
         except Unavailable:
             for row in rows:
                 self._marks.clear(root.path, row.path)
             raise
         return len(rows)
+
+    def keep_forgotten(self, root: Root) -> None:
+        """Carries out the marks that outlived the index's own commit after them, in a crash or a power loss."""
+        found = [(self._store.file(root.id, path), digest) for path, digest in self._marks.of_root(root.path)]
+        rows = [row for row, digest in found if row is not None and row.content_hash == digest]
+        self._take_out(root, [row for row in rows if row.status == "indexed"])
+
+    def _take_out(self, root: Root, rows: list[FileRow]) -> None:
+        if not rows:
+            return
+        with self._store.transaction():
+            self._store.remove_files(root.id, [row.path for row in rows], forget=True)
+            self._store.put_files(
+                row._replace(status="skipped", reason="forgotten", content_id=None, signature=None) for row in rows
+            )
 
     def _rows_below(self, root_id: int, path: bytes) -> Iterator[FileRow]:
         row = self._store.file(root_id, path) if path else None

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
 
-from livedex_daemon.backlog import Entry, Key, is_within
+from livedex_daemon.backlog import SETTLE_S, Entry, Key, is_within
 from livedex_daemon.reconcile import READ, Keep, Read, decide, is_settled
 from livedex_daemon.roots import Root
 from livedex_indexing import plan, tree
@@ -125,6 +125,7 @@ class TreeWalk:
         self.path = path
         self.entry = entry
         self.works: list[Work] = []
+        self.absent: list[Key] = []  # files that went so lately that they may be in the middle of being saved
         self.took_s = 0.0
         self.emptied = False  # the root itself was found empty though the index holds files of it
         self._rows = rows
@@ -144,7 +145,7 @@ class TreeWalk:
     def step(self, until: Callable[[], bool], changes: Changes) -> bool:
         """Goes on until ``until()`` or the end; True at the end.
 
-        ``works`` holds the files to read since the last call.
+        ``works`` holds the files to read since the last call, ``absent`` those whose going is not settled.
         """
         while True:
             while self._stack:
@@ -224,11 +225,21 @@ class TreeWalk:
             else:
                 row = self._rows.file(root.id, prefix + name) if held is not None else None
                 self._file(prefix + name, tree.describe(st), row, changes)
-        changes.removed.extend((root.id, prefix + name) for name in known)
+        if known:
+            absent = self.absent if self._changed_lately(path) else changes.removed
+            absent.extend((root.id, prefix + name) for name in known)
         if self.entry.tally is not None:
             self.entry.tally.removed += len(known)
             self.entry.tally.unchanged += unchanged
             self.entry.tally.scanned += unchanged
+
+    def _changed_lately(self, path: bytes) -> bool:
+        """Whether names came or went in a folder within the time in which a file settles."""
+        try:
+            stat = tree.stat(self.root.path, path)
+        except (Denied, ReadFailed):
+            return False
+        return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
         """Asked where the device changes:

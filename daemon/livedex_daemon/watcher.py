@@ -116,6 +116,7 @@ class InotifyWatcher:
     def start(self) -> None:
         """Opens the descriptor and its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
         fd = InotifyFD()
+        os.set_inheritable(fd._inotify_fd, False)  # watchdog leaves it open for whatever is started
         fd.daemon = True
         try:
             self._place_cookies(fd)

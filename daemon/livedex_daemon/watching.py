@@ -18,7 +18,7 @@ from livedex_daemon.watcher import Watcher
 
 log = logging.getLogger(__name__)
 
-REVIVE_EVERY_S = 30.0
+REVIVE_EVERY_S = 10.0
 REPAIR_REST_S = 1.0  # before a further walk when events were lost again while a loss was being repaired,
 REPAIR_REST_FACTOR = 5  # or so many times the length of the last one; a fresh search does not wait for it
 HAS_INOTIFY: bool = sys.platform == "linux"
@@ -34,6 +34,7 @@ class Watching:
         self._backlog = backlog
         self._cookies = locations.cookie_dir
         self._config = os.fsencode(os.path.abspath(locations.config_path))
+        self._config_target = self._config
         self._roots = roots
         self._on_config = on_config
         self._observer = "auto"
@@ -113,7 +114,8 @@ class Watching:
 
     def _watch_config(self) -> None:
         assert self.watcher is not None
-        for path in {self._config, os.path.realpath(self._config)}:
+        self._config_target = os.path.realpath(self._config)
+        for path in {self._config, self._config_target}:
             self.watcher.watch_outside(_nearest_folder(path))
 
     # -- Sink
@@ -125,7 +127,8 @@ class Watching:
         self._backlog.mark((root_id, b""), tree=True)
 
     def outside_changed(self, path: bytes) -> None:
-        if path in (self._config, os.path.realpath(self._config)) or self._config.startswith(path + b"/"):
+        # Of everything that happens in these folders: a log beside them may be written a thousand times a second.
+        if path in (self._config, self._config_target) or self._config.startswith(path + b"/"):
             self._watch_config()
             self._on_config()
         for root_id, sources in list(self._sources.items()):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from livedex_daemon.backlog import Backlog, Key, is_within
+from livedex_daemon.backlog import SETTLE_S, Backlog, Key, is_within
 from livedex_daemon.looking import Looker
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
 from livedex_daemon.presence import Presence
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 TAKE = 256  # entries looked at in one turn
 COLLECT = 256  # outcomes committed in one transaction
-GATHER_S = 0.03  # bulk outcomes are gathered so long into one transaction
+GATHER_S = 0.25  # bulk outcomes are gathered so long into one transaction: a commit costs a segment of each index
 UNSETTLED_TRIES = 3
 UNSETTLED_PAUSE_S = 0.02
 STORE_PAUSE_S = 2.0  # between tries of a store that cannot be written
@@ -56,6 +56,7 @@ class Worker:
         self.roots = RootTable()
         self.pool: Pool | None = None
         self.store_fault: IndexUnwritable | None = None
+        self.turn_fault: str | None = None  # what a turn ended with that nobody expected; None once one commits
         self.unsettled: set[Key] = set()  # files that could not be read in one state, or not be chunked
         self.unsteady: set[Key] = set()  # files that could not be read at the first try and are tried again
         self._backlog = backlog
@@ -102,6 +103,10 @@ class Worker:
         self.refuse_without_store()
         return self._storing.forget(root, path)
 
+    def keep_forgotten(self, root: Root) -> None:
+        """What was told to be forgotten is so before anything of the root is served; to be ordered."""
+        self._storing.keep_forgotten(root)
+
     def refuse_without_store(self) -> None:
         """Raises why the store cannot be written, where it cannot: nothing is promised then that could be lost.
 
@@ -129,8 +134,9 @@ class Worker:
                 self._start_over()
                 self._store_failed(error)
                 idle = True
-            except Exception:
+            except Exception as error:
                 log.exception("worker_turn_failed")
+                self.turn_fault = type(error).__name__
                 self._start_over()
                 self._wake.wait(STORE_PAUSE_S)
                 idle = False
@@ -202,8 +208,21 @@ class Worker:
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
                 self._looker.is_read(work)
                 self._looker.retries.append(work)
+            elif self._is_being_saved(outcome) and self._backlog.defer(work.entry, work.key):
+                self._looker.is_read(work)
+                self._looker.release(work.entry)
             else:
                 self._outcomes.append(outcome)
+
+    @staticmethod
+    def _is_being_saved(outcome: Outcome) -> bool:
+        """Whether a file that held something was found gone or empty so lately that its text may be about to come."""
+        work, stat = outcome.work, outcome.stat
+        if work.row is None or work.void:
+            return False
+        if stat is None:
+            return isinstance(outcome.result, Gone)
+        return stat.size == 0 < work.row.state.size and 0 <= time.time() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _ready_to_commit(self) -> bool:
         looker = self._looker
@@ -224,7 +243,7 @@ class Worker:
             except IndexUnwritable as error:
                 self._store_failed(error)
                 return
-        self.store_fault = None
+        self.store_fault = self.turn_fault = None
         self._outcomes = []
         gone, looker.changes = looker.changes, Changes()
         self._calm(gone)

@@ -175,14 +175,18 @@ def read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
         return Snapshot(file.read(limit), file.stat)
 
 
-def read_if_unchanged(root: bytes, rel: bytes, state: FileState | tuple[int, int, int, int]) -> bytes | None:
-    """The file's bytes when it still is in that state; None when it changed, is gone, or cannot be read."""
+def read_if_unchanged(
+    root: bytes, rel: bytes, state: FileState | tuple[int, int, int, int], part: tuple[int, int] | None = None
+) -> bytes | None:
+    """The file's bytes, or those of a ``part`` (start and end, both inside it), when it still is in that state; None
+    when it changed, is gone, or cannot be read."""
     try:
         with _OpenFile(root, rel) as file:
             if file.stat.state != state:
                 return None
-            data = file.read(file.stat.size)
-            return data if file.is_one_state(data, growth=False) else None
+            start, end = (0, file.stat.size) if part is None else part
+            data = file.read(end - start, start)
+            return data if len(data) == end - start and file.stayed_as_it_is(data, start) else None
     except TreeError:
         return None
 
@@ -238,32 +242,38 @@ class _OpenFile:
     def __exit__(self, *_: object) -> None:
         os.close(self._fd)
 
-    def read(self, length: int) -> bytes:
-        """The first ``length`` bytes, fewer where the file ends. Raises ReadFailed."""
-        pieces, offset = [], 0
+    def read(self, length: int, start: int = 0) -> bytes:
+        """``length`` bytes from ``start`` on, fewer where the file ends. Raises ReadFailed."""
+        pieces, offset = [], start
         try:
-            while offset < length and (piece := os.pread(self._fd, length - offset, offset)):
+            while offset < start + length and (piece := os.pread(self._fd, start + length - offset, offset)):
                 pieces.append(piece)
                 offset += len(piece)
         except OSError as error:
             raise ReadFailed(error) from error
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def is_one_state(self, data: bytes, *, growth: bool = True) -> bool:
-        """Whether the bytes read are one state of the file: nothing changed, or (with ``growth``) it only grew."""
+    def is_one_state(self, data: bytes) -> bool:
+        """Whether the bytes read from its beginning are one state of the file: nothing changed, or it only grew."""
         if len(data) != self.stat.size:
             return False
-        now = describe(os.fstat(self._fd))
-        if now.state == self.stat.state:
-            young = self._born - self.stat.ctime_ns < YOUNG_NS
-            return not young or self._reads_again(data)
-        return growth and now.size > self.stat.size and self._reads_again(data)
+        if self.stayed_as_it_is(data):
+            return True
+        return describe(os.fstat(self._fd)).size > self.stat.size and self._reads_again(data, 0)
 
-    def _reads_again(self, data: bytes) -> bool:
-        return self.read(len(data)) == data
+    def stayed_as_it_is(self, data: bytes, start: int = 0) -> bool:
+        """Whether the file is in the state in which it was opened, so that what was read at ``start`` is of that."""
+        if describe(os.fstat(self._fd)).state != self.stat.state:
+            return False
+        young = self._born - self.stat.ctime_ns < YOUNG_NS
+        return not young or self._reads_again(data, start)
+
+    def _reads_again(self, data: bytes, start: int) -> bool:
+        return self.read(len(data), start) == data
 
 
 _NAMES = sys.getfilesystemencoding()
+_SIGNED = 1 << 63
 _KINDS: dict[int, EntryKind] = {modes.S_IFREG: "file", modes.S_IFDIR: "folder", modes.S_IFLNK: "symlink"}
 
 
@@ -271,7 +281,15 @@ def describe(found: os.stat_result) -> Stat:
     """What the system says of an entry, as livedex's rooms hand it on."""
     mode = found.st_mode
     kind = _KINDS.get(modes.S_IFMT(mode), "special")
-    return Stat(kind, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_dev, mode)
+    mtime_ns, ctime_ns = found.st_mtime_ns, found.st_ctime_ns
+    if not (-_SIGNED <= mtime_ns < _SIGNED and -_SIGNED <= ctime_ns < _SIGNED):
+        mtime_ns, ctime_ns = _wrapped(mtime_ns), _wrapped(ctime_ns)
+    return Stat(kind, found.st_size, mtime_ns, ctime_ns, found.st_ino, found.st_dev, mode)
+
+
+def _wrapped(nanoseconds: int) -> int:
+    """A time before 1677 or after 2262 as one between them: no 64 bits hold it, and times are only told apart."""
+    return (nanoseconds + _SIGNED) % (2 * _SIGNED) - _SIGNED
 
 
 def _fault(error: OSError) -> TreeError:

@@ -70,6 +70,35 @@ def test_a_mark_that_rests_is_taken_late_unless_it_is_asked_for(backlog: Backlog
     assert keys(take(backlog)) == [(3, b"")]
 
 
+def test_what_may_be_in_the_middle_of_a_save_is_looked_at_once_it_is_quiet(backlog: Backlog, clock: Clock) -> None:
+    backlog.mark((1, b"a"), heard=True)
+    clock.now += SETTLE_S / 2
+    backlog.mark((1, b"a"), now=True)  # somebody saw it changed: no sign that it is still changing
+    (entry,) = take(backlog)
+    assert not backlog.is_quiet(entry)
+    assert backlog.defer(entry, entry.key, quiet_since=entry.last_at)
+    backlog.done([entry])
+    assert take(backlog) == []
+    clock.now += SETTLE_S / 2
+    (again,) = take(backlog)
+    assert backlog.is_quiet(again)
+
+
+def test_what_somebody_waits_for_is_not_put_off(backlog: Backlog) -> None:
+    backlog.mark((1, b"a"))
+    released: list[int] = []
+    waiter = backlog.wait(None, lambda: released.append(1))
+    (entry,) = take(backlog)
+    assert not backlog.defer(entry, entry.key)
+    backlog.forget(waiter)
+    assert backlog.defer(entry, entry.key)
+    backlog.wait(None, lambda: released.append(2))  # waits for both
+    backlog.done([entry])
+    assert released == []
+    backlog.done(take(backlog))
+    assert released == [2]
+
+
 def test_what_is_handed_back_is_taken_again_with_whoever_waits_for_it(backlog: Backlog, clock: Clock) -> None:
     called: list[str] = []
     backlog.mark((1, b"a"), tree=True)

@@ -80,6 +80,12 @@ def test_what_can_be_settled_is_waited_for(world: World) -> None:
     assert world.ask([(1, b"d")], within_s=0.3).reason == "deadline"
 
 
+def test_what_could_not_be_read_is_not_fresh(world: World) -> None:
+    world.worker.unsettled.add(HOT)
+    assert world.ask() == FreshState(False, 1, "unsettled")
+    assert world.ask([(1, b"elsewhere")]).fresh
+
+
 def test_a_rebuild_and_a_store_that_is_down_are_not_waited_for(world: World) -> None:
     world.backlog.mark(HOT)
     world.rebuilder.under_way = True

@@ -25,8 +25,11 @@ class Sink:
         self.roots: list[int] = []
         self.outside: list[bytes] = []
         self.lost = 0
+        self.held: threading.Event | None = None  # what it waits for before it takes a path
 
     def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
+        if self.held is not None:
+            self.held.wait(WAIT_S)
         self.paths.append((root_id, path, tree))
 
     def root_changed(self, root_id: int) -> None:
@@ -92,6 +95,30 @@ def test_concurrent_barriers_each_come_after_their_own_writes(watcher: InotifyWa
     for thread in threads:
         thread.join()
     assert faults.empty(), faults.get()
+
+
+def test_not_one_event_of_thousands_is_lost(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    """Of a rename there is one event for each of its two names: nothing else would tell."""
+    outside = root.parent / "outside"
+    outside.mkdir()
+    names = [f"f{number}" for number in range(3000)]
+    for name in names:
+        (outside / name).touch()
+    for name in names:
+        (outside / name).rename(root / name)
+    pass_barrier(watcher)
+    assert {path for _, path, _ in sink.paths} == {name.encode() for name in names}
+    assert sink.lost == 0
+
+
+def test_a_barrier_stands_behind_what_is_still_being_passed_on(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    sink.held, passed = threading.Event(), threading.Event()
+    (root / "file").touch()
+    assert watcher.barrier(passed.set)
+    assert not passed.wait(0.3), "it came by another way than the event before it"
+    sink.held.set()
+    assert passed.wait(WAIT_S)
+    assert (1, b"file", False) in sink.paths
 
 
 @pytest.mark.parametrize("how", ["append", "truncate", "rename", "delete", "chmod", "link", "open file"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,18 @@ def test_a_pipe_that_is_passed_by_is_not_opened(root: bytes, both_ways: str) -> 
     """A writer that waits for a reader must not be woken by us: opening a pipe is something its owner sees."""
     path = os.path.join(root, b"pipe")
     os.mkfifo(path)
-    for _ in range(50):
-        with pytest.raises(tree.NotRegular):
-            tree.read_file(root, b"pipe", MIB)
-        with pytest.raises(OSError, match="No such device"):  # ENXIO: nobody reads
-            os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+    writer = threading.Thread(target=lambda: os.close(os.open(path, os.O_WRONLY)))
+    writer.start()
+    try:
+        for _ in range(50):
+            with pytest.raises(tree.NotRegular):
+                tree.read_file(root, b"pipe", MIB)
+        writer.join(0.2)
+        assert writer.is_alive(), "it goes on waiting for a reader"
+    finally:
+        reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        writer.join(10)
+        os.close(reader)
 
 
 def test_a_file_that_turns_into_a_pipe_or_a_link_is_never_followed(
@@ -167,6 +175,24 @@ def test_a_log_that_grows_is_taken_up_to_its_first_size(root: bytes, monkeypatch
     assert snapshot.stat == before  # the state of the first look, so that the rest is noticed as a change
     assert before is not None
     assert tree.read_if_unchanged(root, b"log", before.state) is None
+
+
+def test_a_log_that_is_rewritten_longer_is_unsettled(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(root, b"log", b"one\n" * 100)
+    real = os.pread
+    reads: list[bytes] = []
+
+    def rewritten(fd: int, length: int, offset: int) -> bytes:
+        found = real(fd, length, offset)
+        if not reads:
+            put(root, b"log", b"two\n" * 200)
+        reads.append(found)
+        return found
+
+    monkeypatch.setattr(os, "pread", rewritten)
+    with pytest.raises(tree.Unsettled):
+        tree.read_file(root, b"log", MIB)
+    assert os.stat(path).st_size == 800
 
 
 def test_a_file_cut_short_while_read_is_unsettled(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faults import limit, needs_namespaces, with_inotify_limit
+from faults import limit, needs_namespaces, with_code, with_inotify_limit
 from support import Daemon, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
@@ -116,10 +116,8 @@ InotifyFD.handle_event = handle_event
 def test_a_reader_that_died_is_replaced(tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
     import signal
 
-    (tmp_path / "seam").mkdir()
-    (tmp_path / "seam" / "sitecustomize.py").write_text(BREAK_THE_READER)
     tree.write("a.txt", "firstword\n")
-    daemon = start_daemon(PYTHONPATH=str(tmp_path / "seam"))
+    daemon = start_daemon(**with_code(tmp_path / "seam", BREAK_THE_READER))
     with daemon.client() as client:
         add_root(client, tree)
         assert daemon.process is not None

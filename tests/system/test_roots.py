@@ -106,8 +106,27 @@ def test_gone_is_not_deleted(root: Tree, client: Client, home: Home) -> None:
     with pytest.raises(NotFound, match="missing"):
         client.call("files/retrieve", {"path": str(root / "a.txt")})
     root.mkdir(".")
-    client.call("sync")
-    assert states(client) == ["missing"]  # an empty folder in its place is not believed
+    other = Tree(root.path.parent / "other")
+    client.call("roots/add", {"path": str(other)})  # then every root is looked at
+    assert client.call("sync")["synced"]
+    missing = [held["path"] for held in client.call("roots/list")["roots"] if held["state"] == "missing"]
+    assert missing == [str(root)]  # an empty folder in its place is not believed
+    client.call("roots/remove", {"path": str(other)})
+    root.path.rmdir()
+    away.rename(root.path)
+    wait_for(client, "online")
+    assert len(found(client, "alpha")) == 3
+    assert chunked(client) == before
+
+
+def test_an_empty_folder_put_in_its_place_is_not_believed(root: Tree, client: Client, daemon: Daemon) -> None:
+    before, away = chunked(client), root.path.parent / "away"
+    daemon.pause()  # it never sees the place without a folder
+    root.path.rename(away)
+    root.mkdir(".")
+    daemon.resume()
+    wait_for(client, "missing")
+    assert client.call("status")["roots"][0]["files"] == 3
     root.path.rmdir()
     away.rename(root.path)
     wait_for(client, "online")

@@ -1,0 +1,113 @@
+"""Checkouts that change much of a tree, over and over, while searches run: the index ends equal to one built anew."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support import Daemon, Tree, add_root, found
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "300"))
+TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "3"))
+BRANCHES = ("main", "other")
+
+
+def text(branch: str, number: int) -> str:
+    words = " ".join(f"common{number % 50 + step}x" for step in range(40))
+    return f"branch{branch} {words}\nsame words in each\n"
+
+
+def repository(tree: Tree) -> None:
+    """Two branches that differ in every file."""
+    tree.git("init", "-q", "-b", BRANCHES[0])
+    for branch in BRANCHES:
+        if branch != BRANCHES[0]:
+            tree.git("checkout", "-qb", branch)
+        tree.write_all({f"d{number % 100}/f{number}.txt": text(branch, number) for number in range(FILES)})
+        tree.git("add", ".")
+        tree.git("commit", "-qm", branch)
+
+
+class Searches:
+    """Searches that do not wait for freshness, one after the other, and how long each took, in milliseconds."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.took: list[float] = []
+        self._daemon = daemon
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def _run(self) -> None:
+        number = 0
+        with self._daemon.client() as client:
+            while not self._ended.is_set():
+                number += 1
+                began = time.monotonic()
+                answer = client.call("search", {"query": f"common{number % 60}x branch", "fresh": False})
+                self.took.append((time.monotonic() - began) * 1000)
+                for hit in answer["hits"]:
+                    assert "same words" in hit["snippet"] or "common" in hit["snippet"]
+                self._ended.wait(0.01)
+
+    def __enter__(self) -> Searches:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def p95(self) -> float:
+        return sorted(self.took)[len(self.took) * 95 // 100]
+
+
+def contents(client: Client) -> dict[str, Any]:
+    """What the index holds of every file, however it came by it."""
+    held: dict[str, Any] = {}
+    while True:
+        page = client.call("files/list", {"limit": 10_000, "offset": len(held), "timeout_ms": 300_000})
+        assert page["fresh"]
+        for file in page["files"]:
+            path = os.sep.join(Path(file["path"]).parts[-2:])
+            held[path] = (file["status"], file["size"], file["chunks"], file["content_hash"])
+        if len(held) >= page["total"]:
+            return held
+
+
+@pytest.mark.needs("git")
+@pytest.mark.timeout(3600)
+def test_checkouts_while_searches_run(daemon: Daemon, client: Client, tree: Tree) -> None:
+    repository(tree)
+    add_root(client, tree, timeout=600)
+    with Searches(daemon) as idle:
+        time_of_search = time.monotonic()
+        while time.monotonic() - time_of_search < 1:
+            client.call("server/ping")
+            idle._ended.wait(0.05)
+    busy = Searches(daemon)
+    with busy:
+        for number in range(TIMES):
+            branch = BRANCHES[number % 2]
+            tree.git("checkout", "-q", branch)
+            path = f"d{7 % 100}/f7.txt"
+            assert found(client, f"branch{branch}", path=str(tree / path)) == [path]
+            answer = client.call("search", {"query": f"branch{BRANCHES[1 - number % 2]}", "timeout_ms": 300_000})
+            assert (answer["fresh"], answer["hits"]) == (True, [])
+            assert client.call("index/audit", {})["differences"] == [], "as an index built from nothing would be"
+    print(f"p95 of searches: idle {idle.p95():.1f} ms, busy {busy.p95():.1f} ms ({len(busy.took)})", file=sys.stderr)
+    assert client.call("status")["work"]["files_chunked"] <= 2 * FILES, "going back chunks nothing"
+    held = contents(client)
+    other = Tree(tree.path.parent / "built anew")
+    tree.path.rename(other.path / "root")
+    client.call("roots/remove", {"path": str(tree)})
+    add_root(client, other, timeout=600)
+    assert contents(client) == held

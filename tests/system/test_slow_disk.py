@@ -1,0 +1,40 @@
+"""A disk on which every commit takes its time: nobody is told of a change before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from faults import with_code
+from support import Daemon, Tree, add_root, found
+
+# Longer than a search takes, so that one which did not wait would be over before the commit.
+SLOW = """
+import sys, time
+
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.storing import Storing
+
+    apply = Storing.apply
+
+    def slowly(self, changes, outcomes):
+        time.sleep(0.1)
+        return apply(self, changes, outcomes)
+
+    Storing.apply = slowly
+"""
+
+
+def test_a_search_waits_for_the_commit(start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path) -> None:
+    tree.write("a.txt", "firstword\n")
+    daemon = start_daemon(**with_code(tmp_path / "seam", SLOW))
+    with daemon.client() as client:
+        add_root(client, tree)
+        for number in range(5):
+            tree.write("a.txt", f"word{number}x\n")
+            assert found(client, f"word{number}x") == ["a.txt"]
+            assert found(client, f"word{number - 1}x") == []
+        tree.rename("a.txt", "b.txt")
+        assert found(client, "word4x") == ["b.txt"]
+        tree.remove("b.txt")
+        assert found(client, "word4x") == []

@@ -1,0 +1,102 @@
+"""The supervisor hears from the daemon only while the daemon is alive: its loop turns and its worker works."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from faults import with_code
+from support import Daemon, Tree, add_root, wait_until
+
+EVERY_S = 0.1
+SILENCE_S = 10 * EVERY_S
+
+# SIGUSR1 holds the daemon's main thread, and so its loop, until the file is gone; SIGUSR2 ends the worker's thread
+# without a word, as a fault inside of it would.
+SEAM = """
+import os, signal, sys, time
+
+if "livedex_daemon" in sys.orig_argv:
+    def hold(*_):
+        open(os.environ["HELD"], "w").close()
+        while os.path.exists(os.environ["HELD"]):
+            time.sleep(0.01)
+
+    def end_worker(*_):
+        from livedex_daemon.worker import Worker
+        Worker._turn = lambda self: sys.exit()
+
+    signal.signal(signal.SIGUSR1, hold)
+    signal.signal(signal.SIGUSR2, end_worker)
+"""
+
+
+@pytest.fixture
+def supervisor(tmp_path: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        yield listening
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Path:
+    return tmp_path / "held"
+
+
+@pytest.fixture
+def daemon(start_daemon: Callable[..., Daemon], tmp_path: Path, supervisor: socket.socket, held: Path) -> Daemon:
+    seam = with_code(tmp_path / "seam", SEAM)
+    usec = str(int(2 * EVERY_S * 1_000_000))
+    return start_daemon(NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC=usec, HELD=str(held), **seam)
+
+
+def wait_for_pings(supervisor: socket.socket, number: int = 3) -> None:
+    supervisor.settimeout(20)
+    while number:
+        number -= supervisor.recv(4096) == b"WATCHDOG=1"
+
+
+def assert_silent(supervisor: socket.socket) -> None:
+    """What was sent until now is read; then nothing more comes, for ten times as long as it would take."""
+    supervisor.setblocking(False)
+    try:
+        while supervisor.recv(4096):
+            pass
+    except BlockingIOError:
+        pass
+    supervisor.settimeout(SILENCE_S)
+    with pytest.raises(TimeoutError):
+        supervisor.recv(4096)
+
+
+def test_a_loop_that_hangs_is_not_called_alive(daemon: Daemon, supervisor: socket.socket, held: Path) -> None:
+    wait_for_pings(supervisor)
+    assert daemon.process is not None
+    daemon.process.send_signal(signal.SIGUSR1)
+    wait_until(held.exists, what="the loop being held")
+    assert_silent(supervisor)
+    held.unlink()
+    wait_for_pings(supervisor)
+
+
+def test_a_worker_that_died_is_not_called_alive(daemon: Daemon, supervisor: socket.socket, tree: Tree) -> None:
+    tree.write("a.txt", "firstword\n")
+    with daemon.client() as client:
+        add_root(client, tree)
+        wait_for_pings(supervisor)
+        assert daemon.process is not None
+        daemon.process.send_signal(signal.SIGUSR2)
+
+        def is_told() -> bool:
+            tree.write("b.txt", "secondword\n")
+            answer = client.call("search", {"query": "secondword", "timeout_ms": 50})
+            assert not answer["fresh"] or answer["hits"], "never said to be fresh when it is not"
+            return "worker_dead" in {warning["code"] for warning in client.call("status")["warnings"]}
+
+        wait_until(is_told, what="the warning")
+        assert client.call("status")["state"] == "degraded"
+        assert_silent(supervisor)
