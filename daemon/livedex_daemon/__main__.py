@@ -45,6 +45,7 @@ def _run() -> int:
     from livedex_daemon.opening import HomeLock
 
     memory.bound_arenas()
+    memory.no_core_dumps()
     places = locations.locate()
     places.prepare()
     lock = HomeLock(places.lock_path)

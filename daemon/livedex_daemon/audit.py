@@ -1,212 +1,155 @@
-"""Proves that the index equals the disk: reads every file again, and compares what the index holds of it.
+"""Proves that the index equals the disk: the index file's own soundness first, then every file of the roots.
 
-Invariant: the audit trusts nothing that the index says about a file; the bytes on disk, hashed and chunked anew,
-decide. It goes file by file and asks the worker for one folder's rows at a time, so that searches and edits go on.
+Invariant: what is reported was seen to be wrong, and ``repaired`` counts what was looked at again and is right. What
+reading a file again does not mend is mended by a new index. Searches and edits go on.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import apsw
+
+from livedex_daemon.auditing import Auditor, Difference
 from livedex_daemon.backlog import Key
-from livedex_daemon.roots import Root
 from livedex_daemon.running import on_loop
-from livedex_indexing import parse, plan, tree
-from livedex_indexing.backend import Chunk, FileRow, Stat
-from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
-from livedex_indexing.glance import spans
+from livedex_indexing import glance
+from livedex_indexing.chunk_process import ChunkProcess
+from livedex_indexing.database import IndexDamaged
 from livedex_indexing.paths_text import path_fields
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App
 
-What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
+log = logging.getLogger(__name__)
 
 WAIT_S = 30.0  # for what is already known to have changed, before the audit begins
-CHUNK_S = 60.0  # for one file in the chunk process
+PAGES = 1_000  # of the index file, checked in one turn of the worker: about 4 ms
+FOLD_TRIES = 50
+FOLD_PAUSE_S = 0.1
 
 
-class Difference(NamedTuple):
-    """``key`` is where the index and the disk disagree."""
+class Findings:
+    """``index``: the index file itself is damaged."""
 
-    key: Key
-    what: What
+    def __init__(self, *, index: bool = False, files: set[Difference] | None = None) -> None:
+        self.index = index
+        self.files = files or set()
+        self.checked = 0
 
-
-async def run(app: App, places: list[Key], *, repair: bool) -> dict[str, Any]:
-    """The result of ``index/audit`` over ``places``."""
-    auditor = Auditor(app)
-    differences = await asyncio.to_thread(auditor.check, places)
-    repaired = 0
-    if repair and differences:
-        await _repair(app, differences)
-        again = await asyncio.to_thread(Auditor(app).check, sorted({difference.key for difference in differences}))
-        repaired = len(differences) - len(again)
-    return {
-        "checked": auditor.checked,
-        "differences": [
-            {**path_fields(_absolute(app, difference.key)), "what": difference.what} for difference in differences
-        ],
-        "repaired": repaired,
-    }
+    @property
+    def count(self) -> int:
+        return self.index + len(self.files)
 
 
-async def _repair(app: App, differences: list[Difference]) -> None:
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-    keys = [difference.key for difference in differences]
-    for key in keys:
-        app.backlog.mark(key, force=True, tree=True, now=True)
-    app.backlog.wait(keys, on_loop(loop, done.set), background=True)
-    await done.wait()
+async def run(app: App, places: list[Key], *, whole: bool, repair: bool) -> dict[str, Any]:
+    """The result of ``index/audit`` over ``places``. ``whole``: they are all there is, so the index file is proven too.
+
+    Raises Unavailable where a repair is asked for and the store cannot be written.
+    """
+    if repair:
+        await asyncio.wrap_future(app.worker.order(app.worker.refuse_without_store))
+    audit = Audit(app)
+    try:
+        found = await audit.check(places, whole=whole)
+        log.info("audited", extra={"checked": found.checked, "differences": found.count})
+        repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
+    finally:
+        await asyncio.to_thread(audit.close)
+    index = [{"path": app.locations.index_db, "what": "damaged"}] if found.index else []
+    files = [{**path_fields(_absolute(app, wrong.key)), "what": wrong.what} for wrong in sorted(found.files)]
+    return {"checked": found.checked, "differences": index + files, "repaired": repaired}
+
+
+class Audit:
+    """One audit. Used on the event loop."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._chunker = ChunkProcess(nice=10)
+
+    def close(self) -> None:
+        self._chunker.close()
+
+    async def check(self, places: list[Key], *, whole: bool) -> Findings:
+        found = Findings()
+        auditor = Auditor(self._app, self._chunker)
+        try:
+            if whole:
+                found.index = await self._pages_are_damaged()
+                found.index = found.index or await asyncio.to_thread(self._structure_is_damaged)
+            await asyncio.to_thread(auditor.check, places)
+            found.files = await self._confirmed(auditor)
+        except (IndexDamaged, apsw.Error):
+            found.index = True  # so damaged that it could not be read to the end
+        found.checked = auditor.checked
+        return found
+
+    async def repair(self, places: list[Key], found: Findings, *, whole: bool) -> int:
+        """Reads again what differs; what that does not mend, or a damaged file, costs a new index."""
+        app = self._app
+        if not found.index:
+            keys = sorted({difference.key for difference in found.files})
+            await self._read_again(keys, force=True)
+            if not (await self.check(keys, whole=False)).count:
+                return found.count
+        if not app.rebuilder.under_way:  # else it was found on the way, and a new one is begun already
+            await asyncio.wrap_future(app.worker.order(partial(app.worker.mend, damaged=True)))
+        await self._read_again([(root.id, b"") for root in app.worker.roots if root.present], force=False)
+        left = await self.check(places, whole=whole)
+        return max(0, found.count - left.count)
+
+    async def _pages_are_damaged(self) -> bool:
+        """Whether bytes of the file have changed since they were written. A turn of the worker for each slice of it."""
+        store, worker = self._app.store, self._app.worker
+        first, tries = 1, 0
+        while first <= store.pages():
+            damaged = await asyncio.wrap_future(worker.order(partial(store.damaged_pages, first, PAGES)))
+            if damaged:
+                return True
+            if damaged is not None:
+                first += PAGES
+            elif tries < FOLD_TRIES:
+                tries += 1
+                await asyncio.sleep(FOLD_PAUSE_S)
+            else:
+                break
+        return False
+
+    def _structure_is_damaged(self) -> bool:
+        """Whether the tables disagree: in one state of the index, beside searches, without the writer."""
+        faults = glance.faults(self._app.serving.side.readers)
+        if faults:
+            log.warning("index_unsound", extra={"faults": faults})
+        return bool(faults)
+
+    async def _confirmed(self, first: Auditor) -> set[Difference]:
+        """What still differs once everything heard of is stored, on files that did not change meanwhile."""
+        if not first.differences:
+            return set()
+        keys = sorted({difference.key for difference in first.differences})
+        await self._app.freshness.ensure(keys, time.monotonic() + WAIT_S, everything=True)
+        second = Auditor(self._app, self._chunker)
+        await asyncio.to_thread(second.check, keys)
+        return {
+            difference
+            for difference, stat in second.differences.items()
+            if difference in first.differences and first.differences[difference] == stat
+        }
+
+    async def _read_again(self, keys: list[Key], *, force: bool) -> None:
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+        for key in keys:
+            self._app.backlog.mark(key, force=force, tree=True, now=True)
+        self._app.backlog.wait(keys, on_loop(loop, done.set), background=True)
+        await done.wait()
 
 
 def _absolute(app: App, key: Key) -> bytes:
     root = app.worker.roots.get(key[0])
     return root.absolute(key[1]) if root is not None else key[1]
-
-
-class Auditor:
-    """One audit. Runs in a thread of its own."""
-
-    def __init__(self, app: App) -> None:
-        self.checked = 0
-        self._app = app
-        self._policy = app.pool.policy
-        self._chunker = ChunkProcess(nice=10)
-
-    def check(self, places: list[Key]) -> list[Difference]:
-        found: list[Difference] = []
-        try:
-            for root_id, path in places:
-                root = self._app.worker.roots.get(root_id)
-                if root is not None and root.present:
-                    found += self._place(root, path)
-        finally:
-            self._chunker.close()
-        return sorted(set(found))
-
-    def _on_worker(self, action: Callable[[], Any]) -> Any:
-        return self._app.worker.order(action).result()
-
-    def _place(self, root: Root, path: bytes) -> Iterator[Difference]:
-        found = tree.stat(root.path, path) if path else None
-        if path and (found is None or found.kind != "folder"):
-            row = self._on_worker(lambda: self._app.store.file(root.id, path))
-            shut_out = found is not None and root.rules.explain(path, False) is not None
-            yield from self._file(root, path, found if not shut_out else None, row, misplaced=shut_out)
-        visited: set[bytes] = set()
-        stack = [path] if not path or (found is not None and found.kind == "folder") else []
-        if path and root.rules.explain(path, True) is not None:
-            stack = []
-        while stack:
-            folder = stack.pop()
-            visited.add(folder)
-            yield from self._folder(root, folder, stack)
-        for folder in self._on_worker(lambda: self._app.store.folders_below(root.id, path)):
-            if folder not in visited:
-                yield from self._left_behind(root, folder)
-
-    def _left_behind(self, root: Root, folder: bytes) -> Iterator[Difference]:
-        """Rows of a folder that the walk did not come by."""
-        there = tree.stat(root.path, folder) is not None if folder else True
-        for row in self._on_worker(lambda: self._app.store.folder(root.id, folder)).values():
-            yield Difference((root.id, row.path), "misplaced" if there and self._exists(root, row.path) else "extra")
-
-    @staticmethod
-    def _exists(root: Root, path: bytes) -> bool:
-        try:
-            return tree.stat(root.path, path) is not None
-        except tree.TreeError:
-            return True
-
-    def _folder(self, root: Root, folder: bytes, stack: list[bytes]) -> Iterator[Difference]:
-        rows: dict[bytes, FileRow] = self._on_worker(lambda: self._app.store.folder(root.id, folder))
-        try:
-            entries = tree.scan(root.path, folder)
-        except tree.TreeError:
-            return
-        rules = root.rules.rules(folder, dict(entries))
-        prefix = folder + b"/" if folder else b""
-        for name, stat in entries:
-            path = prefix + name
-            row = rows.pop(name, None)
-            if rules.decide(name, stat.kind == "folder") is not None or not root.belongs(path):
-                if row is not None:
-                    yield Difference((root.id, path), "misplaced")
-            elif stat.kind == "folder":
-                if not (row is not None and row.reason == "denied"):
-                    stack.append(path)
-            else:
-                yield from self._file(root, path, stat, row)
-        for row in rows.values():
-            yield Difference((root.id, row.path), "extra")
-
-    def _file(
-        self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None, *, misplaced: bool = False
-    ) -> Iterator[Difference]:
-        what = self._difference(root, path, stat, row)
-        if misplaced and row is not None:
-            what = "misplaced"
-        if what is None:
-            return
-        if not self._app.backlog.pending([(root.id, path)]):  # what changed since the audit began is under way already
-            yield Difference((root.id, path), what)
-
-    def _difference(self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None) -> What | None:
-        self.checked += stat is not None
-        if stat is None:
-            return "extra" if row is not None else None
-        if row is None or row.status == "pending":
-            return "missing"
-        if stat.kind != "file" or stat.size > self._policy.max_file_size:
-            return "stale" if row.status == "indexed" else None
-        try:
-            data, _ = tree.read_file(root.path, path, self._policy.max_file_size)
-        except tree.TreeError:
-            return "stale" if row.status == "indexed" else None
-        content_hash = hashlib.blake2b(data, digest_size=16).digest()
-        if row.status != "indexed":
-            return self._wrongly_left_out(row, data, content_hash)
-        if row.content_hash != content_hash:
-            return "stale"
-        return self._damage(path, row, data, content_hash)
-
-    def _wrongly_left_out(self, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
-        if row.status == "failed" or (row.reason == "forgotten" and row.content_hash == content_hash):
-            return None
-        if row.reason == "binary" and parse.is_binary(data[: parse.BINARY_HEAD]):
-            return None
-        return "missing"
-
-    def _damage(self, path: bytes, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
-        """Chunks the file anew and compares each chunk with what the index holds."""
-        name = path.rpartition(b"/")[2]
-        chosen = plan.choose(name, data[: plan.HEAD_BYTES], self._policy.chunking)
-        if row.signature != chosen.signature:
-            return "stale"
-        try:
-            (fresh,) = self._chunker.chunk([ChunkJob(name, data, self._policy.chunking)], CHUNK_S)
-        except WorkerDied:
-            return None
-        if isinstance(fresh, ChunkFailure):
-            return "damaged"
-        held = spans(self._app.serving.side.readers, content_hash, chosen.signature)
-        return None if held == [_span(chunk) for chunk in fresh.chunks] else "damaged"
-
-
-def _span(chunk: Chunk) -> tuple[Any, ...]:
-    return (
-        chunk.kind,
-        chunk.language,
-        chunk.start_byte,
-        chunk.end_byte,
-        chunk.start_line,
-        chunk.end_line,
-        chunk.heading,
-        chunk.symbol,
-        len(chunk.context),
-    )

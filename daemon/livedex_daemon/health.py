@@ -63,28 +63,35 @@ class Health:
         freshness: Freshness,
         figures: FreshnessFigures,
         counts: Callable[[], Counts],
+        chunks_of: Callable[[Iterable[int]], int],
         db_path: str,
         rebuilder: Rebuilder,
     ) -> None:
         self.started = False
         self.door: Door | None = None
         self.config_fault: str | None = None
+        self.left_alone = 0  # files that are not read because the daemon crashed over them
         self._rebuilder = rebuilder
         self.watch_fault: str | None = None
         self._worker = worker
         self._freshness = freshness
         self._figures = figures
         self._count = counts
-        self._counted: tuple[int, Counts] | None = None
+        self._chunks_of = chunks_of
+        self._counted: tuple[tuple[int, frozenset[int]], Counts] | None = None
         self._db_path = db_path
         self._since = time.monotonic()
 
     def _counts(self) -> Counts:
         """Counted anew only for a new generation: who follows the status must not slow down what is followed."""
-        generation = self._worker.store.generation
+        present = frozenset(root.id for root in self._worker.roots if root.present)
+        state = (self._worker.store.generation, present)
         known = self._counted
-        if known is None or known[0] != generation:
-            known = self._counted = (generation, self._count())
+        if known is None or known[0] != state:
+            counts = self._count()
+            if len(present) < len(self._worker.roots):  # what is not there is kept, and not served
+                counts = counts._replace(chunks=self._chunks_of(present))
+            known = self._counted = (state, counts)
         return known[1]
 
     def status(self) -> dict[str, Any]:
@@ -160,6 +167,14 @@ class Health:
             found.append(
                 warning("worker_dead", "nothing is indexed any more: the worker ended", "run `livedex down`, then up")
             )
+        elif self._worker.turn_fault is not None:
+            found.append(
+                warning(
+                    "worker_dead",
+                    f"what has changed cannot be indexed: each try ends with {self._worker.turn_fault}",
+                    "see the log for the cause; what changed lately is in the way",
+                )
+            )
         pool = self._worker.pool
         if pool is not None and pool.worker_fault is not None:
             found.append(
@@ -183,6 +198,14 @@ class Health:
                     "config_refused",
                     f"the configuration was changed and is refused: {self.config_fault}; the former one is in force",
                     "run `livedex config validate` and correct what it names",
+                )
+            )
+        if self.left_alone:
+            found.append(
+                warning(
+                    "safe_mode",
+                    f"{self.left_alone} of the files are left alone: the daemon crashed three times while reading them",
+                    "run `livedex list --status failed`; change or ignore them, then `livedex down` and `livedex up`",
                 )
             )
         if self._rebuilder.under_way:

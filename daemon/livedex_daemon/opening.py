@@ -1,6 +1,7 @@
 """Opens the index at start; one that is damaged or of a newer livedex is put aside and built anew.
 
-Invariant: only the derived index is ever put aside, and it is renamed, never deleted.
+Invariant: only the derived index is ever put aside. One of a newer livedex keeps its bytes for that livedex; one that
+is damaged or older is removed when the new one is whole, since it holds words of files that may be forgotten by now.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
+_SUFFIXES = ("", "-wal", "-shm")
+
 
 def open_store(path: str) -> tuple[Store, bool]:
     """The store at ``path``, and whether it had to be begun anew. Raises Unavailable when its disk cannot be used."""
@@ -24,17 +27,28 @@ def open_store(path: str) -> tuple[Store, bool]:
         return Store.open(path), False
     except (IndexDamaged, IndexNewer) as error:
         log.warning("index_put_aside", extra={"cause": type(error).__name__})
-        put_aside(path)
+        put_aside(path, keep=isinstance(error, IndexNewer))
         return Store.open(path), True
 
 
-def put_aside(path: str) -> str:
-    """Renames the index with what belongs to it; returns the new name. At most one former index is kept."""
-    aside = f"{path}.aside"
-    for suffix in ("", "-wal", "-shm"):
+def put_aside(path: str, *, keep: bool = False) -> str:
+    """Renames the index with what belongs to it; returns the new name. ``keep``: `remove_damaged` leaves it."""
+    aside = f"{path}.aside" if keep else _damaged(path)
+    for suffix in _SUFFIXES:
         with contextlib.suppress(FileNotFoundError):
             os.replace(path + suffix, aside + suffix)
     return aside
+
+
+def remove_damaged(path: str) -> None:
+    """Removes what was put aside of the index at ``path``, once a new one holds all that it held."""
+    for suffix in _SUFFIXES:
+        with contextlib.suppress(OSError):
+            os.unlink(_damaged(path) + suffix)
+
+
+def _damaged(path: str) -> str:
+    return f"{path}.damaged"
 
 
 class HomeLock:

@@ -1,4 +1,4 @@
-"""Opens the index file: makes it, brings an older one up to date, and refuses what is not a sound index.
+"""Opens the index file: makes it, and refuses what is not a sound index of this schema.
 
 Invariant: a connection given out here is to a file of this schema, readable by its owner alone.
 """
@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import apsw
 
+from livedex_indexing import pagesums
 from livedex_ipc.errors import Unavailable
 
 APPLICATION_ID: Final = 0x4C444558  # "LDEX", in the file's header
@@ -23,9 +24,7 @@ READER_CACHE_KIB: Final = 2_048
 WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
-# Numbered and append-only: entry n brings a file of version n to version n + 1.
-STEPS: Final = ("schema.sql",)
-SCHEMA_VERSION: Final = len(STEPS)
+SCHEMA_VERSION: Final = 2  # grows with every change of schema.sql
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _UNWRITABLE = (
@@ -40,6 +39,10 @@ _UNWRITABLE = (
 
 class IndexDamaged(Unavailable):
     """The index file is not a database, is corrupt or belongs to another program. It is rebuilt aside."""
+
+
+class IndexOlder(IndexDamaged):
+    """The index file has an older schema. What is new in ours can only be had from the files: it is rebuilt aside."""
 
 
 class IndexNewer(Unavailable):
@@ -66,17 +69,19 @@ def translated(path: str) -> Iterator[None]:
 def open_writer(path: str) -> apsw.Connection:
     """The one connection that writes. Makes the file (0600) where there is none.
 
-    Raises IndexDamaged, IndexNewer or IndexUnwritable; a file that is refused is left byte for byte as it was.
+    Raises IndexDamaged (IndexOlder too), IndexNewer or IndexUnwritable; a file that is refused is left byte for byte as
+    it was.
     """
     with translated(path):
         _make_private(path)
-        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=pagesums.VFS_NAME)
         try:
+            _distrust(db)
             db.set_busy_timeout(BUSY_MS)
             db.pragma("cache_size", -WRITER_CACHE_KIB)
             _check_version(db, path)
             _set_up(db, path)
-            _bring_up_to_date(db)
+            _make_tables(db)
         except BaseException:
             db.close()
             raise
@@ -87,6 +92,7 @@ def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
     """A connection that can only read; ``progress`` is asked now and then and ends the statement with True."""
     with translated(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        _distrust(db)
         db.set_busy_timeout(BUSY_MS)
         db.pragma("cache_size", -READER_CACHE_KIB)
         db.pragma("temp_store", "memory")
@@ -128,10 +134,23 @@ def _check_version(db: apsw.Connection, path: str) -> None:
             f"the index {path} was written by a newer livedex (schema {version}, known up to {SCHEMA_VERSION})",
             {"path": path, "schema": version},
         )
+    if version < SCHEMA_VERSION:
+        raise IndexOlder(f"the index {path} is of an older livedex (schema {version})", {"path": path})
+    if not pagesums.is_reserved(db):
+        raise IndexDamaged(f"the pages of the index {path} have no checksums: another program made it", {"path": path})
+
+
+def _distrust(db: apsw.Connection) -> None:
+    """Somebody else may have written the file: nothing that its schema says is run, and no table of SQLite's own or
+    of the search's is written by SQL."""
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
 
 def _set_up(db: apsw.Connection, path: str) -> None:
-    db.pragma("page_size", 4096)
+    db.pragma("page_size", pagesums.PAGE_BYTES)
+    if not int(db.execute("SELECT count(*) FROM sqlite_master").get):
+        pagesums.reserve(db)
     db.pragma("auto_vacuum", 2)  # incremental; has no effect on a file that has tables already
     if str(db.pragma("journal_mode", "wal")).lower() != "wal":
         raise IndexUnwritable(f"the filesystem of {path} cannot hold a write-ahead log", {"path": path})
@@ -142,15 +161,13 @@ def _set_up(db: apsw.Connection, path: str) -> None:
     db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
 
 
-def _bring_up_to_date(db: apsw.Connection) -> None:
-    """All steps in one transaction: a crash leaves the old version or the new one."""
-    version = int(db.pragma("user_version"))
-    if version == SCHEMA_VERSION:
+def _make_tables(db: apsw.Connection) -> None:
+    """In an empty file, all in one transaction: a crash leaves an empty file or a whole index."""
+    if int(db.pragma("user_version")) == SCHEMA_VERSION:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
-        for step in STEPS[version:]:
-            db.execute(Path(__file__).with_name(step).read_text(encoding="utf-8"))
+        db.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", SCHEMA_VERSION)
         db.execute("COMMIT")

@@ -67,6 +67,10 @@ class Marks:
             del self._held[key]
         return len(gone)
 
+    def of_root(self, root: bytes) -> list[tuple[bytes, bytes]]:
+        """The marks of a root, as (relative path, content hash)."""
+        return [(path, digest) for (marked, path), digest in self._held.items() if marked == root]
+
     def is_marked(self, root: bytes, path: bytes) -> bool:
         """Whether a file at this path was forgotten, with whatever content: only then is its hash worth taking."""
         return (root, path) in self._held

@@ -6,6 +6,7 @@ text of files is never kept, only their words.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 import apsw
 
-from livedex_indexing import upkeep
+from livedex_indexing import pagesums, upkeep
 from livedex_indexing.backend import STATUSES, ChunkedContent, Counts, FileRow, Held, RootRow, StatusCounts
 from livedex_indexing.contents import ContentTable
 from livedex_indexing.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
@@ -48,6 +49,9 @@ class Store:
 
     def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float]) -> None:
         self.path = path
+        # After each commit: the indexed files that it changed, as (root id, path), and the roots of which it changed
+        # all that is served.
+        self.on_change: Callable[[set[tuple[int, bytes]], set[int]], None] = lambda _files, _roots: None
         self._now = now
         self._use(db)
 
@@ -58,6 +62,7 @@ class Store:
         self._changed = False
         self.generation: int = int(db.execute(_GENERATION).get)
         self._intact = Intact(db, self.path)
+        self._folded = False  # the log into the file, once since it was opened
 
     @classmethod
     def open(cls, path: str, *, now: Callable[[], float] = time.time) -> Store:
@@ -120,8 +125,11 @@ class Store:
                 raise
             else:
                 self.generation = generation
+                if self._files.changed_files or self._files.changed_roots:
+                    self.on_change(self._files.changed_files, self._files.changed_roots)
             finally:
                 self._changed = False
+                self._files.forget_changed()
 
     def close(self) -> None:
         """Closes the file; the last connection to close folds the write-ahead log into it. May be called twice."""
@@ -152,7 +160,9 @@ class Store:
             self._db.execute(
                 f"UPDATE roots SET {', '.join(f'{n} = ?' for n in state)} WHERE id = ?", (*values, root_id)
             )
-            self._changed |= not _VISIBLE.isdisjoint(state)
+            if not _VISIBLE.isdisjoint(state):
+                self._changed = True
+                self._files.changed_roots.add(root_id)
 
     def drop_root(self, root_id: int) -> None:
         """Removes a root with its files; contents that only it used do not wait for `collect`."""
@@ -167,10 +177,15 @@ class Store:
         """The content cut from these bytes by this plan, also one that no file uses at present."""
         return self._contents.find(content_hash, signature)
 
-    def add_content(self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent) -> int:
-        """Stores a content and returns its id. Until a row of `put_files` points at it no search sees it."""
+    def add_content(
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+    ) -> int:
+        """Stores a content and returns its id. Until a row of `put_files` points at it no search sees it.
+
+        With ``anew`` one that is there already is written once more: what was damaged of it is whole then.
+        """
         with self.transaction():
-            return self._contents.add(content_hash, signature, size, content)
+            return self._contents.add(content_hash, signature, size, content, anew=anew)
 
     def collect(self, older_than_s: float = KEEP_S, limit: int = 200) -> int:
         """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
@@ -253,6 +268,20 @@ class Store:
 
     def counts(self) -> Counts:
         return read_counts(self._db, self.path)
+
+    def damaged_pages(self, first: int, count: int) -> list[int] | None:
+        """Those among ``count`` pages from ``first`` on (1-based) whose bytes have changed on the disk.
+
+        None where it cannot be told now: what a crash left in the log must be in the file first, and a reader holds it.
+        """
+        with translated(self.path):
+            if not self._folded:
+                self._folded = upkeep.fold(self._db)
+            return pagesums.damaged(self._db, first, count) if self._folded else None
+
+    def pages(self) -> int:
+        """How many pages the file has."""
+        return os.stat(self.path).st_size // pagesums.PAGE_BYTES
 
     def integrity(self) -> list[str]:
         """What is wrong inside the file, empty when it is sound. Reads all of it."""

@@ -83,7 +83,14 @@ class Decoder:
         if self._buffer == _TLS[:1]:
             return None
         name = _NAME.match(self._buffer)
-        if name is None or name.end() == NAME_BYTES:
+        if name is None:
+            return "lines"
+        if name.end() == NAME_BYTES:  # neither: a line that is no JSON has no claim to a request's room
+            room = self._limits.header_bytes
+            if self._buffer.find(b"\n", 0, room + 1) < 0:
+                if len(self._buffer) > room:
+                    raise InvalidRequest(f"a block of headers may have {room} bytes at most")
+                return None
             return "lines"
         if name.end() == len(self._buffer):
             return None

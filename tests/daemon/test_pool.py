@@ -15,6 +15,7 @@ from livedex_daemon.config import RootConfig
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
 from livedex_daemon.roots import Root
 from livedex_daemon.walk import Policy, Work
+from livedex_indexing import plan
 from livedex_indexing.backend import ChunkedContent, RootRow
 from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.ignore import RuleTree
@@ -188,6 +189,23 @@ def test_bulk_work_waits_until_it_may_run(make: Callable[..., Pool], root: Root,
     allowed.append(True)
     assert "bulk.txt" in outcomes(pool, 1)
     assert not pool.held_back
+
+
+def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile(
+    make: Callable[..., Pool], root: Root, folder: Path
+) -> None:
+    (folder / "a.txt").write_text("".join(f"line {number}\n" for number in range(300)))
+
+    def known(_hash: bytes, _signature: bytes) -> bool:
+        pool.policy = POLICY._replace(chunking=ChunkSettings(chunk_size=100, overlap=0))
+        return False
+
+    pool = make(known)
+    pool.submit(works(root, "a.txt"), bulk=False)
+    outcome = outcomes(pool, 1)["a.txt"]
+    assert outcome.plan == plan.choose(b"a.txt", b"line", POLICY.chunking)
+    assert isinstance(outcome.result, ChunkedContent)
+    assert len(outcome.result.chunks) < 10, "cut by the settings that were in force when it was signed"
 
 
 def test_a_void_work_is_not_read(make: Callable[..., Pool], root: Root, folder: Path) -> None:

@@ -107,7 +107,8 @@ def test_blank_lines_are_skipped() -> None:
         (b"Content-Length: 201\r\n\r\n", InvalidRequest, "200"),
         (b"Content-Length: 1073741824\r\n\r\n", InvalidRequest, "200"),
         (b"A: " + b"x" * 102, InvalidRequest, "100"),
-        (b"x" * 201, InvalidRequest, "200"),
+        (b"x" * 201, InvalidRequest, "100"),
+        (b"1" * 201, InvalidRequest, "200"),
         (b" " * 201, InvalidRequest, "200"),
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", InvalidRequest, "HTTP"),
         (b"\x16\x03\x01\x02\x00", ParseError, "TLS"),
@@ -177,3 +178,17 @@ def test_parsing_raises_nothing_else(body: bytes) -> None:
         parse(body)
     except ParseError as error:
         error.message.encode()
+
+
+def test_what_is_neither_a_header_nor_a_line_may_be_as_long_as_headers() -> None:
+    limits = Limits()
+    word = b"A" * (limits.header_bytes + 1)
+    for size in (1, 63, 64, 1000, len(word)):
+        decoder = Decoder(limits)
+        found = [frame for at in range(0, len(word), size) for frame in decoder.feed(word[at : at + size])]
+        assert [type(frame) for frame in found] == [FrameError], "refused as soon as it is longer"
+        assert decoder.feed(b"{}\n") == []
+    decoder = Decoder(limits)
+    assert decoder.feed(b"A" * 100 + b'\n{"a": 1}\n') == [Frame(b"A" * 100), Frame(b'{"a": 1}')], (
+        "a line that ends is one"
+    )

@@ -1,0 +1,118 @@
+"""Remembers which files were being read when the daemon crashed, so that one of them cannot keep it from running.
+
+Invariant: what is being read stands in a file that outlives the process (not a power cut, which is no file's fault)
+before its first byte is looked at. Three crashes within a minute: the next start leaves alone what was in hand at all
+of them (safe mode). It stays so until it changes, or `index --force`; the warning ends with the next start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import logging
+import mmap
+import os
+import struct
+import time
+from collections.abc import Iterator
+
+log = logging.getLogger(__name__)
+
+CRASHES = 3
+WITHIN_S = 60.0
+SLOTS = 16  # files read at the same time
+SLOT_BYTES = 4096 + 2  # no path that can be opened is longer
+_LENGTH = struct.Struct("<H")
+
+Start = tuple[float, frozenset[bytes]]
+
+
+class Crashes:
+    """``left_alone``: absolute paths that this run does not read; empty unless it is in safe mode."""
+
+    def __init__(self, folder: str) -> None:
+        """``folder``: of the daemon's own. On a full disk nothing is noted, and nothing fails."""
+        self._starts_path = os.path.join(folder, "starts")
+        former = b""
+        self._free = list(range(SLOTS))
+        try:
+            self._slots, former = _mapped(os.path.join(folder, "in-hand"))
+        except OSError as error:
+            log.warning("crashes_not_noted", extra={"error": error.strerror})
+            self._free = []
+        self.left_alone = self._begin(_paths(former))
+
+    def _begin(self, in_hand: frozenset[bytes]) -> frozenset[bytes]:
+        now = time.time()
+        crashed = [(at, files) for at, files in self._read_starts() if 0 <= now - at <= WITHIN_S]
+        if crashed:
+            crashed[-1] = (crashed[-1][0], in_hand)
+        last = [files for _, files in crashed[-CRASHES:]]
+        blamed = frozenset.intersection(*last) if len(last) == CRASHES else frozenset()
+        if blamed:
+            log.error("safe_mode", extra={"crashes": len(crashed), "files": len(blamed)})
+            crashed = []  # were they not to blame, three more crashes make another try
+        self._write_starts([*crashed[-CRASHES:], (now, frozenset())])
+        return blamed
+
+    @contextlib.contextmanager
+    def reading(self, path: bytes) -> Iterator[None]:
+        """Around the reading of a file. From any thread."""
+        slot = self._free.pop() if self._free and len(path) <= SLOT_BYTES - _LENGTH.size else None
+        if slot is None:
+            yield
+            return
+        at = slot * SLOT_BYTES
+        self._slots[at + _LENGTH.size : at + _LENGTH.size + len(path)] = path
+        _LENGTH.pack_into(self._slots, at, len(path))
+        try:
+            yield
+        finally:
+            self._slots[at : at + _LENGTH.size + len(path)] = bytes(_LENGTH.size + len(path))  # names are private too
+            self._free.append(slot)
+
+    def end(self) -> None:
+        """The daemon stops of its own accord: whatever happened before, it can."""
+        with contextlib.suppress(OSError):
+            os.unlink(self._starts_path)
+
+    def _read_starts(self) -> list[Start]:
+        """When the daemon was started since it last stopped of its own accord, and what was in hand at each end."""
+        try:
+            with open(self._starts_path, encoding="ascii") as file:
+                held = json.load(file)
+            return [(float(at), frozenset(bytes.fromhex(path) for path in files)) for at, files in held]
+        except (OSError, ValueError, TypeError):
+            return []  # none, or none of ours: it can only say that files are left alone
+
+    def _write_starts(self, starts: list[Start]) -> None:
+        beside = f"{self._starts_path}.new"
+        with contextlib.suppress(OSError):  # a full disk must not keep the daemon from running
+            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            with open(handle, "w", encoding="ascii") as file:
+                json.dump([(at, sorted(path.hex() for path in files)) for at, files in starts], file)
+            os.replace(beside, self._starts_path)
+
+
+def _mapped(path: str) -> tuple[mmap.mmap, bytes]:
+    """The file of slots, all empty, and what stood in it. Raises OSError where there is no room for it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.fchmod(handle, 0o600)
+        former = os.pread(handle, SLOTS * SLOT_BYTES, 0)
+        # Written, not only made longer: a page of a mapping that a full disk has no room for would end the process.
+        if os.pwrite(handle, bytes(SLOTS * SLOT_BYTES), 0) != SLOTS * SLOT_BYTES:
+            raise OSError(errno.ENOSPC, "no room for the list of files in hand")
+        return mmap.mmap(handle, SLOTS * SLOT_BYTES), former
+    finally:
+        os.close(handle)
+
+
+def _paths(slots: bytes) -> frozenset[bytes]:
+    found = set()
+    for at in range(0, len(slots) - SLOT_BYTES + 1, SLOT_BYTES):
+        (length,) = _LENGTH.unpack_from(slots, at)
+        if 0 < length <= SLOT_BYTES - _LENGTH.size:
+            found.add(slots[at + _LENGTH.size : at + _LENGTH.size + length])
+    return frozenset(found)

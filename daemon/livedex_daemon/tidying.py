@@ -1,0 +1,77 @@
+"""Keeps the index in shape once nothing has changed for a while: collects, compacts, checks a slice, frees memory.
+
+Invariant: it begins only while nothing waits to be indexed, goes in steps of a fraction of a second, and does nothing
+at all while nothing has changed since it last came to its end.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+
+from livedex_daemon import memory
+from livedex_daemon.backlog import Backlog
+from livedex_daemon.pool import Pool
+from livedex_daemon.serving import Serving
+from livedex_daemon.worker import Worker
+
+log = logging.getLogger(__name__)
+
+Later = Callable[[float, Callable[[], object]], None]
+
+QUIET_S = 20.0  # without a commit, before it begins
+BUDGET_S = 0.2  # of one step
+AGAIN_S = 0.5  # between two steps
+SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
+
+
+class Tidying:
+    """`commit` may be called from any thread, `soon` on the event loop."""
+
+    def __init__(self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving) -> None:
+        self._worker = worker
+        self._backlog = backlog
+        self._pool = pool
+        self._serving = serving
+        self._last_commit = time.monotonic()
+        self._tidy = False
+        self._page = 1  # the first one of the next slice
+
+    def committed(self, now: float) -> None:
+        self._last_commit = now
+        self._tidy = False
+
+    def look(self, later: Later) -> Future[None] | None:
+        """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
+        quiet = time.monotonic() - self._last_commit > QUIET_S
+        if quiet and not self._tidy and not self._backlog.pending() and not self._pool.outstanding:
+            return self._worker.order(lambda: self._step(later))
+        return None
+
+    def _step(self, later: Later) -> None:
+        """On the worker's thread."""
+        store = self._worker.store
+        if self._worker.store_fault is not None:
+            return
+        if not store.maintain(BUDGET_S):
+            later(AGAIN_S, lambda: self.look(later))
+            return
+        self._tidy = True
+        if not self.check_slice():
+            self._worker.mend(damaged=True)
+        store.release_memory()
+        self._serving.release_memory()
+        memory.give_back()
+
+    def check_slice(self) -> bool:
+        """Whether the next pages of the index file are as they were written, after the last ones the first again."""
+        store = self._worker.store
+        damaged = store.damaged_pages(self._page, SLICE_PAGES)
+        if damaged is None:
+            return True
+        self._page = 1 if self._page + SLICE_PAGES > store.pages() else self._page + SLICE_PAGES
+        if damaged:
+            log.warning("index_bytes_changed", extra={"pages": damaged[:10], "count": len(damaged)})
+        return not damaged

@@ -1,0 +1,117 @@
+"""A file that kills the process which cuts it: it alone is set aside, that is remembered, and an edit sets it free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults import with_code
+from livedex_ipc.client import Client
+from support import Daemon, Tree, add_root, found, wait_ready, wait_until
+
+MATES = 40
+KILLER = "killerword\n"
+QUARANTINED = "quarantined: chunk: the worker ended twice on it (killed by signal 11)"
+
+# In the child alone: a file with that word in it ends the process, as a fault in a grammar's C code would.
+DEADLY = """
+import os, signal, sys
+
+if "livedex_indexing.chunk_child" in sys.orig_argv:
+    from livedex_indexing import chunk
+
+    whole = chunk.chunk_content
+
+    def chunk_content(data, name, settings):
+        if b"killerword" in data:
+            with open(os.environ["DEATHS"], "ab") as deaths:
+                deaths.write(b"x")
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return whole(data, name, settings)
+
+    chunk.chunk_content = chunk_content
+"""
+
+
+@pytest.fixture
+def deaths(tmp_path: Path) -> Path:
+    """A file with a byte for each death of a child."""
+    path = tmp_path / "deaths"
+    path.touch()
+    return path
+
+
+@pytest.fixture
+def deadly(start_daemon: Callable[..., Daemon], tmp_path: Path, deaths: Path) -> Iterator[Daemon]:
+    yield start_daemon(DEATHS=str(deaths), **with_code(tmp_path / "seam", DEADLY))
+
+
+def state_of(client: Client, path: Path) -> tuple[str, str | None]:
+    answer: dict[str, Any] = client.call("files/list", {"path": str(path), "timeout_ms": 30_000})
+    (record,) = answer["files"]
+    return record["status"], record.get("reason")
+
+
+def test_one_bad_file_is_set_aside_alone_and_for_good(deadly: Daemon, tree: Tree, deaths: Path) -> None:
+    tree.write_all({f"f{number:02}.txt": f"mate number{number}\n" for number in range(MATES)})
+    killer = tree.write("f20-killer.txt", KILLER)
+    with deadly.client() as client:
+        add_root(client, tree)
+        assert len(found(client, "mate")) == MATES, "those of its batch are indexed"
+        assert state_of(client, killer) == ("failed", QUARANTINED)
+        assert deaths.stat().st_size == 2
+        for answer in (client.call("status"), client.call("search", {"query": "mate"})):
+            assert [warning["code"] for warning in answer["warnings"]] == ["files_failed"]
+        client.call("index/run", {"paths": [str(tree)]})
+        killer.touch()
+        assert client.call("sync")["synced"]
+    for end in (deadly.stop, deadly.kill):
+        end()
+        deadly.start()
+        with deadly.client() as client:
+            wait_ready(client)
+            client.call("index/run", {"paths": [str(tree)]})
+            assert state_of(client, killer) == ("failed", QUARANTINED)
+    assert deaths.stat().st_size == 2, "it is known for what it is"
+
+
+def test_an_edit_or_a_demand_sets_it_free(deadly: Daemon, tree: Tree, deaths: Path) -> None:
+    killer = tree.write("a.txt", KILLER)
+    with deadly.client() as client:
+        add_root(client, tree)
+        assert state_of(client, killer)[0] == "failed"
+        client.call("index/run", {"paths": [str(killer)], "force": True})
+        assert deaths.stat().st_size == 4
+        assert state_of(client, killer) == ("failed", QUARANTINED)
+        tree.save("a.txt", "harmless words\n")
+        assert found(client, "harmless") == ["a.txt"]
+        tree.save("a.txt", KILLER * 2)
+        assert found(client, "harmless") == []
+        assert state_of(client, killer) == ("failed", QUARANTINED)
+    assert deaths.stat().st_size == 6
+
+
+def test_a_daemon_that_dies_with_its_child_starts_again(deadly: Daemon, tree: Tree, deaths: Path) -> None:
+    tree.write("mate.txt", "mate\n")
+    with deadly.client() as client:
+        add_root(client, tree)
+    killer = tree.write("killer.txt", KILLER)
+    for _ in range(3):
+        before = deaths.stat().st_size
+        with deadly.client() as client:
+            client.call("search", {"query": "mate", "timeout_ms": 1})
+        wait_until(lambda: deaths.stat().st_size > before or state_is_final(deadly, killer), what="a death")  # noqa: B023
+        deadly.kill()
+        deadly.start()
+    with deadly.client() as client:
+        wait_ready(client)
+        assert found(client, "mate") == ["mate.txt"]
+        assert state_of(client, killer) == ("failed", QUARANTINED)
+
+
+def state_is_final(daemon: Daemon, path: Path) -> bool:
+    with daemon.client() as client:
+        return state_of(client, path) == ("failed", QUARANTINED)

@@ -1,0 +1,114 @@
+"""Once nothing has changed for a while: what was removed is physically gone, and changed bytes are noticed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+# The daemon's own maintenance, sooner: it waits for 20 s of quiet, and looks every 30 s.
+SOON = """
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon import jobs, tidying
+    jobs.MAINTAIN_EVERY_S, tidying.QUIET_S, tidying.AGAIN_S = 0.3, 0.3, 0.01
+"""
+
+
+@pytest.fixture
+def daemon(tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Daemon:
+    (tmp_path / "seam").mkdir()
+    (tmp_path / "seam" / "sitecustomize.py").write_text(SOON)
+    return start_daemon(PYTHONPATH=str(tmp_path / "seam"))
+
+
+@pytest.fixture
+def indexed(client: Client, tree: Tree) -> Iterator[Client]:
+    tree.write_all({f"f{number}.txt": f"some words and number{number}\n" * 30 for number in range(200)})
+    add_root(client, tree)
+    yield client
+
+
+def held(home: Home) -> bytes:
+    """Every byte of every file that livedex keeps, but for the marks and the configuration."""
+    files = [path for path in home.path.rglob("*") if path.is_file() and "forgotten" not in path.name]
+    return b"".join(path.read_bytes() for path in files if path != home.config)
+
+
+def change_some(index: Path) -> None:
+    """Changes a byte in several pages, one that SQLite does not use: only the page's checksum shows it."""
+    pages = os.path.getsize(index) // 4096
+    with index.open("r+b") as file:
+        for page in range(2, pages, max(1, pages // 8)):  # some of them may be written anew before anybody looks
+            file.seek(page * 4096 - 1)
+            file.write(b"\xff")
+
+
+def test_what_is_forgotten_or_shut_out_is_physically_gone(
+    indexed: Client, tree: Tree, home: Home, tmp_path: Path
+) -> None:
+    other = Tree(tmp_path / "other")
+    other.write("jackdawname.txt", "kestrelword\n")
+    tree.write("forgotten.txt", "lapwingword\n")
+    tree.write("magpiename/ignored.txt", "nightjarword\n")
+    add_root(indexed, other)
+    words = ("kestrelword", "lapwingword", "nightjarword")
+    assert all(found(indexed, word) for word in words)
+    # The index leaves out how a word begins like the one before it.
+    canaries = [b"ackdawnam", b"estrelword", b"apwingword", b"agpienam", b"ightjarword"]
+    assert [canary for canary in canaries if canary not in held(home)] == []
+    assert indexed.call("files/delete", {"path": str(tree / "forgotten.txt")}) == {"deleted": 1}
+    tree.write(".gitignore", "magpiename\n")
+    indexed.call("roots/remove", {"path": str(other)})
+    assert not any(found(indexed, word) for word in words)
+    wait_until(lambda: not any(canary in held(home) for canary in canaries), what="the words being gone")
+    assert os.path.getsize(home.data / "index.db-wal") == 0
+    assert len(found(indexed, "some")) == 200
+
+
+def test_a_changed_byte_is_noticed_without_an_audit(indexed: Client, tree: Tree, home: Home) -> None:
+    index = home.data / "index.db"
+    tree.write("f0.txt", "changedword\n")
+    assert found(indexed, "changedword") == ["f0.txt"]
+    wait_until(lambda: os.path.getsize(f"{index}-wal") == 0, what="the log being folded in")
+    change_some(index)
+    tree.write("f1.txt", "changedtoo\n")  # maintenance follows a change
+    wait_until(lambda: "index_bytes_changed" in home.logs(), what="the byte being noticed")
+    wait_until(lambda: "index_rebuilt" in home.logs(), what="another index")
+    wait_ready(indexed)
+    assert indexed.call("index/audit", {})["differences"] == []
+    assert len(found(indexed, "some")) == 198
+    wait_until(lambda: not list(home.data.glob("index.db.damaged*")), what="the damaged one being removed")
+
+
+def test_searches_go_on_over_what_is_left_of_a_damaged_index(
+    client: Client, tree: Tree, home: Home, daemon: Daemon
+) -> None:
+    many = 3000
+    tree.write_all({f"d{number % 30}/f{number}.txt": f"some words and number{number}\n" for number in range(many)})
+    add_root(client, tree)
+    index = home.data / "index.db"
+    wait_until(lambda: os.path.getsize(f"{index}-wal") == 0, what="the log being folded in")
+    kept: list[bool] = []
+    shut: list[bool] = []
+
+    def is_rebuilt() -> bool:
+        for word, answers in (("number2999", kept), ("number2990", shut)):
+            answers.append(bool(client.call("search", {"query": word, "fresh": False})["hits"]))
+        return "index_rebuilt" in home.logs()
+
+    change_some(index)
+    tree.write("d0/f0.txt", "changedword\n")
+    wait_until(lambda: "index_lost" in home.logs(), what="the damage being noticed")
+    tree.write(".gitignore", "f2990.txt\n")
+    wait_until(is_rebuilt, 60, what="the rebuilt index")
+    assert all(kept), "found all the time"
+    assert not any(shut[shut.index(False) :]), "what is shut out now is not served from what is left either"

@@ -1,0 +1,50 @@
+"""One daemon a home: of many that are started one stays, and the others end at once and touch nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from support import Daemon, Home, Tree, add_root, found, wait_until
+
+MANY = 6
+
+
+def start(home: Home) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "livedex_daemon", "daemon"]
+    return subprocess.Popen(
+        command, env=home.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_of_many_that_start_at_once_one_stays(home: Home) -> None:
+    daemons = [start(home) for _ in range(MANY)]
+    try:
+        wait_until(lambda: sum(daemon.poll() is not None for daemon in daemons) == MANY - 1, 60, what="all but one")
+        (stayed,) = (daemon for daemon in daemons if daemon.poll() is None)
+        wait_until(lambda: home.server_pid() == stayed.pid, what="the one that stayed")
+        for ended in daemons:
+            if ended is not stayed:
+                assert ended.stderr is not None
+                told = json.loads(ended.stderr.read().strip().splitlines()[-1])["error"]
+                assert (ended.returncode, told["code"]) == (4, 4)
+                assert told["data"]["pid"] == stayed.pid
+    finally:
+        for daemon in daemons:
+            daemon.terminate()
+            daemon.wait(20)
+            assert daemon.stderr is not None
+            daemon.stderr.close()
+
+
+def test_a_second_one_touches_nothing(home: Home, daemon: Daemon, tree: Tree) -> None:
+    tree.write("a.txt", "firstword\n")
+    with daemon.client() as client:
+        add_root(client, tree)
+        before = {path: path.stat() for path in home.data.rglob("*") if path.suffix == ".db"}
+        with start(home) as second:
+            assert second.wait(20) == 4
+        assert {path: path.stat() for path in before} == before
+        assert found(client, "firstword") == ["a.txt"]
+        assert home.server_pid() == daemon.pid
