@@ -1,0 +1,93 @@
+"""Copies the installed packages, plants a defect in the copy, and runs the named test against it.
+
+Invariant: the product itself is never changed and has no switch for any of this; a copy is run by being first on the
+path of Python, so daemons, their children and the command run it as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from planted.defect import Defect
+from support import CHECKOUT
+
+PACKAGES = ("livedex_daemon", "livedex_indexing", "livedex_ipc", "livedex_service")
+TIMEOUT_S = 60  # for one test: a defect may make it hang
+
+Outcome = Literal["caught", "missed", "skipped", "broken"]
+
+
+class Verdict(NamedTuple):
+    """``broken``: the test did not come to its end in either way; ``told``: the last words of pytest."""
+
+    outcome: Outcome
+    told: str
+
+
+def root_of(package: str) -> Path:
+    """The folder of a package that is imported here."""
+    file = importlib.import_module(package).__file__
+    assert file is not None
+    return Path(file).parent
+
+
+@contextmanager
+def copied(*defects: Defect) -> Iterator[Path]:
+    """A folder with a copy of the packages and the defects in it, removed at the end. Raises Moved."""
+    folder = Path(tempfile.mkdtemp(prefix="ldx-planted-", dir=os.path.realpath("/tmp")))
+    try:
+        for package in PACKAGES:
+            shutil.copytree(root_of(package), folder / package)  # with what is compiled: it keeps its times
+        for defect in defects:
+            defect.plant(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def environment(copy: Path) -> dict[str, str]:
+    """What makes every Python that is started run the copy."""
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(copy), str(CHECKOUT / "tests")]),
+        "PLANTED_COPY": str(copy),
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),  # what fails here must not be tried elsewhere
+    }
+
+
+def run(copy: Path, tests: Iterable[str]) -> Verdict:
+    """Runs the tests on a copy: ``missed`` when all pass."""
+    report = copy / "report.json"
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "planted.on_copy", "-p", "no:cacheprovider"]
+    command += ["-p", "no:xdist", f"--timeout={TIMEOUT_S}", f"--basetemp={copy / 'tmp'}", *sorted(set(tests))]
+    env = {**environment(copy), "PLANTED_REPORT": str(report)}
+    env.pop("PYTEST_ADDOPTS", None)
+    env.pop("PYTEST_XDIST_WORKER", None)
+    done = subprocess.run(
+        command, cwd=CHECKOUT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    told = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+    if not report.exists():
+        return Verdict("broken", told)
+    counts = json.loads(report.read_text())
+    if counts["failed"]:
+        return Verdict("caught", told)
+    if done.returncode:
+        return Verdict("broken", told)
+    return Verdict("missed" if counts["passed"] else "skipped", told)
+
+
+def try_defect(defect: Defect) -> Verdict:
+    """Whether the named test notices the defect. Raises Moved."""
+    with copied(defect) as copy:
+        return run(copy, [defect.test])

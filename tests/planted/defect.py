@@ -1,0 +1,63 @@
+"""What a planted defect is: a small change of the product that breaks one promise, and the test that must fail for it.
+
+Invariant: a defect says exactly what it replaces, so that code which moved on is told apart from code that is guarded.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from support import CHECKOUT
+
+
+class Moved(Exception):
+    """The text that a defect replaces does not stand in its module exactly once: the table must follow the code."""
+
+
+class Defect(NamedTuple):
+    """``says``: what is wrong then, in words for people. ``test``: the node id of the test that must fail.
+
+    ``edits``: (old, new) texts of ``module``, a path such as ``livedex_daemon/watcher.py``; each old one stands there
+    exactly once. ``elsewhere``: (module, old, new) of other modules, for what is guarded in two places.
+    """
+
+    name: str
+    says: str
+    module: str
+    edits: tuple[tuple[str, str], ...]
+    test: str
+    elsewhere: tuple[tuple[str, str, str], ...] = ()
+
+    def modules(self) -> list[str]:
+        return list(dict.fromkeys([self.module, *(module for module, _, _ in self.elsewhere)]))
+
+    def planted(self, module: str, source: str) -> str:
+        """A module's source with the defect in it. Raises Moved; SyntaxError where the outcome is no Python."""
+        edits = [*self.edits] if module == self.module else []
+        for old, new in edits + [(old, new) for where, old, new in self.elsewhere if where == module]:
+            if source.count(old) != 1 or old == new:
+                raise Moved(f"{self.name}: stands {source.count(old)} times in {module}:\n{old}")
+            source = source.replace(old, new)
+        ast.parse(source)
+        return source
+
+    def plant(self, copy: Path) -> None:
+        """Changes the modules in a copy of the packages. Raises Moved."""
+        for module in self.modules():
+            path = copy / module
+            path.write_text(self.planted(module, path.read_text()))
+
+
+def has_test(node_id: str) -> bool:
+    """Whether the named test is there. An id in brackets (one case of many) is not looked at."""
+    path, _, name = node_id.partition("::")
+    function = re.sub(r"\[.*\]\Z", "", name)
+    file = CHECKOUT / path
+    if not file.is_file():
+        return False
+    return any(
+        isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(ast.parse(file.read_text()))
+    )

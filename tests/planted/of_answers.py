@@ -1,0 +1,126 @@
+"""Defects of answering: stale text, strangers, unbounded or broken requests, texts that leak into errors."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+SCOPE = "tests/indexing/test_search_scope.py"
+HOSTILE = "tests/ipc/test_server_hostile.py"
+FRAMING = "tests/ipc/test_framing.py"
+BINDING = "tests/ipc/test_binding.py"
+
+DEFECTS = (
+    Defect(
+        "hit-not-checked",
+        "a hit is cut from its file without looking whether that has changed",
+        "livedex_indexing/live.py",
+        (
+            (
+                "data = tree.read_if_unchanged(root, copy.path, copy.state)",
+                "data = tree.read_file(root, copy.path, 1 << 40).data",
+            ),
+        ),
+        f"{SCOPE}::test_a_changed_file_is_left_out_and_told",
+    ),
+    Defect(
+        "settled-flag-ignored",
+        "a file that may have changed without showing it is served without hashing it",
+        "livedex_indexing/live.py",
+        (("if data is not None and copy.settled:", "if data is not None:"),),
+        f"{SCOPE}::test_what_is_not_settled_is_hashed_before_it_is_served",
+    ),
+    Defect(
+        "missing-root-served",
+        "the files of a root that is not there are found",
+        "livedex_indexing/filters.py",
+        (("if missing_since is None and root_id in roots]", "if root_id in roots]"),),
+        f"{SCOPE}::test_a_missing_root_is_not_served",
+    ),
+    Defect(
+        "query-taken-for-syntax",
+        "words of a query reach FTS5 without their quotes",
+        "livedex_indexing/asked.py",
+        (('match = f\'"{" ".join(tokens)}"{" *" if prefix else ""}\'', "match = word"),),
+        "tests/properties/test_search.py::test_no_query_fails",
+    ),
+    Defect(
+        "stranger-heard",
+        "another user who can reach the socket is answered",
+        "livedex_ipc/connection.py",
+        (("        if uid not in (self._server.uid, 0) or self._server.closing:", "        if self._server.closing:"),),
+        f"{HOSTILE}::test_another_user_is_not_heard",
+    ),
+    Defect(
+        "strange-daemon-believed",
+        "a client talks to whoever answers on the socket",
+        "livedex_ipc/client.py",
+        (("    if owner not in (os.geteuid(), 0):", "    if False:"),),
+        "tests/ipc/test_client.py::test_a_stranger_at_the_other_end_is_sent_nothing",
+    ),
+    Defect(
+        "socket-open-to-all",
+        "every user of the machine may connect",
+        "livedex_ipc/binding.py",
+        (("os.chmod(path, 0o600)", "os.chmod(path, 0o666)"),),
+        f"{BINDING}::test_the_socket_and_its_folders_are_private",
+    ),
+    Defect(
+        "what-is-in-the-way-removed",
+        "a file that stands where the socket should be is removed",
+        "livedex_ipc/binding.py",
+        (("    if not stat.S_ISSOCK(info.st_mode):\n        raise", "    if False:\n        raise"),),
+        f"{BINDING}::test_what_is_no_socket_is_refused_and_stays",
+    ),
+    Defect(
+        "cap-off",
+        "a request without an end is held without an end",
+        "livedex_ipc/framing.py",
+        (("        if (end if end >= 0 else len(self._buffer)) > limit:", "        if False:"),),
+        f"{FRAMING}::test_what_is_no_frame_is_refused_for_its_reason",
+    ),
+    Defect(
+        "nan-taken",
+        "NaN and Infinity count as numbers",
+        "livedex_ipc/framing.py",
+        (("parse_constant=_constant,", "parse_constant=float,"),),
+        f"{FRAMING}::test_what_is_no_strict_json_is_a_parse_error",
+    ),
+    Defect(
+        "key-twice-taken",
+        "of a key that stands twice in a request the last one counts",
+        "livedex_ipc/framing.py",
+        (("    if len(members) != len(pairs):", "    if False:"),),
+        f"{FRAMING}::test_what_is_no_strict_json_is_a_parse_error",
+    ),
+    Defect(
+        "half-a-character-taken",
+        "half of a surrogate pair passes the check of params and fails somewhere inside",
+        "livedex_ipc/params.py",
+        (("        value.encode()\n    except", "        value.encode('utf-8', 'surrogatepass')\n    except"),),
+        "tests/ipc/test_params.py::test_what_is_wrong_is_named",
+    ),
+    Defect(
+        "text-in-an-error",
+        "the message of an exception, which may quote a file, is told to the client",
+        "livedex_ipc/connection.py",
+        (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
+        "tests/ipc/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
+    ),
+    Defect(
+        "text-in-a-reason",
+        "the message of a fault in the chunk process, which may quote the file, becomes the file's reason",
+        "livedex_indexing/chunk_child.py",
+        (("return type(error).__name__ + where", "return str(error) + where"),),
+        "tests/indexing/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
+    ),
+    Defect(
+        "child-outlives-its-parent",
+        "the chunk process goes on when the daemon was killed",
+        "livedex_indexing/chunk_child.py",
+        (
+            ("if count == 0:\n                return None\n", "if count == 0:\n                signal.pause()\n"),
+            ("        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)\n", ""),
+        ),
+        "tests/indexing/test_chunk_process.py::test_it_ends_with_its_parent",
+    ),
+)

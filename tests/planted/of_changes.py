@@ -1,0 +1,204 @@
+"""Defects of hearing about changes: events that are lost, barriers that do not hold, waits that end too early."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+WATCHER = "tests/daemon/test_watcher.py"
+BACKLOG = "tests/daemon/test_backlog.py"
+ROOTS = "tests/system/test_roots.py"
+WATCHDOG = "tests/system/test_watchdog.py"
+
+DEFECTS = (
+    Defect(
+        "event-dropped",
+        "one event of every 1,000 is not passed on",
+        "livedex_daemon/watcher.py",
+        (
+            (
+                "        self._sink.path_changed(root_id, child, tree=tree)",
+                "        self._count = getattr(self, '_count', 0) + 1\n"
+                "        if self._count % 1000:\n"
+                "            self._sink.path_changed(root_id, child, tree=tree)",
+            ),
+        ),
+        f"{WATCHER}::test_not_one_event_of_thousands_is_lost",
+    ),
+    Defect(
+        "overflow-swallowed",
+        "the kernel's queue runs over and nobody is told",
+        "livedex_daemon/watcher.py",
+        (('log.warning("watcher_overflow")\n        self._sink.events_lost()', 'log.warning("watcher_overflow")'),),
+        "tests/system/test_overflow.py::test_overflow_during_the_repair_is_one_more_pass",
+    ),
+    Defect(
+        "overflow-healed-early",
+        "a root counts as repaired though events were lost again during the repair",
+        "livedex_daemon/presence.py",
+        (('"online" if root.walked_losses == root.overflows else "recovering"', '"online"'),),
+        "tests/daemon/test_presence.py::test_a_loss_during_the_repair_is_not_repaired_by_it",
+    ),
+    Defect(
+        "answered-before-the-cookie",
+        "a barrier is passed as soon as it is asked for",
+        "livedex_daemon/watcher.py",
+        (("            return self._touch([on_passed])", "            on_passed()\n            return True"),),
+        f"{WATCHER}::test_every_change_is_heard_before_the_barrier",
+    ),
+    Defect(
+        "cookie-on-another-descriptor",
+        "the cookie is watched by another descriptor than the roots, which keeps another order",
+        "livedex_daemon/watcher.py",
+        (
+            (
+                "            self._place_cookies(fd)\n        except",
+                "            other = InotifyFD()\n"
+                "            other.daemon = True\n"
+                "            for folder in (b'/', b'/usr', b'/etc', b'/dev'):\n"
+                "                other.add_callback(folder, COOKIE_MASK, self, self._id)\n"
+                "            self._place_cookies(other)\n"
+                "            other.start()\n"
+                "        except",
+            ),
+        ),
+        f"{WATCHER}::test_a_barrier_stands_behind_what_is_still_being_passed_on",
+    ),
+    Defect(
+        "watched-after-listing",
+        "a folder is listed first and watched then: what comes between is neither listed nor reported",
+        "livedex_daemon/walk.py",
+        (
+            (
+                "        self._watch(root, path)\n        try:\n            entries = tree.listing(root.path, path)\n",
+                "        try:\n"
+                "            entries = tree.listing(root.path, path)\n"
+                "            self._watch(root, path)\n",
+            ),
+        ),
+        "tests/daemon/test_walk.py::test_a_folder_is_watched_before_it_is_listed",
+    ),
+    Defect(
+        "moved-folder-still-watched",
+        "a folder that was moved away goes on reporting under its old name",
+        "livedex_daemon/watcher.py",
+        (("        if is_folder and mask & _LEFT:", "        if is_folder and mask & 0:"),),
+        f"{WATCHER}::test_a_folder_that_moves_away_is_heard_of_no_more",
+    ),
+    Defect(
+        "limit-swallowed",
+        "a folder that gets no watch is not polled either",
+        "livedex_daemon/watching.py",
+        (("root.watch_again(path)\n        else:\n            root.poll(path)", "root.watch_again(path)"),),
+        "tests/system/test_limits.py::test_too_few_watches",
+    ),
+    Defect(
+        "what-is-in-hand-not-waited-for",
+        "a search does not wait for a path that is being looked at",
+        "livedex_daemon/backlog.py",
+        (
+            (
+                "in itertools.chain(self._waiting.values(), self._in_hand.values()):\n                if (\n",
+                "in list(self._waiting.values()):\n                if (\n",
+            ),
+        ),
+        f"{BACKLOG}::test_no_waiter_is_released_early_and_none_is_forgotten",
+    ),
+    Defect(
+        "scope-misses-the-folder-above",
+        "a search in a folder does not wait for the walk of a folder above it",
+        "livedex_daemon/backlog.py",
+        (("(is_within(path, other) or is_within(other, path))", "is_within(path, other)"),),
+        f"{BACKLOG}::test_intersects",
+    ),
+    Defect(
+        "released-before-the-commit",
+        "who waits is released when the outcome is known, not when it is stored",
+        "livedex_daemon/worker.py",
+        (
+            (
+                "        again: list[Key] = []\n        if looker.changes",
+                "        again: list[Key] = []\n"
+                "        self._backlog.done([*looker.finished, *(outcome.work.entry for outcome in outcomes)])\n"
+                "        if looker.changes",
+            ),
+        ),
+        "tests/system/test_slow_disk.py::test_a_search_waits_for_the_commit",
+    ),
+    Defect(
+        "late-called-fresh",
+        "a search past its deadline says that it is fresh",
+        "livedex_daemon/freshness.py",
+        (("return self._state(scope, self._why_late(roots))", "return FreshState(True, 0, None)"),),
+        "tests/daemon/test_freshness.py::test_what_can_be_settled_is_waited_for",
+    ),
+    Defect(
+        "unsettled-called-fresh",
+        "a file that could not be read in one state does not count as pending",
+        "livedex_daemon/freshness.py",
+        (("        if self._unsettled(scope):", "        if False:"),),
+        "tests/daemon/test_freshness.py::test_what_could_not_be_read_is_not_fresh",
+    ),
+    Defect(
+        "ignore-file-not-read-again",
+        "an edit of an ignore file changes nothing until the next reconcile",
+        "livedex_daemon/looking.py",
+        (("        if ignore.is_rule_file(name):", "        if False:"),),
+        "tests/system/test_fresh.py::test_an_ignore_file_works_at_once_both_ways",
+    ),
+    Defect(
+        "root-inode-unchecked",
+        "an empty folder in the root's place is taken for the root with its files deleted",
+        "livedex_daemon/presence.py",
+        (("        same = (found.st_dev, found.st_ino) == (root.dev, root.ino)", "        same = True"),),
+        f"{ROOTS}::test_an_empty_folder_put_in_its_place_is_not_believed",
+        (("livedex_daemon/walk.py", "return (found.st_dev, found.st_ino) == (root.dev, root.ino)", "return True"),),
+    ),
+    Defect(
+        "empty-folder-believed",
+        "an empty folder where a root was counts as the root, and its entries go",
+        "livedex_daemon/presence.py",
+        (("            return next(entries, None) is None", "            return False"),),
+        f"{ROOTS}::test_gone_is_not_deleted",
+        (("livedex_daemon/walk.py", '        if root.state != "online" or root.polled:', "        if root.polled:"),),
+    ),
+    Defect(
+        "missing-root-dropped",
+        "the entries of a root that is gone are dropped at once",
+        "livedex_daemon/presence.py",
+        (
+            (
+                "        self._backlog.drop_root(root.id)\n",
+                "        self._backlog.drop_root(root.id)\n        self._store.remove_tree(root.id, b'')\n",
+            ),
+        ),
+        f"{ROOTS}::test_gone_is_not_deleted",
+    ),
+    Defect(
+        "reload-half-applied",
+        "a reload takes over the roots and not how files are cut",
+        "livedex_daemon/reloading.py",
+        (("        app.set_policy(config)\n", ""),),
+        "tests/system/test_lifecycle.py::test_chunk_size_both_ways",
+    ),
+    Defect(
+        "watchdog-by-a-thread",
+        "the supervisor is told that the daemon lives by a thread that lives when its loop hangs",
+        "livedex_daemon/app.py",
+        (
+            (
+                "        beat = asyncio.create_task(self._beat())\n",
+                "        import threading\n"
+                "        beat = asyncio.create_task(asyncio.sleep(0))\n"
+                "        threading.Thread(target=lambda: asyncio.run(self._beat()), daemon=True).start()\n",
+            ),
+        ),
+        f"{WATCHDOG}::test_a_loop_that_hangs_is_not_called_alive",
+    ),
+    Defect(
+        "watchdog-without-the-worker",
+        "the supervisor is told that the daemon lives though nothing is indexed any more",
+        "livedex_daemon/app.py",
+        (("            if self.worker.alive():\n", "            if True:\n"),),
+        f"{WATCHDOG}::test_a_worker_that_died_is_not_called_alive",
+    ),
+)

@@ -1,0 +1,40 @@
+"""All planted defects, in the order of what they break, and the document that is made of them."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+from planted.of_answers import DEFECTS as OF_ANSWERS
+from planted.of_changes import DEFECTS as OF_CHANGES
+from planted.of_files import DEFECTS as OF_FILES
+from planted.of_keeping import DEFECTS as OF_KEEPING
+
+PARTS = {
+    "Hearing of changes, and waiting for them": OF_CHANGES,
+    "Looking at the user's files": OF_FILES,
+    "Keeping the index and what is precious": OF_KEEPING,
+    "Answering": OF_ANSWERS,
+}
+DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
+
+_HEAD = """# Planted defects
+
+A test that has never failed proves little. Each row below is a defect that the tests plant in a copy of the installed
+packages (the product has no switch for any of it), and the one test that must then fail; without the defect it passes.
+`make planted` tries all of them and says how many were caught; `make test` tries a few, and holds every row against the
+code: the text that a defect replaces must stand in it exactly once, the test must be there, and this page must be what
+`python -m planted --document` prints from the table in `tests/planted/`.
+"""
+
+
+def document() -> str:
+    """docs/planted-defects.md."""
+    lines = [_HEAD]
+    for title, part in PARTS.items():
+        lines.append(f"## {title}\n\n| defect | what is wrong then | planted in | caught by |\n|---|---|---|---|")
+        for defect in part:
+            path, _, name = defect.test.partition("::")
+            test = f"`{path.removeprefix('tests/')}`: `{name}`"
+            lines.append(f"| `{defect.name}` | {defect.says} | `{defect.module}` | {test} |")
+        lines.append("")
+    lines.append(f"{len(DEFECTS)} defects.")
+    return "\n".join(lines) + "\n"
