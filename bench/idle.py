@@ -10,7 +10,7 @@ from bench.server import Server
 
 CPU_GOAL_PERCENT = 0.04  # printed as 0.0
 PSS_GOAL_MIB = 80.0
-COUNTED_S = 30.0
+COUNTED_S = 60.0
 
 
 def idle(server: Server, settle_s: float) -> list[Figure]:

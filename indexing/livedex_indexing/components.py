@@ -20,7 +20,7 @@ from chonkie.types import Chunk, MarkdownCode, MarkdownDocument, MarkdownImage, 
 
 from livedex_indexing import frontmatter, markdown, parse, syntax
 from livedex_indexing.grammars import grammar
-from livedex_indexing.recursive import CharacterTokenizer, TextChunker
+from livedex_indexing.recursive import CharacterTokenizer, TextChunker, piece
 from livedex_indexing.symbols import definitions, outline
 
 _TEXT = re.compile(rb"\S")
@@ -85,8 +85,7 @@ def _add(document: BlockDocument, block: markdown.Block, heading: str | None) ->
         metadata.update(alt=alt, src=src)
         image = MarkdownImage(alias=alt or "", content=src or "", start_index=start, end_index=end)
         document.images.append(image)
-    chunk = Chunk(text=text, start_index=start, end_index=end, token_count=end - start, metadata=metadata)
-    document.chunks.append(chunk)
+    document.chunks.append(piece(text, start, metadata))
 
 
 @chunker("livedex_code")
@@ -117,21 +116,21 @@ class SyntaxChunker(BaseChunker):
             return self._without_syntax(text, "bytes")
         data = text.encode("utf-8")
         try:
-            tree = syntax.parse(self.language, data, self.limits)
+            root = syntax.parse(self.language, data, self.limits, self.chunk_size).root_node
         except syntax.TooMuch as limit:
             return self._without_syntax(text, str(limit))
-        ends = syntax.cut(tree.root_node, len(data), self.chunk_size, syntax.glue_kinds(self.language))
+        ends = syntax.cut(root, len(data), self.chunk_size, syntax.glue_kinds(self.language))
         pieces = self._pieces(data, ends)
-        found = definitions(self.language, tree.root_node, data)
-        lengths = map(len, pieces) if len(data) == len(text) else (len(piece.encode()) for piece in pieces)
+        found = definitions(self.language, root, data)
+        lengths = map(len, pieces) if len(data) == len(text) else (len(part.encode()) for part in pieces)
         edges = list(accumulate(lengths, initial=0))
         outlines = outline(found, edges, _first_lines(data, edges))
         chunks: list[Chunk] = []
         at = 0
-        for piece, (symbol, names) in zip(pieces, outlines, strict=True):
-            metadata = self._metadata(symbol=symbol, names=names)
-            chunks.append(_chunk(piece, at, metadata))
-            at += len(piece)
+        for part, (symbol, names) in zip(pieces, outlines, strict=True):
+            metadata = {"kind": "code", "language": self.language, "symbol": symbol, "names": names}
+            chunks.append(piece(part, at, metadata))
+            at += len(part)
         return chunks
 
     def _pieces(self, data: bytes, ends: list[int]) -> list[str]:
@@ -144,22 +143,21 @@ class SyntaxChunker(BaseChunker):
             end = line if indented else cut  # the indentation stays with its line
             if end == start:
                 continue
-            piece = data[start:end].decode("utf-8")
-            if len(piece) <= self.chunk_size:
-                pieces.append(piece)
+            part = data[start:end].decode("utf-8")
+            if len(part) <= self.chunk_size:
+                pieces.append(part)
             else:
-                pieces += [chunk.text for chunk in self._text.chunk(piece)]
+                pieces += [chunk.text for chunk in self._text.chunk(part)]
             start = end
         return pieces
 
     def _without_syntax(self, text: str, reason: str) -> list[Chunk]:
         chunks = self._text.chunk(text)
         for chunk in chunks:
-            chunk.metadata = self._metadata(symbol=None, names=[], fallback=reason)
+            chunk.metadata = {
+                "kind": "code", "language": self.language, "symbol": None, "names": [], "fallback": reason,
+            }  # fmt: skip
         return chunks
-
-    def _metadata(self, **values: Any) -> dict[str, Any]:
-        return {"kind": "code", "language": self.language, **values}
 
 
 def _first_lines(data: bytes, edges: list[int]) -> list[int]:
@@ -170,10 +168,6 @@ def _first_lines(data: bytes, edges: list[int]) -> list[int]:
         line = data.find(b"\n", text.start() if text else start, end)
         found.append(line if line >= 0 else end)
     return found
-
-
-def _chunk(text: str, start: int, metadata: dict[str, Any]) -> Chunk:
-    return Chunk(text=text, start_index=start, end_index=start + len(text), token_count=len(text), metadata=metadata)
 
 
 @refinery("livedex_overlap")

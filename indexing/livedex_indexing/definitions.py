@@ -14,7 +14,8 @@ class Rules(NamedTuple):
     ``named``: the name is the field ``name``. ``declared``: the name is at the end of a chain of ``declarator`` fields.
     ``bound``: the field ``name`` (or ``left``, ``property``, ``key``) names a function or class given as ``value`` (or
     ``right``). ``bodied``: as ``named``, but only with a ``body`` (a mere mention of a type has none). ``typed``: named
-    by the field ``type`` (a Rust ``impl``). ``through``: what lies between one definition and the next.
+    by the field ``type`` (a Rust ``impl``). ``through``: what lies between one definition and the next. ``closed``:
+    kinds that define and in which no further definition is looked for.
     """
 
     named: str = ""
@@ -23,10 +24,12 @@ class Rules(NamedTuple):
     bodied: str = ""
     typed: str = ""
     through: str = ""
+    closed: str = ""
 
 
 _C_THROUGH = """preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification
 declaration_list declaration ERROR"""
+_C_CLOSED = "preproc_def preproc_function_def function_definition enum_specifier"
 _SCRIPT = Rules(
     named="""function_declaration generator_function_declaration class_declaration method_definition
     abstract_class_declaration interface_declaration type_alias_declaration enum_declaration internal_module module
@@ -43,12 +46,14 @@ RULES: dict[str, Rules] = {
         declared="function_definition init_declarator type_definition",
         bodied="struct_specifier union_specifier enum_specifier",
         through=_C_THROUGH,
+        closed=_C_CLOSED,
     ),
     "cpp": Rules(
         named="preproc_def preproc_function_def namespace_definition alias_declaration concept_definition",
         declared="function_definition init_declarator type_definition",
         bodied="struct_specifier union_specifier enum_specifier class_specifier",
         through=_C_THROUGH + " template_declaration field_declaration_list field_declaration friend_declaration",
+        closed=_C_CLOSED,
     ),
     "go": Rules(
         named="function_declaration method_declaration type_spec type_alias const_spec var_spec",

@@ -6,7 +6,10 @@ length only, whatever it holds.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any
 
 from chonkie import RecursiveChunker, RecursiveLevel, RecursiveRules
 from chonkie.pipeline import chunker
@@ -20,6 +23,9 @@ _STRETCH = 64 * 1024
 # which is then cut anywhere, words included. One character: it joins none.
 _MIN_SPLIT = 1
 
+# As unique as the library's own ids, which cost a random number, and so a system call, each.
+_ids = map("chnk_%032x".__mod__, count(secrets.randbits(120)))
+
 RULES = RecursiveRules(
     levels=[
         RecursiveLevel(delimiters=["\n\n", "\r\n\r\n"]),
@@ -30,6 +36,13 @@ RULES = RecursiveRules(
         RecursiveLevel(),
     ]
 )
+
+
+def piece(text: str, start: int, metadata: dict[str, Any] | None = None) -> Chunk:
+    """A chunk of chonkie's that begins at character ``start``."""
+    size = len(text)
+    metadata = {} if metadata is None else metadata
+    return Chunk(next(_ids), text, start, start + size, size, None, None, metadata)
 
 
 class CharacterTokenizer(Tokenizer):
@@ -70,11 +83,14 @@ class TextChunker(RecursiveChunker):
         # The library caches this by text for ever: 4,096 strings of any length.
         return len(text)
 
+    def _make_chunks(self, text: str, _token_count: int, _level: int, start_offset: int) -> Chunk:
+        return piece(text, start_offset)
+
     def chunk(self, text: str) -> list[Chunk]:
         """Chunks with character offsets. An empty text has none."""
         size = self.chunk_size
         if len(text) <= size:
-            return [Chunk(text=text, end_index=len(text), token_count=len(text))] if text else []
+            return [piece(text, 0)] if text else []
         chunks: list[Chunk] = []
         for start, end in _stretches(text, max(_STRETCH, 4 * size)):
             chunks += self._recursive_chunk(text[start:end], 0, start)

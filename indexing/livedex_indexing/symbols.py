@@ -7,7 +7,7 @@ they begin, a container before what is in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -51,26 +51,26 @@ def definitions(language: str, root: Node, data: bytes) -> list[Definition]:
 
     ``data`` is what was parsed: the library would ask the parser's reader for a node's text piece by piece.
     """
-    actions = _actions(language)
+    actions, closed = _actions(language)
     if not actions:
         return []
     found: list[Definition] = []
-    # Each entry: nodes still to look at, in reverse, and the qualified name that they stand in.
-    todo: list[tuple[list[Node], str]] = [(root.children[::-1], "")]
+    # Each entry: the nodes still to look at, and the qualified name that they stand in.
+    todo: list[tuple[Iterator[Node], str]] = [(iter(root.children), "")]
     lead = -1  # where the comments in front of the next node begin
     while todo:
         nodes, scope = todo[-1]
-        if not nodes:
+        for node in nodes:
+            action = actions.get(node.kind_id)
+            if action is None:
+                lead = -1
+            elif action == _COMMENT:
+                lead = lead if lead >= 0 else node.start_byte
+            else:
+                break
+        else:
             todo.pop()
             lead = -1
-            continue
-        node = nodes.pop()
-        action = actions.get(node.kind_id)
-        if action is None:
-            lead = -1
-            continue
-        if action == _COMMENT:
-            lead = lead if lead >= 0 else node.start_byte
             continue
         if action != _THROUGH:
             own = action(node, data)  # type: ignore[operator]
@@ -80,17 +80,18 @@ def definitions(language: str, root: Node, data: bytes) -> list[Definition]:
                 found.append(Definition(begin, node.end_byte, name, own))
                 scope = name
             lead = -1
-        if len(todo) < _MAX_LEVELS:
-            todo.append((node.children[::-1], scope))
+        if node.kind_id not in closed and len(todo) < _MAX_LEVELS:
+            todo.append((iter(node.children), scope))
     return found
 
 
 @cache
-def _actions(language: str) -> dict[int, object]:
-    """For each kind of node: what to do with it. Kinds that are not in it are passed over whole."""
+def _actions(language: str) -> tuple[dict[int, object], frozenset[int]]:
+    """For each kind of node: what to do with it. Kinds that are not in it are passed over whole, and those of the set
+    are not entered."""
     rules, found = RULES.get(language), grammar(language)
     if rules is None or found is None:
-        return {}
+        return {}, frozenset()
     actions: dict[int, object] = dict.fromkeys(glue_kinds(language), _COMMENT)
     for kinds, action in (
         (rules.through, _THROUGH),
@@ -101,7 +102,7 @@ def _actions(language: str) -> dict[int, object]:
         (rules.typed, _typed),
     ):
         actions.update(dict.fromkeys(kind_ids(found, tuple(kinds.split())), action))
-    return actions
+    return actions, kind_ids(found, tuple(rules.closed.split()))
 
 
 def _text(node: Node | None, data: bytes) -> str | None:

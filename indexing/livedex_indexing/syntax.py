@@ -6,15 +6,17 @@ however deep the code is nested.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from livedex_indexing.bodies import insides
 from livedex_indexing.grammars import grammar
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Parser, Tree
+    from tree_sitter import Language, Node, Parser, Range, Tree
 
 MAX_BYTES = 1024 * 1024  # a tree takes some 30 times the source
 MAX_NODES = 600_000
@@ -26,6 +28,11 @@ _REPORTS_BASE = 300
 _REPORTS_PER_KIB = 18
 # The shell grammar's scanner keeps a list of open here-documents, and reports nothing while it searches it.
 _HERE_DOCUMENTS = 5_000
+
+# It also looks at all the rest of a word for each part of it: a word of 64 KB takes ten seconds.
+_LONG_WORD = re.compile(rb"\S{8192}")
+# Where `a<b` may begin a type's arguments, each one is followed up both ways: 700 bytes of memory for a byte of text.
+_FEWER_BYTES = {"typescript": 512 * 1024, "tsx": 512 * 1024}
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _PAIRS = (b"()", b"[]", b"{}")
@@ -43,21 +50,35 @@ class Limits(NamedTuple):
     max_depth: int = MAX_DEPTH
 
 
-def parse(language: str, data: bytes, limits: Limits) -> Tree:
-    """The syntax tree of UTF-8 source in a language that has a grammar. Raises `TooMuch`."""
+def parse(language: str, data: bytes, limits: Limits, block: int = 0) -> Tree:
+    """The syntax tree of UTF-8 source in a language that has a grammar. Raises `TooMuch`.
+
+    Blocks of at most ``block`` bytes are parsed as empty where nothing inside matters (`bodies.insides`).
+    """
     if len(data) > limits.max_bytes:
         raise TooMuch("bytes")
-    if language == "shell" and data.count(b"<<") > _HERE_DOCUMENTS:
+    if language == "shell" and (data.count(b"<<") > _HERE_DOCUMENTS or _LONG_WORD.search(data)):
         raise TooMuch("work")
-    if len(data) <= _WATCHED_FROM:
-        tree = _parser(language).parse(data)
-    else:
-        if bracket_depth(data) > limits.max_depth:
-            raise TooMuch("depth")
-        tree = _watched(_parser(language), data)
+    if len(data) > _FEWER_BYTES.get(language, limits.max_bytes):
+        raise TooMuch("bytes")
+    if len(data) > _WATCHED_FROM and bracket_depth(data) > limits.max_depth:
+        raise TooMuch("depth")
+    parser = _parser(language)
+    parser.included_ranges = _between(insides(language, data, block), len(data))
+    tree = parser.parse(data) if len(data) <= _WATCHED_FROM else _watched(parser, data)
     if tree.root_node.descendant_count > limits.max_nodes:
         raise TooMuch("nodes")
     return tree
+
+
+def _between(left_out: list[tuple[int, int]], size: int) -> list[Range]:
+    """What is parsed when some of ``size`` bytes are left out; empty for all of it. Nobody asks for rows: all are 0."""
+    from tree_sitter import Range
+
+    if not left_out:
+        return []
+    edges = [0, *chain.from_iterable(left_out), size]
+    return [Range((0, start), (0, end), start, end) for start, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _watched(parser: Parser, data: bytes) -> Tree:
@@ -69,16 +90,22 @@ def _watched(parser: Parser, data: bytes) -> Tree:
         reports -= 1
         return reports < 0
 
-    # Reports come only with a reader. The library never lets go of what a reader returns (tree-sitter 0.26.1), so it
-    # gets one view of everything, and that is emptied afterwards.
-    view = memoryview(data)
+    # Reports come only with a reader, which is asked again after each look at the end of the text. The library never
+    # lets go of what it returns (tree-sitter 0.26.1): so it gets views, and those are emptied afterwards.
+    views: list[memoryview] = []
+
+    def read(at: int, _point: object) -> memoryview:
+        views.append(memoryview(data)[at:])
+        return views[-1]
+
     try:
-        return parser.parse(lambda at, _point: view if at == 0 else data[at:], progress_callback=too_long)
+        return parser.parse(read, progress_callback=too_long)
     except ValueError as error:  # what the parser raises when the callback stops it
         parser.reset()
         raise TooMuch("work") from error
     finally:
-        view.release()
+        for view in views:
+            view.release()
 
 
 def bracket_depth(data: bytes) -> int:

@@ -6,19 +6,21 @@ Invariant: pure; folder and name joined again are the path.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from livedex_indexing.terms import parts_of
 
-_MIXED: Final = re.compile(r"[A-Za-z0-9]*(?:[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9]*")
+_WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 def with_parts(text: str) -> str:
     """``text``, followed by the parts of each of its words that has some."""
-    parts = [part for word in _MIXED.findall(text) for part in parts_of(word)]
+    parts = [part for word in _WORD.findall(text) for part in parts_of(word)]
     return f"{text} {' '.join(parts)}" if parts else text
 
 
+@lru_cache(maxsize=64)  # the files of a folder come one after the other
 def path_text(path: bytes) -> str:
     """A path as its words are indexed: bytes that are not UTF-8 become replacement characters."""
     return with_parts(path.decode("utf-8", "replace"))

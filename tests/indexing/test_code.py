@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from livedex_indexing import syntax
@@ -176,3 +179,22 @@ def test_parts_of_words() -> None:
     assert mixed_case_parts("aB aB") == "a B a B"
     assert mixed_case_parts("") == ""
     assert name_words(["getURL", "get_url", "getURL", "MAX"]) == "getURL get URL get_url MAX"
+
+
+@pytest.mark.parametrize(
+    ("language", "unit", "size"),
+    [("shell", "if(a)", 8000), ("shell", "a?", 8000), ("shell", "if(a)", 1 << 18), ("shell", "a?", 1 << 18),
+     ("shell", "x=1\n", 1 << 18), ("typescript", "a<b ", 1 << 20), ("cpp", "a<b ", 1 << 18)],
+)  # fmt: skip
+def test_repeated_code_stays_small(language: str, unit: str, size: int) -> None:
+    program = f"""
+import resource, sys
+from livedex_indexing import syntax
+resource.setrlimit(resource.RLIMIT_DATA, (500 << 20, 500 << 20))
+resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+try:
+    syntax.parse({language!r}, ({unit!r} * {size}).encode()[:{size}], syntax.Limits())
+except syntax.TooMuch as reason:
+    print(reason)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
