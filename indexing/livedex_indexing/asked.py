@@ -148,6 +148,41 @@ def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
     )
 
 
+class _Uncounted(WordCounts):
+    """Says of no word how rare it is."""
+
+    def all_chunks(self, reader: Reader) -> int:
+        return 0
+
+    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> tuple[int, int]:
+        return 0, 0
+
+
+def ask_whole(reader: Reader, query: Query) -> Asked:
+    """Reads the words of a standing query, which holds only what has all of them: each as a whole and none left out
+    for being one of many, so that it says the same whatever the index holds. Stop words count only alone."""
+    counts = _Uncounted(0)
+
+    def whole(words: Iterable[str]) -> tuple[Unit, ...]:
+        return tuple(dict.fromkeys(unit for word in words if (unit := _whole(reader, word, counts)) is not None))
+
+    def written(texts: Iterable[str]) -> tuple[Phrase, ...]:
+        return tuple(phrase for text in texts if (phrase := _phrase(reader, text, counts)) is not None)
+
+    units, phrases = whole(query.text.split()), written(query.phrases)
+    telling = tuple(unit for unit in units if not unit.stop)
+    return Asked(
+        units=telling if telling or phrases else units,
+        spoken=(),
+        required=(),
+        phrases=phrases,
+        excluded=whole(word for word in query.excluded if not is_phrase(word)),
+        barred=written(text[1:-1] for text in query.excluded if is_phrase(text)),
+        total=1.0,
+        cut=False,
+    )
+
+
 def any_of(units: Iterable[Unit]) -> str:
     """An FTS5 expression that any of the units satisfies."""
     return " OR ".join(unit.match for unit in units)
@@ -177,7 +212,7 @@ def _whole(reader: Reader, word: str, counts: WordCounts) -> Unit | None:
     stems = tuple(token for _, _, token in reader.stems(encoded))
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
     rows, files = counts.of(reader, match, stems, prefix)
-    return Unit(match, tokens, stems, prefix, rows, files, _idf(rows or files, counts.all_chunks(reader)))
+    return Unit(match, tokens, stems, prefix, rows, files, idf_of(rows or files, counts.all_chunks(reader)))
 
 
 def _phrase(reader: Reader, text: str, counts: WordCounts) -> Phrase | None:
@@ -196,7 +231,7 @@ def _rarity(units: Sequence[Unit]) -> tuple[int, str]:
     return min((unit.rows, unit.match) for unit in units)
 
 
-def _idf(rows: int, total: int) -> float:
+def idf_of(rows: int, total: int) -> float:
     """BM25's, never negative: a word in over half of the rows says next to nothing."""
     return max(1e-6, math.log((max(total, rows) - rows + 0.5) / (rows + 0.5)))
 

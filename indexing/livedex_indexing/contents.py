@@ -13,6 +13,7 @@ from typing import Any, Final
 import apsw
 import msgspec
 
+from livedex_indexing import properties
 from livedex_indexing.backend import KINDS, Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.database import fetch
 
@@ -26,10 +27,12 @@ _encode: Final = msgspec.json.Encoder().encode
 
 _FIND = "SELECT id FROM contents WHERE hash = ? AND signature = ?"
 _NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
-_ADD = """INSERT INTO contents (hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
-          frontmatter, frontmatter_fault, fallback) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ADD = """INSERT INTO contents (id, hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
+          frontmatter, frontmatter_fault, fallback) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_BODY = "INSERT INTO postings (rowid, body, ids, heads, symbols) VALUES (?, ?, ?, ?, ?)"
+_ADD_WORDS = "INSERT INTO exact (rowid, words) VALUES (?, ?)"
+_ADD_PROPERTY = "INSERT INTO properties (content_id, name, value) VALUES (?, ?, ?)"
 _USE = """SELECT unused_since, first_chunk, first_chunk + chunks - 1,
           EXISTS (SELECT 1 FROM files WHERE content_id = contents.id) FROM contents WHERE id = ?"""
 _SET_UNUSED = "UPDATE contents SET unused_since = ? WHERE id = ?"
@@ -42,12 +45,27 @@ _COLLECT = (
     "DELETE FROM chunks WHERE id BETWEEN ? AND ?",
     "DELETE FROM dead WHERE id BETWEEN ? AND ?",
 )
-_DROP = "DELETE FROM contents WHERE id = ?"
+_OWN_CHUNKS = """SELECT c.id FROM contents t
+                 JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+                 WHERE t.id = ? AND c.content_id = t.id"""
+_CLEAR = (
+    "DELETE FROM postings WHERE rowid = ?",
+    "DELETE FROM chunks WHERE id = ?",
+    "DELETE FROM dead WHERE id = ?",
+)
+_DROP = (
+    "DELETE FROM exact WHERE rowid = ?",
+    "DELETE FROM properties WHERE content_id = ?",
+    "DELETE FROM contents WHERE id = ?",
+)
+# Who remembers what a content holds may have remembered what was damaged.
+_REWRITTEN = "UPDATE state SET value = value + 1 WHERE name = 'rewritten'"
 _UNMERGED = "UPDATE state SET value = value + ? WHERE name = 'unmerged'"
 
 
 class ContentTable:
-    """The tables ``contents``, ``chunks``, ``postings`` and ``dead`` as the writer uses them."""
+    """The tables ``contents``, ``properties``, ``chunks``, ``postings``, ``exact`` and ``dead`` as the writer uses
+    them."""
 
     def __init__(self, db: apsw.Connection, now: Callable[[], float]) -> None:
         self._db = db
@@ -64,25 +82,49 @@ class ContentTable:
         found: int | None = self._db.execute(_FIND, (content_hash, signature)).get
         return found
 
-    def add(self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent) -> int:
-        """Stores a content with its chunks and postings; one that is there already is left as it is. Returns its id."""
+    def add(
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+    ) -> int:
+        """Stores a content with its chunks and postings. Returns its id.
+
+        One that is there already is left as it is, or with ``anew`` written once more under the same id.
+        """
         known = self.find(content_hash, signature)
         if known is not None:
-            return known
+            if not anew:
+                return known
+            self._clear(known)
+            self._db.execute(_REWRITTEN)
         db, chunks = self._db, content.chunks
         first = int(db.execute(_NEXT_CHUNK).get)
         language = self._language(content.language)
         frontmatter = None if content.frontmatter is None else _encode(content.frontmatter).decode()
         db.execute(
             _ADD,
-            (content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
+            (known, content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
              int(content.lossy), frontmatter, content.frontmatter_fault, content.fallback),
         )  # fmt: skip
-        content_id = db.last_insert_rowid()
+        content_id = db.last_insert_rowid() if known is None else known
         db.executemany(_ADD_CHUNK, [self._chunk_row(first + i, content_id, c) for i, c in enumerate(chunks)])
         db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
+        if chunks:
+            # Whole, not chunk by chunk: a word that a hard cut tore is one word here.
+            db.execute(_ADD_WORDS, (content_id, "".join([chunk.text for chunk in chunks])))
+        if content.frontmatter:
+            rows = properties.rows_of(content.frontmatter)
+            db.executemany(_ADD_PROPERTY, [(content_id, *row) for row in rows])
         self.touch(content_id)
         return content_id
+
+    def _clear(self, content_id: int) -> None:
+        """Takes out everything that belongs to a content, also where its own row is wrong about what does."""
+        db = self._db
+        own = fetch(db, _OWN_CHUNKS, (content_id,))
+        for statement in _CLEAR:
+            db.executemany(statement, own)
+        for statement in _DROP:
+            db.execute(statement, (content_id,))
+        db.execute(_UNMERGED, (len(own) + 1,))
 
     def touch(self, content_id: int, *, forget: bool = False) -> None:
         """A file began or ceased to point at this content: `settle` looks at it before the commit.
@@ -109,7 +151,8 @@ class ContentTable:
             if last >= first:
                 for statement in _COLLECT:
                     self._db.execute(statement, (first, last))
-            self._db.execute(_DROP, (content_id,))
+            for statement in _DROP:
+                self._db.execute(statement, (content_id,))
         if rows:
             self._db.execute(_UNMERGED, (sum(last - first + 1 for _, first, last in rows),))
         return len(rows)

@@ -6,9 +6,11 @@ one generation neither overlap nor leave out, and every match can be paged to.
 
 from __future__ import annotations
 
+import heapq
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing import postings
@@ -16,14 +18,18 @@ from livedex_indexing.asked import Asked, Unit, any_of
 from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
+from livedex_indexing.weighing import scored_units, weigh
 from livedex_indexing.words import path_text
 
 _BATCH: Final = 500
+WEIGHED: Final = 150  # chunks that are looked into
+BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
+FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _COPIES: Final = 64  # of one content whose names are looked at
 
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
-_COPIES_OF = """SELECT d.content_id, d.id, d.folder, d.name FROM files d
+_COPIES_OF = """SELECT d.content_id, d.id, (SELECT path FROM roots WHERE id = d.root_id), d.folder, d.name FROM files d
                 WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {}
                 ORDER BY length(d.folder) + length(d.name)"""
 _CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
@@ -47,6 +53,8 @@ class Matching:
         self._one_each = one_each
         self._one_file = one_file
         self._may_hold = _beginnings(asked.any_of)
+        self._scored = scored_units(asked)
+        self._not_named = (0.0, 0.0, [0] * len(self._scored))
         self.late = False
 
     def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
@@ -71,47 +79,67 @@ class Matching:
 
     def _ranked(self) -> list[Ranked]:
         asked, admission = self._asked, self._admission
-        lists = postings.collect(self._reader, asked, admission)
-        self.late = lists.late
+        found = postings.collect(self._reader, asked, admission)
+        self.late = found.late
         with self._reader.unhurried():
-            chunks = lists.words.keys() | lists.pairs.keys() | lists.near.keys() | lists.symbols.keys()
-            content_of = self._pairs(_CONTENT_OF, chunks)
-            of_files = self._pairs(_CONTENT_OF_FILE, lists.paths.keys())
-            if not lists.late:
-                content_of |= self._score_found_by_path(lists, set(of_files.values()) - set(content_of.values()))
-            copies = self._copies({*content_of.values(), *of_files.values()}, lists.paths)
-        return rank_files(lists, content_of, copies, asked.total)
+            ids = heapq.nsmallest(WEIGHED, found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
+            content_of = self._pairs(_CONTENT_OF, ids)
+            of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
+            if not found.late:
+                content_of |= self._chunks_found_by_path(found.paths, of_files, set(content_of.values()))
+            weighed = weigh(self._reader, asked, content_of)
+            copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
+        return rank_files(weighed, content_of, copies, asked.total)
 
-    def _score_found_by_path(self, lists: postings.Lists, contents: Iterable[int]) -> dict[int, int]:
-        """The chunks of files that only their path brought, with their scores by words: for their place and so that
-        the hit is the chunk that says most."""
+    def _chunks_found_by_path(
+        self, paths: Mapping[int, float], of_files: Mapping[int, int], known: set[int]
+    ) -> dict[int, int]:
+        """The chunks of files that only their path brought: for their place, and so that the hit is the chunk that says
+        most. Of the best such files; of a long one without a rare word the first chunks."""
+        best = sorted(paths, key=lambda file_id: (-paths[file_id], file_id))
+        contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._admission.chunks
-        chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (_json(contents), *values)))
-        units = [unit for unit in self._asked.any_of if unit.rows]
-        found = postings.score_chunks(self._reader, units, chunks.keys(), small=self._admission.small)
-        lists.words.update(found)
-        return {chunk_id: chunks[chunk_id] for chunk_id in found}
+        chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (_json(contents[:BY_PATH]), *values)))
+        matching = postings.matching_chunks(self._reader, self._scored, chunks, small=self._admission.small)
+        found = {chunk_id: chunks[chunk_id] for chunk_id in matching}
+        held = Counter(found.values())
+        for chunk_id, content_id in chunks.items():
+            if held[content_id] < FIRST_CHUNKS:
+                held[content_id] += 1
+                found[chunk_id] = content_id
+        return found
 
     def _copies(self, contents: Iterable[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
         sql, values = self._admission.files
         rows = self._reader.rows(_COPIES_OF.format(sql), (_json(contents), *values))
         copies: dict[int, list[Copy]] = {}
-        names: dict[bytes, float] = {}
-        for content_id, file_id, folder, name in rows:
+        names: dict[bytes, tuple[float, float, Sequence[int]]] = {}
+        for content_id, file_id, root, folder, name in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
                 if name not in names:
-                    names[name] = self._name_score(name)
-                path = folder + b"/" + name if folder else name
-                those.append(Copy(file_id, path, names[name], paths.get(file_id, 0.0)))
+                    names[name] = self._in_name(name)
+                path = b"/".join((root, folder, name) if folder else (root, name))
+                score, title, counts = names[name]
+                those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts))
         return copies
 
-    def _name_score(self, name: bytes) -> float:
-        """Σ idf of what is asked for that stands in a file's name."""
+    def _in_name(self, name: bytes) -> tuple[float, float, Sequence[int]]:
+        """What is asked for that stands in a file's name: Σ idf, the same times the share of the name that it makes up,
+        and for each scored word whether it does. The suffix is no part of the name there."""
         if name.isascii() and not self._may_hold.search(name):
-            return 0.0
-        stems = {stem for _, _, stem in self._reader.stems(path_text(name).encode("utf-8", "replace"))}
-        return sum(unit.idf for unit in self._asked.any_of if _stands_among(unit, stems))
+            return self._not_named
+        stems = self._stems_of(name)
+        held = [unit for unit in self._asked.any_of if _stands_among(unit, stems)]
+        if not held:
+            return self._not_named
+        score = sum(unit.idf for unit in held)
+        own = self._stems_of(name.rpartition(b".")[0] or name)
+        covered = len(own & {stem for unit in held for stem in unit.stems})
+        return score, score * covered / max(1, len(own)), [unit in held for unit in self._scored]
+
+    def _stems_of(self, name: bytes) -> set[str]:
+        return {stem for _, _, stem in self._reader.stems(path_text(name).encode("utf-8", "replace"))}
 
     def _other_chunks(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
         """All further chunks that match, by their ids; with ``one_each`` one for each content not served yet."""

@@ -16,13 +16,16 @@ from livedex_indexing.filters import Admission, Condition
 from livedex_indexing.readpool import DeadlinePassed, Reader
 
 ROW_BUDGET: Final = 5_000  # rows that the rarest words may bring: a fifth of the time, no quality lost (ranking.md)
-COMMON_WORDS: Final = 12  # beside them: each is looked up in every row of the budget
-NEIGHBOURS: Final = 24  # pairs of words that are looked for as neighbours …
-COMMON_PAIRS: Final = 3  # … and pairs of two common words, which cost some milliseconds each
-TOO_COMMON: Final = 20_000  # the rarest word stands in more: only headings, names and symbols are ranked
+COMMON_ROWS: Final = 40_000  # of the words beside them: FTS5 reads all their rows to know how rare they are
+PATH_COMMON_ROWS: Final = 10_000
+COMMON_WORDS: Final = 4  # where none is rare, so many of them are asked for
+COMMON_PAIRS: Final = 3  # … and so many pairs of them
+NEIGHBOURS: Final = 24  # pairs of words that are looked for as neighbours
+TOO_COMMON: Final = 10_000  # the rarest word stands in more: rows are taken where it says most, ranked by `weighing`
 # Of each list. Not longer for a later page: what is ranked, and so the order, must not depend on the page.
-LIST_ROWS: Final = 300
-NEAR_WORDS: Final = 8
+LIST_ROWS: Final = 150
+UNSCORED_ROWS: Final = 100  # of each list without scores
+EVERY: Final = (0, (1 << 63) - 1)  # ids of chunks
 BORDER_CUTS: Final = 16  # words of a phrase before the border of two chunks
 
 _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE postings MATCH ? AND {}
@@ -30,12 +33,9 @@ _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE post
 _TOP_FILES = """SELECT rowid, -bm25(paths) AS score FROM paths WHERE paths MATCH ? AND {}
                 ORDER BY score DESC, rowid LIMIT ?"""
 _SOME = "SELECT rowid FROM postings WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
-_SCORED = (
-    "SELECT rowid, -bm25(postings) FROM postings WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
-)
 _OTHER_CHUNKS = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid > ? AND {} ORDER BY rowid LIMIT ?"
 _OTHER_FILES = "SELECT rowid FROM paths WHERE paths MATCH ? AND rowid > ? AND {} ORDER BY rowid LIMIT ?"
-_ALL = "SELECT rowid FROM postings WHERE postings MATCH ?"
+_ALL = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _SAME_CONTENT = """SELECT c.content_id, c.id FROM json_each(?) b JOIN chunks a ON a.id = b.value
                    JOIN chunks c ON c.id = b.value + 1 AND c.content_id = a.content_id"""
 _ADMITTED = "SELECT rowid FROM postings WHERE rowid IN (SELECT value FROM json_each(?)) AND {}"
@@ -43,61 +43,39 @@ _HOLDING = """SELECT DISTINCT (SELECT content_id FROM chunks c WHERE c.id = +pos
               WHERE postings MATCH ?"""
 
 
-class Lists(NamedTuple):
-    """Scores by chunk id (``paths``: by file id), each list cut at its length. Not divided by the query's total."""
+class Candidates(NamedTuple):
+    """Rows worth a closer look. ``chunks`` maps ids to what is known of their worth, 0 where nothing is; ``paths`` maps
+    files to BM25 over the words of their paths. ``late``: the deadline cut it."""
 
-    words: dict[int, float]
-    pairs: dict[int, float]
-    near: dict[int, float]
-    symbols: dict[int, float]
+    chunks: dict[int, float]
     paths: dict[int, float]
     late: bool
 
 
-def collect(reader: Reader, asked: Asked, admission: Admission) -> Lists:
-    """All the lists that ranking looks at. Past the deadline, those that were read."""
-    length = LIST_ROWS
-    lists = Lists({}, {}, {}, {}, {}, late=False)
+def collect(reader: Reader, asked: Asked, admission: Admission) -> Candidates:
+    """The rows that ranking looks at. Past the deadline, those that were found."""
+    found = Candidates({}, {}, late=False)
     units = [unit for unit in asked.any_of if unit.rows]
     named = [unit for unit in asked.any_of if unit.files]
     try:
         if named:
-            match, weight = path_expression(named)
-            lists.paths.update(_top(reader, _TOP_FILES, match, admission.paths, length, weight))
+            match, weight = _balanced(*_budget(named, _files, PATH_COMMON_ROWS))
+            found.paths.update(_top(reader, _TOP_FILES, match, admission.paths, LIST_ROWS, weight))
         if units:
-            match, weight = word_expression(units, small=admission.small)
-            lists.words.update(_top(reader, _TOP_CHUNKS, match, admission.rows, length, weight))
-            _neighbours(reader, asked, admission, length, lists)
-            _symbols(reader, units, admission, length, lists)
+            _by_words(reader, units, admission, found.chunks)
+            _by_neighbours(reader, asked, admission, found.chunks)
+            _by_symbols(reader, units, admission, found.chunks)
     except DeadlinePassed:
-        return lists._replace(late=True)
-    return lists
+        return found._replace(late=True)
+    return found
 
 
-def word_expression(units: Sequence[Unit], *, small: bool) -> tuple[str, float]:
-    """The words to rank by, and what the scores are to be multiplied with.
-
-    ``small``: so few rows are admitted that all words can be asked plainly.
-    """
-    if small:
-        return any_of(units), 1.0
-    rare, common = _budget(units, _rows)
-    if rare[0].rows > TOO_COMMON:
-        return f"{{ids heads symbols}} : ({any_of([*rare, *common])})", 1.0
-    return _balanced(rare, common)
-
-
-def path_expression(units: Sequence[Unit]) -> tuple[str, float]:
-    """The same for the words of paths."""
-    return _balanced(*_budget(units, _files))
-
-
-def score_chunks(reader: Reader, units: Sequence[Unit], ids: Collection[int], *, small: bool) -> dict[int, float]:
-    """The scores by words of those of ``ids`` that match."""
+def matching_chunks(reader: Reader, units: Sequence[Unit], ids: Collection[int], *, small: bool) -> list[int]:
+    """Those of ``ids`` that hold one of the words, of many the rarest."""
     if not ids or not units:
-        return {}
-    match, weight = word_expression(units, small=small)
-    return {row: weight * score for row, score in reader.rows(_SCORED, (match, json.dumps(sorted(ids))))}
+        return []
+    told = units if small else _budget(units, _rows, COMMON_ROWS)[0]
+    return [row for (row,) in reader.rows(_SOME, (any_of(told), json.dumps(sorted(ids))))]
 
 
 def other_chunks(reader: Reader, match: str, after: int, admission: Admission, limit: int) -> list[int]:
@@ -112,15 +90,15 @@ def other_files(reader: Reader, match: str, after: int, admission: Admission, li
     return [row[0] for row in reader.rows(_OTHER_FILES.format(sql), (match, after, *values, limit))]
 
 
-def border_chunks(reader: Reader, unit: Unit) -> dict[int, set[int]]:
-    """Chunks that begin with an end of the phrase whose beginning stands in the chunk before, by content.
+def border_chunks(reader: Reader, unit: Unit, span: tuple[int, int] = EVERY) -> dict[int, set[int]]:
+    """Chunks of ``span`` that begin with an end of the phrase whose beginning stands in the chunk before, by content.
 
     No chunk holds such a phrase, so no phrase query finds it; words at a column's start are FTS5's to find.
     """
     found: dict[int, set[int]] = {}
     for cut in range(1, min(len(unit.tokens), BORDER_CUTS + 1)):
         begin, end = " ".join(unit.tokens[:cut]), " ".join(unit.tokens[cut:])
-        after = [row for (row,) in reader.rows(_ALL, (f'body : ^"{end}"',))]
+        after = [row for (row,) in reader.rows(_ALL, (f'body : ^"{end}"', *span))]
         before = reader.rows(_SOME, (f'body : "{begin}"', json.dumps([row - 1 for row in after]))) if after else []
         pairs = json.dumps([row for (row,) in before])
         for content_id, chunk_id in reader.rows(_SAME_CONTENT, (pairs,)) if before else []:
@@ -162,52 +140,60 @@ def _top(
     return {row: weight * score for row, score in found}
 
 
-def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int]) -> tuple[list[Unit], list[Unit]]:
-    """The rarest units that bring no more rows than the budget, at least one, and the rest."""
+def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int], common_rows: int) -> tuple[list[Unit], list[Unit]]:
+    """The rarest units that bring no more rows than the budget, at least one, and of the rest the rarest that stand in
+    no more than ``common_rows`` together."""
     ordered = sorted(units, key=lambda unit: (rows_of(unit), unit.match))
-    brought = 0
-    for place, unit in enumerate(ordered):
-        brought += rows_of(unit)
-        if brought > ROW_BUDGET and place:
-            return ordered[:place], ordered[place : place + COMMON_WORDS]
-    return ordered, []
+    rare = 1
+    brought = rows_of(ordered[0])
+    while rare < len(ordered) and brought + rows_of(ordered[rare]) <= ROW_BUDGET:
+        brought += rows_of(ordered[rare])
+        rare += 1
+    common = rare
+    read = 0
+    while common < len(ordered) and read + rows_of(ordered[common]) <= common_rows:
+        read += rows_of(ordered[common])
+        common += 1
+    return ordered[:rare], ordered[rare:common]
 
 
-def _neighbours(reader: Reader, asked: Asked, admission: Admission, length: int, lists: Lists) -> None:
-    """Rows where words that are neighbours in the query are neighbours too, or at least near."""
+def _by_words(reader: Reader, units: Sequence[Unit], admission: Admission, found: dict[int, float]) -> None:
+    """The best rows by BM25 of the rare words. Where none is rare: rows that hold all words, and rows where one is in a
+    heading or names a definition, as they come."""
+    rare, common = _budget(units, _rows, COMMON_ROWS)
+    if admission.small or rare[0].rows <= TOO_COMMON:
+        match, weight = (any_of(units), 1.0) if admission.small else _balanced(rare, common)
+        found.update(_top(reader, _TOP_CHUNKS, match, admission.rows, LIST_ROWS, weight))
+        return
+    ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))[:COMMON_WORDS]
+    _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", admission, found)
+    if len(ordered) > 1:
+        _add(reader, " AND ".join(unit.match for unit in ordered), admission, found)
+
+
+def _by_neighbours(reader: Reader, asked: Asked, admission: Admission, found: dict[int, float]) -> None:
+    """Rows where words that are neighbours in the query are neighbours too."""
     spoken = list(pairwise(unit for unit in asked.spoken if unit.rows))
     told = [pair for pair in spoken if not (pair[0].stop and pair[1].stop) and not pair[0].prefix]
+    rare = [pair for pair in told if admission.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
     pairs = [
         f'"{" ".join((*left.tokens, *right.tokens))}"{" *" if right.prefix else ""}'
-        for left, right in _affordable(told, COMMON_PAIRS, small=admission.small)
+        for left, right in rare[:NEIGHBOURS] or told[:COMMON_PAIRS]
     ]
     if pairs:
-        match = f"body : ({' OR '.join(pairs)})"
-        lists.pairs.update(_top(reader, _TOP_CHUNKS, match, admission.rows, length))
-    apart = list(pairwise(unit for unit in asked.units if unit.rows))
-    near = [
-        f"NEAR({left.match} {right.match}, {NEAR_WORDS})"
-        for left, right in _affordable(apart, 0, small=admission.small)
-    ]
-    if near:
-        match = f"body : ({' OR '.join(near)})"
-        lists.near.update(_top(reader, _TOP_CHUNKS, match, admission.rows, length))
+        _add(reader, f"body : ({' OR '.join(pairs)})", admission, found)
 
 
-def _affordable(pairs: Sequence[tuple[Unit, Unit]], common: int, *, small: bool) -> list[tuple[Unit, Unit]]:
-    """The pairs of which a word is in the row budget, and so many of the others."""
-    rare = [pair for pair in pairs if small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
-    others = [pair for pair in pairs if pair not in rare]
-    return [*rare[:NEIGHBOURS], *others[:common]]
+def _by_symbols(reader: Reader, units: Sequence[Unit], admission: Admission, found: dict[int, float]) -> None:
+    """The best rows by the words that name their definitions."""
+    rare, _ = _budget(units, _rows, 0)
+    if admission.small or rare[0].rows <= TOO_COMMON:
+        match = f"symbols : ({any_of(rare)})"
+        for row in _top(reader, _TOP_CHUNKS, match, admission.rows, UNSCORED_ROWS):
+            found.setdefault(row, 0.0)
 
 
-def _symbols(reader: Reader, units: Sequence[Unit], admission: Admission, length: int, lists: Lists) -> None:
-    """Σ idf of the words that are in the symbols of a row, for the rows found so far and the best by symbol."""
-    rare = sorted((unit for unit in units if unit.rows <= TOO_COMMON or admission.small), key=_rows)[:NEIGHBOURS]
-    if not rare:
-        return
-    found = _top(reader, _TOP_CHUNKS, f"symbols : ({any_of(_budget(rare, _rows)[0])})", admission.rows, length)
-    candidates = json.dumps(sorted(found.keys() | lists.words.keys()))
-    for unit in rare:
-        for (row,) in reader.rows(_SOME, (f"symbols : {unit.match}", candidates)):
-            lists.symbols[row] = lists.symbols.get(row, 0.0) + unit.idf
+def _add(reader: Reader, match: str, admission: Admission, found: dict[int, float]) -> None:
+    """The first rows that match, whatever their worth."""
+    for row in other_chunks(reader, match, 0, admission, UNSCORED_ROWS):
+        found.setdefault(row, 0.0)

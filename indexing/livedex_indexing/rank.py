@@ -6,41 +6,56 @@ Invariant: the order is total (ties fall to the path, then the ordinal), scores 
 A file's score is a sum of parts, each the best of its chunks (the sum over chunks ruins the order: -.09 to -.30),
 divided by T, the Σ idf of the words asked:
 
-    words + .3 pairs + .15 near + .6 symbols        of chunks
-    + .5 name + .5 path                             of the copy of the file that has most of them
+    words    BM25 over a chunk (text, parts of names, headings) and the words of the file's name
+    more     the same of the three next best chunks
+    pairs    BM25 over words that are neighbours in the query and in the text, each pair as one word
+    near     … over words within eight words of each other, stop words aside: both of them
+    symbols  Σ idf of the words that name a definition of the chunk
+    name     Σ idf of the words in the file's name
+    title    the same, times the share of the name's words that are asked for
+    path     BM25 over the words of the path
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import add
 from typing import Final, NamedTuple
 
-from livedex_indexing.postings import Lists
+from livedex_indexing.asked import idf_of
+from livedex_indexing.weighing import Weighing
 
-# Weights measured on the three sets of ranking.md ("The recipe"): the one place they are kept.
+# Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.
 WEIGHTS: Final[Mapping[str, float]] = {
-    "words": 1.0,  # best BM25 of a chunk over all columns
-    "pairs": 0.3,  # neighbours of the query are neighbours in the text
-    "near": 0.15,  # … or within eight words
-    "symbols": 0.6,  # Σ idf of the words that name a definition of the chunk
-    "name": 0.5,  # Σ idf of the words in the file's name
-    "path": 0.5,  # BM25 over the words of the path
+    "words": 1.0,
+    "pairs": 0.3,
+    "near": 0.1,
+    "symbols": 0.1,
+    "more": 0.05,
+    "name": 0.3,
+    "title": 1.0,
+    "path": 0.5,
 }
-_WEIGHT_OF: Final = tuple(WEIGHTS.values())
-_OF_CHUNKS: Final = 4  # the first so many parts are those of a chunk
+K1: Final = 1.2
+B: Final = 0.75
+MORE_CHUNKS: Final = 3
+_OF_CHUNKS: Final = 4  # the first so many parts are those of a chunk, the others of the file
 DAMPING: Final = 0.5  # of a file's second chunk, its square of the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
 
 
 class Copy(NamedTuple):
-    """One file that holds a content. ``name`` is the part of its score for its name, ``path`` for all of its path."""
+    """One file that holds a content. ``name``, ``title`` and ``path_score`` are parts of its score; ``counts`` says of
+    each word asked whether it stands in the name."""
 
     file_id: int
     path: bytes
     name: float
+    title: float
     path_score: float
+    counts: Sequence[int]
 
 
 class Ranked(NamedTuple):
@@ -68,11 +83,18 @@ class Placed(NamedTuple):
 
 
 def rank_files(
-    lists: Lists, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
+    weighing: Weighing, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
 ) -> list[Ranked]:
-    """The contents that any list names and of which a copy is admitted, best first. ``content_of``: by chunk id."""
-    chunks = _chunk_parts(lists, content_of)
-    ranked = [_rank_one(content_id, chunks.get(content_id, {}), those, total) for content_id, those in copies.items()]
+    """The contents of which a copy is admitted, best first. ``content_of``: by chunk id."""
+    chunks: dict[int, list[int]] = {}
+    for chunk_id in weighing.rows:
+        content_id = content_of.get(chunk_id)
+        if content_id is not None:
+            chunks.setdefault(content_id, []).append(chunk_id)
+    scale = _Scale(weighing)
+    ranked = [
+        _rank_one(content_id, chunks.get(content_id, ()), those, scale, total) for content_id, those in copies.items()
+    ]
     ranked.sort(key=lambda file: (-file.score, file.copy.path, file.content_id))
     return ranked
 
@@ -118,32 +140,51 @@ def spread(placed: Iterable[Placed]) -> Iterator[Placed | None]:
     yield from (hit if hit.score <= floor else _lowered(hit, floor) for hit in rest)
 
 
-def _chunk_parts(lists: Lists, content_of: Mapping[int, int]) -> dict[int, dict[int, list[float]]]:
-    """The weighted parts of each chunk's score, by content and chunk."""
-    found: dict[int, dict[int, list[float]]] = {}
-    for part, scores in enumerate((lists.words, lists.pairs, lists.near, lists.symbols)):
-        weight = _WEIGHT_OF[part]
-        for chunk_id, score in scores.items():
-            content_id = content_of.get(chunk_id)
-            if content_id is not None:
-                found.setdefault(content_id, {}).setdefault(chunk_id, [0.0] * _OF_CHUNKS)[part] = weight * score
-    return found
+class _Scale:
+    """What a chunk's counts are worth."""
+
+    def __init__(self, weighing: Weighing) -> None:
+        self._rows = weighing.rows
+        self._idfs = weighing.idfs
+        self._near = weighing.near
+        self._usual = weighing.usual
+        # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
+        held = [sum(map(bool, counts)) for counts in zip(*(row.pairs for row in weighing.rows.values()), strict=True)]
+        self._pairs = [idf_of(count, weighing.chunks) for count in held]
+
+    def parts(self, chunk_id: int, in_name: Sequence[int]) -> tuple[float, float, float, float]:
+        """The weighted parts of a chunk."""
+        row = self._rows[chunk_id]
+        norm = K1 * (1 - B + B * row.length / self._usual)
+        return (
+            WEIGHTS["words"] * _bm25(map(add, row.counts, in_name), self._idfs, norm),
+            WEIGHTS["pairs"] * _bm25(row.pairs, self._pairs, norm),
+            WEIGHTS["near"] * _bm25(row.near, self._near, norm),
+            WEIGHTS["symbols"] * row.symbols,
+        )
 
 
-def _rank_one(content_id: int, chunks: Mapping[int, Sequence[float]], copies: Sequence[Copy], total: float) -> Ranked:
-    best = copies[0] if len(copies) == 1 else min(copies, key=lambda c: (-_of_copy(c), len(c.path), c.path))
-    of_copy = (WEIGHTS["name"] * best.name / total, WEIGHTS["path"] * best.path_score / total)
-    if not chunks:
-        return Ranked(content_id, best, sum(of_copy), (0.0,) * _OF_CHUNKS + of_copy, ())
-    parts = [max(values) / total for values in zip(*chunks.values(), strict=True)]
-    own = sorted((-sum(values), chunk_id) for chunk_id, values in chunks.items())
+def _bm25(counts: Iterable[int], idfs: Sequence[float], norm: float) -> float:
+    return sum(idf * count * (K1 + 1) / (count + norm) for count, idf in zip(counts, idfs, strict=True) if count)
+
+
+def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale: _Scale, total: float) -> Ranked:
+    best = copies[0] if len(copies) == 1 else min(copies, key=lambda c: (-sum(_of_copy(c)), len(c.path), c.path))
+    of_copy = tuple(value / total for value in _of_copy(best))
+    if not ids:
+        return Ranked(content_id, best, sum(of_copy), (0.0,) * (_OF_CHUNKS + 1) + of_copy, ())
+    of_chunks = {chunk_id: scale.parts(chunk_id, best.counts) for chunk_id in ids}
+    by_part = list(zip(*of_chunks.values(), strict=True))
+    further = sorted(by_part[0], reverse=True)[1 : 1 + MORE_CHUNKS]
+    more = WEIGHTS["more"] * sum(further) / total
+    parts = (*(max(values) / total for values in by_part), more, *of_copy)
+    own = sorted((-sum(values), chunk_id) for chunk_id, values in of_chunks.items())
     top = own[0][0] or 1.0
-    shares = [(negative / top, chunk_id) for negative, chunk_id in own]
-    return Ranked(content_id, best, sum(parts) + sum(of_copy), (*parts, *of_copy), shares)
+    return Ranked(content_id, best, sum(parts), parts, [(negative / top, chunk_id) for negative, chunk_id in own])
 
 
-def _of_copy(copy: Copy) -> float:
-    return WEIGHTS["name"] * copy.name + WEIGHTS["path"] * copy.path_score
+def _of_copy(copy: Copy) -> tuple[float, float, float]:
+    return WEIGHTS["name"] * copy.name, WEIGHTS["title"] * copy.title, WEIGHTS["path"] * copy.path_score
 
 
 def _place(file: Ranked, place: int, score: float) -> Placed:

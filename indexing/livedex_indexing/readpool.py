@@ -20,8 +20,12 @@ from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
 _IDLE: Final = 2  # connections kept for the next search: each holds up to READER_CACHE_KIB of pages
 _POLL_S: Final = 0.05
 
-# A view of the index's words; temporary, so that it needs no right to write.
-_VOCABULARY = "CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'postings', 'row')"
+# Views of the index's words: stems, with the number of chunks that hold them, and words as they are written (case and
+# diacritics aside), with the number of contents. Temporary, so that they need no right to write.
+_VOCABULARY = """
+CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'postings', 'row');
+CREATE VIRTUAL TABLE temp.written USING fts5vocab('main', 'exact', 'row');
+"""
 
 
 class DeadlinePassed(TimedOut):
@@ -67,10 +71,22 @@ class Reader:
     def late(self) -> bool:
         return self._clock() >= self._deadline
 
+    def check(self) -> None:
+        """For work between statements. Raises DeadlinePassed or Cancelled where a statement would be ended."""
+        if self._cancelled():
+            raise Cancelled("the search was cancelled")
+        if self._watching and self.late():
+            raise DeadlinePassed("the search ran past its deadline")
+
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement. Raises DeadlinePassed, Cancelled or what `translated` makes of a fault."""
         with self._ending():
             return fetch(self.db, sql, values)
+
+    def rows_of_each(self, sql: str, values: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """All rows of a statement run with each of ``values``: a third of the time of as many calls of `rows`."""
+        with self._ending():
+            return self.db.executemany(sql, values).fetchall()
 
     def fill(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Runs a statement on a temporary table for each row."""

@@ -6,7 +6,7 @@ CREATE TABLE state (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
-INSERT INTO state (name, value) VALUES ('generation', 0), ('unmerged', 0);
+INSERT INTO state (name, value) VALUES ('generation', 0), ('unmerged', 0), ('rewritten', 0);
 
 CREATE TABLE roots (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -44,6 +44,15 @@ CREATE TABLE contents (
     UNIQUE (hash, signature)
 );
 CREATE INDEX contents_unused ON contents (unused_since) WHERE unused_since IS NOT NULL;
+
+-- The frontmatter of a content, name by name and value by value (see properties.py).
+CREATE TABLE properties (
+    content_id INTEGER NOT NULL REFERENCES contents,
+    name       TEXT NOT NULL,
+    value      NOT NULL,                        -- TEXT; an empty BLOB: the name has no text of its own
+    PRIMARY KEY (content_id, name, value)
+) WITHOUT ROWID;
+CREATE INDEX properties_by_value ON properties (name, value);
 
 -- The id is that of the row in `postings`; the ordinal is id - first_chunk.
 CREATE TABLE chunks (
@@ -84,19 +93,37 @@ CREATE TABLE files (
 );
 CREATE INDEX files_by_content ON files (content_id) WHERE content_id IS NOT NULL;
 CREATE INDEX files_by_ino ON files (ino);
+CREATE INDEX files_failed ON files (root_id) WHERE status = 3;  -- place of `failed` in backend.STATUSES
 
 -- Contentless: the text is in the user's files. contentless_delete lets a row go by its id alone.
 CREATE VIRTUAL TABLE postings USING fts5 (
     body, ids, heads, symbols,
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
+-- The words as they are written, a row a content (rowid = contents.id): stems can neither spell a correction nor answer a
+-- substring. A content holds a word exactly when its row does, wherever chunks were cut: a pattern's candidates are the
+-- contents whose rows hold the words (of `temp.written`, see readpool) that it may be part of. detail=none says no more
+-- than that: .08 of the corpus.
+CREATE VIRTUAL TABLE exact USING fts5 (
+    words,
+    content = '', contentless_delete = 1, detail = none, tokenize = 'unicode61 remove_diacritics 2'
+);
 -- A row a file (rowid = files.id), so that a rename touches no content.
 CREATE VIRTUAL TABLE paths USING fts5 (
     name, folder,
     content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
 );
+-- The end of each page is a checksum's: with FTS5's own choice of 4050 each leaf would spill over into a second page.
+INSERT INTO postings (postings, rank) VALUES ('pgsz', 4040);
+INSERT INTO exact (exact, rank) VALUES ('pgsz', 4040);
+INSERT INTO paths (paths, rank) VALUES ('pgsz', 4040);
 -- Larger merges, fewer of them: small commits keep a short tail, and idle maintenance merges in steps.
 INSERT INTO postings (postings, rank) VALUES ('automerge', 16);
 INSERT INTO postings (postings, rank) VALUES ('crisismerge', 64);
+INSERT INTO exact (exact, rank) VALUES ('automerge', 16);
+INSERT INTO exact (exact, rank) VALUES ('crisismerge', 64);
 INSERT INTO paths (paths, rank) VALUES ('automerge', 16);
 INSERT INTO paths (paths, rank) VALUES ('crisismerge', 64);
+-- A large commit is written at one go: what does not fit into so many bytes begins another segment.
+INSERT INTO postings (postings, rank) VALUES ('hashsize', 4194304);
+INSERT INTO exact (exact, rank) VALUES ('hashsize', 4194304);

@@ -8,16 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.postings import Lists
-from livedex_indexing.rank import DAMPING, FIRST, PER_FILE, WEIGHTS, Copy, Placed, arrange, rank_files, spread
+from livedex_indexing.asked import idf_of
+from livedex_indexing.rank import DAMPING, FIRST, K1, PER_FILE, WEIGHTS, B, Copy, Placed, arrange, rank_files, spread
+from livedex_indexing.weighing import Weighed, Weighing
+
+USUAL = 100  # words of a chunk: as many as they have on average, so that length says nothing
 
 
-def lists(**scores: dict[int, float]) -> Lists:
-    return Lists(**{**{name: {} for name in ("words", "pairs", "near", "symbols", "paths")}, **scores}, late=False)
+def row(count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0) -> Weighed:
+    """A chunk with one word that is asked for, and one pair of neighbours."""
+    return Weighed([count], symbols, [pairs], [near], USUAL)
 
 
-def copy(path: bytes, name: float = 0.0, score: float = 0.0) -> Copy:
-    return Copy(len(path), path, name, score)
+def weighing(rows: dict[int, Weighed]) -> Weighing:
+    return Weighing(rows, [2.0], [3.0], 1_000, USUAL)
+
+
+def copy(path: bytes, name: float = 0.0, title: float = 0.0, score: float = 0.0) -> Copy:
+    return Copy(len(path), path, name, title, score, [0])
+
+
+def bm25(count: int, idf: float) -> float:
+    return idf * count * (K1 + 1) / (count + K1)
 
 
 def placed(content_id: int, score: float) -> Placed:
@@ -25,35 +37,53 @@ def placed(content_id: int, score: float) -> Placed:
 
 
 def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
-    found = lists(words={1: 4.0, 2: 3.0}, pairs={2: 2.0}, symbols={1: 1.0})
-    (file,) = rank_files(found, {1: 7, 2: 7}, {7: [copy(b"f", name=3.0, score=2.0)]}, total=2.0)
-    expected = {"words": 4.0, "pairs": 2.0, "symbols": 1.0, "name": 3.0, "path": 2.0}
-    parts = {name: value for name, value in zip(WEIGHTS, file.parts, strict=True) if value}
+    found = weighing({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1), 3: row(1, pairs=1)})
+    owners = {1: 7, 2: 7, 3: 8}
+    files = rank_files(found, owners, {7: [copy(b"f", 3.0, 2.5, 2.0)], 8: [copy(b"g")]}, total=2.0)
+    assert [file.content_id for file in files] == [7, 8]
+    expected = {
+        "words": bm25(4, 2.0), "more": bm25(3, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
+        "symbols": 1.0, "name": 3.0, "title": 2.5, "path": 2.0,
+    }  # fmt: skip
+    parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})
-    assert file.score == pytest.approx(sum(file.parts))
-    assert [chunk_id for _, chunk_id in file.chunks] == [1, 2]
-    assert file.chunks[0][0] == 1.0
-    assert file.chunks[1][0] == pytest.approx(3.6 / 4.6)
+    assert files[0].score == pytest.approx(sum(files[0].parts))
+    assert [chunk_id for _, chunk_id in files[0].chunks] == [2, 1]
+    assert files[0].chunks[0][0] == 1.0 > files[0].chunks[1][0]
+
+
+def test_a_long_chunk_counts_less() -> None:
+    found = weighing({1: Weighed([3], 0.0, [0], [0], 3 * USUAL), 2: row(3)})
+    files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
+    assert [file.content_id for file in files] == [8, 7]
+    assert files[1].score == pytest.approx(2.0 * 3 * (K1 + 1) / (3 + K1 * (1 - B + 3 * B)))
+
+
+def test_a_word_of_the_name_counts_as_one_of_the_text() -> None:
+    named = copy(b"f")._replace(counts=[1])
+    (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: [named]}, total=1.0)
+    assert file.score == pytest.approx(bm25(2, 2.0))
 
 
 def test_the_copy_that_scores_best_stands_for_a_content_then_the_shortest_path() -> None:
     copies = [copy(b"longest", 0.0), copy(b"bb", 1.0), copy(b"a", 1.0), copy(b"c", 0.5)]
-    (file,) = rank_files(lists(words={1: 1.0}), {1: 7}, {7: copies}, total=1.0)
+    (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"a"
 
 
 def test_ties_fall_to_the_path() -> None:
-    found = lists(words=dict.fromkeys(range(5), 1.0))
+    found = weighing({number: row(1) for number in range(5)})
     copies = {number: [copy(path)] for number, path in enumerate([b"e", b"c", b"d", b"a", b"b"])}
     files = rank_files(found, {number: number for number in range(5)}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"a", b"b", b"c", b"d", b"e"]
 
 
 def test_further_chunks_are_damped() -> None:
-    found = lists(words={1: 8.0, 2: 8.0, 3: 5.0})
+    found = weighing({1: row(8), 2: row(8), 3: row(5)})
     files = rank_files(found, {1: 7, 2: 7, 3: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
+    best, other = files[0].score, files[1].score
     assert [(hit.chunk_id, hit.score) for hit in arrange(files, one_each=False, crowd=False)] == [
-        (1, 8.0), (3, 5.0), (2, 8.0 * DAMPING)
+        (1, best), (3, other), (2, best * DAMPING)
     ]  # fmt: skip
     assert [hit.chunk_id for hit in arrange(files, one_each=True, crowd=False)] == [1, 3]
     assert [hit.chunk_id for hit in arrange(files, one_each=False, crowd=True)] == [1, 2, 3]

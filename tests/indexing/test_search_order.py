@@ -85,6 +85,7 @@ def test_pages_fit_together(index: Indexed) -> None:
 
 def test_matches_past_the_ranked_ones_can_be_paged_to(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 5)
+    monkeypatch.setattr("livedex_indexing.matching.BY_PATH", 3)
     for number in range(30):
         index.write(f"root/f{number:02}.txt", f"walrus number{number}\n")
         index.write(f"root/walrus{number:02}.txt", f"other{number}\n")
@@ -101,7 +102,7 @@ def test_explain_sums_up(index: Indexed) -> None:
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
-    assert names == {"words", "pairs", "near", "symbols", "name", "path"}
+    assert names == {"words", "pairs", "near", "symbols", "name", "title", "path"}
     assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,8 @@ import pytest
 
 from indexed import SIGNATURE, chunked
 from livedex_indexing.backend import FileRow, FileState, StatusCounts
+from livedex_indexing.database import IndexOlder
+from livedex_indexing.readpool import ReadPool
 from livedex_indexing.sqlite import IndexDamaged, IndexNewer, IndexUnwritable, Store
 
 STATE = FileState(5, 1_700_000_000_000_000_000, 1_700_000_000_000_000_001, 7)
@@ -267,6 +270,26 @@ def test_an_index_of_a_newer_schema_is_refused_byte_for_byte(rig: Rig, tmp_path:
     assert Path(rig.path).read_bytes() == before
 
 
+def test_an_index_of_an_older_schema_is_to_be_rebuilt(rig: Rig) -> None:
+    rig.store.close()
+    db = apsw.Connection(rig.path)
+    db.pragma("user_version", 1)
+    db.close()
+    with pytest.raises(IndexOlder, match="older"):
+        Store.open(rig.path)
+
+
+def test_words_are_held_as_they_are_written_until_their_content_goes(rig: Rig) -> None:
+    content_id = rig.put(b"a", "Indexing the Wörds\n")
+    with closing(ReadPool(rig.path)) as pool, pool.connection() as reader:
+        written = {row[0] for row in reader.rows("SELECT term FROM temp.written")}
+        assert written == {"indexing", "the", "words"}
+        assert reader.rows("SELECT rowid FROM exact WHERE exact MATCH 'indexing'") == [(content_id,)]
+        rig.store.remove_files(rig.root, [b"a"], forget=True)
+        rig.store.purge()
+        assert reader.rows("SELECT term FROM temp.written") == []
+
+
 def test_an_empty_file_becomes_an_index(tmp_path: Path) -> None:
     (tmp_path / "index.db").touch()
     with Opened(str(tmp_path / "index.db")) as store:
@@ -308,9 +331,11 @@ def test_integrity_tells_what_is_wrong(rig: Rig) -> None:
     rig.store._db.execute("DELETE FROM postings WHERE rowid = 1")
     rig.store._db.execute("DELETE FROM paths WHERE rowid = 2")
     rig.store._db.execute("INSERT INTO dead VALUES (2)")
+    rig.store._db.execute("DELETE FROM exact WHERE rowid = 1")
     faults = " / ".join(rig.store.integrity())
     assert "chunks without postings: 1" in faults
     assert "files without words of their path: 2" in faults
+    assert "contents without their words: 1" in faults
     assert "chunks wrongly alive or dead: 2" in faults
 
 

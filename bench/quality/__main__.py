@@ -1,0 +1,87 @@
+"""`python -m bench.quality`: how well livedex answers questions whose answers are known, beside plainer engines.
+
+Without `--set` the sets are made of what this Python brings. Weights are to be tuned on the half `dev`; what is
+reported is `test`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+from bench.quality import made, sets
+from bench.quality.measures import DEEP, interval, judge
+from bench.quality.peers import peers
+from bench.quality.product import engine
+from livedex_indexing import rank
+
+SEED = 3  # of the questions that are asked where there are more than enough
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.quality", description=__doc__)
+    parser.add_argument("--set", type=Path, nargs="+", help="folders with corpus/, queries.jsonl and qrels.tsv")
+    parser.add_argument("--half", choices=sets.HALVES, default="test", help="(default: %(default)s)")
+    parser.add_argument("--most", type=int, default=400, help="questions of each half (default: %(default)s)")
+    parser.add_argument("--parts", action="store_true", help="also without each part of the score")
+    parser.add_argument("--no-peers", action="store_true", help="livedex alone")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    print(f"{'':<28} {'nDCG@10':<22} {'MRR@10':<22} Recall@100")
+    with tempfile.TemporaryDirectory(prefix="livedex-quality-") as folder:
+        for one in chosen(options, Path(folder)):
+            report(one, options, Path(folder) / f"{one.name}.db")
+    return 0
+
+
+def chosen(options: argparse.Namespace, folder: Path) -> list[sets.QuestionSet]:
+    if options.set:
+        return [sets.read(path) for path in options.set]
+    return [made.functions(folder / "functions"), made.manual(folder / "manual")]
+
+
+def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -> None:
+    questions = one.half(options.half)
+    questions = random.Random(SEED).sample(questions, min(options.most, len(questions)))
+    print(f"{one.name}, {options.half}: {len(questions)} questions")
+
+    def line(name: str, search: Callable[[str, int], list[str]]) -> None:
+        scores = judge([search(question.text, DEEP) for question in questions], [q.wanted for q in questions])
+        print(f"  {name:<26} " + " ".join(f"{interval(values)!s:<22}" for values in scores).rstrip(), flush=True)
+
+    with engine(one.corpus, database) as livedex:
+        line("livedex", livedex.files)
+        if options.parts:
+            for part in rank.WEIGHTS:
+                with without(part):
+                    line(f"… without {part}", livedex.files)
+    if not options.no_peers:
+        found = peers(one.corpus)
+        for name, search in found.items():
+            line(name, search)
+        if not any(name.startswith("bm25s") for name in found):
+            print("  bm25s is not installed: pip install bm25s pystemmer", file=sys.stderr)
+
+
+@contextmanager
+def without(part: str) -> Iterator[None]:
+    """Inside, the part counts for nothing in the ranking."""
+    weights = cast("dict[str, float]", rank.WEIGHTS)
+    weight, weights[part] = weights[part], 0.0
+    try:
+        yield
+    finally:
+        weights[part] = weight
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

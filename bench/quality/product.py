@@ -1,0 +1,87 @@
+"""livedex's own answers: a folder indexed by the library, and searches by the very code that serves them.
+
+Invariant: nothing is ranked here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.corpus import text_files
+from livedex_indexing.backend import FileRow, FileState
+from livedex_indexing.chunk import chunk_content
+from livedex_indexing.plan import HEAD_BYTES, ChunkSettings, choose
+from livedex_indexing.readpool import ReadPool
+from livedex_indexing.search import SearchAnswer, Searcher
+from livedex_indexing.sqlite import Store
+
+FILES_PER_TRANSACTION = 500
+
+
+class Engine:
+    """Searches over one index."""
+
+    def __init__(self, pool: ReadPool, root_id: int, root: Path) -> None:
+        self.root = root
+        self._roots = {root_id: os.fsencode(root)}
+        self._searcher = Searcher(pool)
+
+    def search(self, text: str, limit: int, **params: object) -> SearchAnswer:
+        return self._searcher.search({"query": text, "limit": limit, **params}, self._roots)
+
+    def files(self, text: str, limit: int) -> list[str]:
+        """The files found, best first, each once, relative to the corpus; copies of one follow it at once."""
+        found: dict[str, None] = {}
+        for hit in self.search(text, limit, group="file", max_snippet_chars=1).hits:
+            found |= dict.fromkeys(os.path.relpath(path, self.root) for path in (hit["path"], *hit.get("also_at", ())))
+        return list(found)[:limit]
+
+
+@contextmanager
+def engine(corpus: Path, database: Path) -> Iterator[Engine]:
+    """An engine over a corpus; an index that is there already is used as it is."""
+    known = database.exists()
+    store = Store.open(str(database))
+    try:
+        root = corpus.resolve()
+        if not known:
+            _index(store, root)
+        root_id = store.roots()[0].id
+    finally:
+        store.close()
+    pool = ReadPool(str(database))
+    try:
+        yield Engine(pool, root_id, root)
+    finally:
+        pool.close()
+
+
+def _index(store: Store, root: Path) -> None:
+    found = root.stat()
+    root_id = store.put_root(os.fsencode(root), found.st_dev, found.st_ino)
+    files = sorted(text_files(root))
+    for start in range(0, len(files), FILES_PER_TRANSACTION):
+        with store.transaction():
+            rows = [_row(store, root_id, root, *file) for file in files[start : start + FILES_PER_TRANSACTION]]
+            store.put_files(rows)
+    while not store.maintain(10.0):
+        pass
+
+
+def _row(store: Store, root_id: int, root: Path, path: str, data: bytes) -> FileRow:
+    name, stat = os.fsencode(os.path.basename(path)), os.stat(path)
+    plan = choose(name, data[:HEAD_BYTES], ChunkSettings())
+    digest = hashlib.blake2b(data, digest_size=16).digest()
+    content_id = store.find_content(digest, plan.signature)
+    if content_id is None:
+        content = chunk_content(data, name, ChunkSettings())
+        content_id = store.add_content(digest, plan.signature, len(data), content)
+    state = FileState(stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+    relative = os.fsencode(os.path.relpath(path, root))
+    return FileRow(
+        root_id, relative, state, "indexed", None, content_id, digest, plan.signature, plan.language, 0.0, settled=True
+    )

@@ -1,0 +1,63 @@
+"""What is read of a row: the same whether rows are walked through or looked up one by one, and right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from indexed import Indexed
+from livedex_indexing.asked import Asked, WordCounts, ask
+from livedex_indexing.backend import Query
+from livedex_indexing.readpool import Reader
+from livedex_indexing.weighing import NEAR_WORDS, WORDS, scored_units, weigh
+
+TEXT = "the walrus tusk and a walrus\n"
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Indexed]:
+    with Indexed(tmp_path) as made:
+        yield made
+
+
+def asked(reader: Reader, text: str) -> Asked:
+    return ask(reader, Query(text), WordCounts(0))
+
+
+@pytest.mark.parametrize("row_us", [0.0, 1e9], ids=["walk", "seek"])
+def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.MonkeyPatch, row_us: float) -> None:
+    monkeypatch.setattr("livedex_indexing.weighing._ROW_US", row_us)
+    index.write("root/a.py", f"def walrus():\n    # {TEXT}")
+    index.write("root/b.txt", "tusk " + "filler " * NEAR_WORDS + "walrus\n")
+    index.write("root/c.txt", "tusk " + "filler " * (NEAR_WORDS + 1) + "walrus\n")
+    index.write("root/d.txt", "nothing of it\n")
+    with index.pool.connection() as reader:
+        query = asked(reader, "walrus tusk")
+        found = weigh(reader, query, range(1, 5))
+    assert sorted(found.rows) == [1, 2, 3]
+    assert (list(found.rows[1].counts), list(found.rows[1].pairs), list(found.rows[1].near)) == ([3, 1], [1], [1])
+    assert found.rows[1].symbols == pytest.approx(query.units[0].idf)
+    assert [list(found.rows[row].pairs) for row in (2, 3)] == [[0], [0]]
+    assert [list(found.rows[row].near) for row in (2, 3)] == [[1], [0]]
+    assert found.rows[2].length == NEAR_WORDS + 2
+    assert found.chunks == 4
+
+
+def test_of_many_words_the_rarest_are_read(index: Indexed) -> None:
+    words = [f"word{number:03}" for number in range(WORDS + 10)]
+    for number in range(5):
+        index.write(f"root/{number}.txt", " ".join(words[WORDS:]) + f" {number}\n")
+    index.write("root/all.txt", " ".join(words) + "\n")
+    with index.pool.connection() as reader:
+        query = asked(reader, " ".join(words))
+        assert {unit.tokens[0] for unit in scored_units(query)} == set(words[:WORDS])
+        assert len(weigh(reader, query, [6]).rows[6].counts) == WORDS
+
+
+def test_nothing_is_looked_for_in_no_row(index: Indexed) -> None:
+    index.write("root/a.txt", TEXT)
+    with index.pool.connection() as reader:
+        assert weigh(reader, asked(reader, "walrus"), []).rows == {}
+        assert weigh(reader, asked(reader, "absent"), [1]).rows == {}
