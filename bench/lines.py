@@ -1,0 +1,65 @@
+"""Patterns that few lines match, over the socket and by ripgrep on the same files, in turns."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from bench.corpus import text_files
+from bench.figures import Figure
+from bench.searching import milliseconds
+from bench.server import Server
+from livedex_ipc.client import Client, connect
+
+RARE_GOAL = 1.0  # times ripgrep
+FEW = 100  # lines
+SEED = 21
+NAME = re.compile(rb"\b[a-z]+_[a-z_]{4,20}\b")
+
+
+def rare(server: Server, corpus: Path, count: int) -> list[Figure]:
+    """Names of the corpus, pieces of them, and calls as regular expressions. No figure where ripgrep is missing."""
+    if shutil.which("rg") is None:
+        return []
+    ours: list[float] = []
+    theirs: list[float] = []
+    with connect(spawn=False, path=server.socket) as client:
+        for mode, pattern in _patterns(corpus, count):
+            asked = {"query": pattern, "mode": mode, "limit": FEW, "path": str(corpus), "timeout_ms": 60_000}
+            took = milliseconds(client.call, "search", asked)
+            if ours and _is_common(client, asked):
+                continue
+            ours.append(took)
+            theirs.append(milliseconds(_ripgrep, corpus, mode, pattern))
+    # The first of all reads the words of the index: it is a figure of its own.
+    return [
+        Figure("the first search for a pattern", "ms", ours[:1], theirs[:1]),
+        Figure("search for a rare pattern", "ms", ours[1:], theirs[1:], RARE_GOAL),
+    ]
+
+
+def _patterns(corpus: Path, count: int) -> list[tuple[str, str]]:
+    names: set[bytes] = set()
+    for number, (_path, data) in enumerate(text_files(corpus)):
+        if number % 20 == 0:
+            names.update(NAME.findall(data[:20_000]))
+    chosen = random.Random(SEED)
+    patterns = []
+    for number, name in enumerate(chosen.sample(sorted(names), min(count, len(names)))):
+        text = name.decode()
+        forms = (("exact", text), ("exact", text[2:-1]), ("regex", rf"\b{text}\s*\("), ("regex", f"{text[:-2]}[a-z]+$"))
+        patterns.append(forms[number % len(forms)])
+    return patterns
+
+
+def _is_common(client: Client, asked: dict[str, object]) -> bool:
+    return client.call("search", {**asked, "fresh": False})["next_offset"] is not None
+
+
+def _ripgrep(corpus: Path, mode: str, pattern: str) -> None:
+    fixed = ["-F"] if mode == "exact" else []
+    command = ["rg", "-S", "--crlf", "-n", "--no-config", *fixed, "-e", pattern, str(corpus)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False)

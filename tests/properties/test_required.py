@@ -1,0 +1,127 @@
+"""Every line that a pattern matches holds what the pattern was found to need, and its content is a candidate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexed import Indexed
+from livedex_indexing.candidates import candidates
+from livedex_indexing.expression import BadPattern, read
+from livedex_indexing.pattern import Pattern
+from livedex_indexing.required import Need, required
+from livedex_indexing.vocabulary import Vocabulary
+
+LETTERS = "abAk_ -é"
+REPEATS = ("?", "*", "+", "{2}", "{0,2}", "{1,}", "{0}", "*?", "+?")
+ATOMS = st.one_of(
+    st.text(LETTERS, min_size=1, max_size=4).map(lambda text: text.replace("-", "\\-")),
+    st.sampled_from(
+        [".", "[ab]", "[^a]", "\\s", "\\w", "^", "$", "\\b", "[aA]", "[ _]", "(?i)", "\\S", "\u017f", "\u212a", "е"]
+    ),
+)
+
+
+def _more(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(
+        st.lists(inner, min_size=1, max_size=4).map("".join),
+        st.lists(inner, min_size=1, max_size=3).map(lambda parts: f"({'|'.join(parts)})"),
+        st.tuples(inner, st.sampled_from(REPEATS)).map(lambda two: f"(?:{two[0]}){two[1]}"),
+    )
+
+
+PATTERNS = st.recursive(ATOMS, _more, max_leaves=12)
+LINES = st.text(LETTERS, max_size=24)
+
+
+def holds(need: Need, line: str) -> bool:
+    """What parts words is alike to a need: each such character is a blank here."""
+    if need.strings:
+        return any(_plain(string) in line for string in need.strings)
+    parts = [holds(part, line) for part in need.parts]
+    return (any(parts) if need.any_of else all(parts)) if parts else True
+
+
+def _plain(text: str) -> str:
+    return "".join(char.lower() if char.isalnum() else " " for char in text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("ab*c", [{"a"}, {"c"}]), ("ab+c", [{"ab"}, {"bc"}]), ("ab?c", [{"ac", "abc"}]),
+        ("a(b|c)d", [{"abd", "acd"}]),
+        ("(foo|.*)x", [{"x"}]), ("^ab$", [{"\nab\n"}]), ("(ab){2}c", [{"ababc"}]), ("a{0}b", [{"b"}]),
+        ("x*", []), (".", []),
+        ("[Ab]c", [{"ac", "bc"}]), ("[^a]c", [{"c"}]), ("a\\s+b", [{"a "}, {" b"}]),
+        ("a{2,}b", [{"aa"}, {"ab"}]),
+        ("->", []),
+    ],
+)  # fmt: skip
+def test_what_a_pattern_needs(pattern: str, needed: list[set[str]]) -> None:
+    need = required(read(pattern))
+    parts = need.parts or ((need,) if need else ())
+    assert [set(part.strings) for part in parts] == needed
+
+
+@given(PATTERNS, st.lists(LINES, min_size=1, max_size=4))
+def test_a_line_that_matches_holds_what_is_needed(text: str, lines: list[str]) -> None:
+    try:
+        pattern = Pattern(text, exact=False)
+    except BadPattern:
+        return
+    found = {line.number for line in pattern.lines("\n".join(lines).encode(), 100, bool)}
+    if any(char in text for char in "\u017f\u212a"):  # their other cases are ASCII's: only the index knows that
+        return
+    for number in found:
+        assert holds(required(read(text)), _plain(f"\n{lines[number - 1]}\n")), lines[number - 1]
+
+
+TEXTS = (
+    "foo_bar baz\nint main(void)\n", "getHTTPResponse x86_64\n\tab  cd\n", "größe GRÖSSE straße ẞ\n",
+    "Kelvin \u212a k \u017fo so SO\n", "привет Привет ᲀ В в\n", "ά Ά ᾳ αι Ι ͅ ι\n", "日本語のテキスト 検索\n",
+    "e\u0301cole école ÉCOLE ecole\n", "İstanbul istanbul ısı\n", "a" * 5000 + " tail\n", "word " * 400 + "\n",
+    "x\0y nul\n", "last line", "ab\r\ncd\r\n", "½ ² ①\n", "\ufeffmark\n", "aa bb aa_bb\n",
+    "ꙋ Ꙋ ᲈ Ა ა ꭰ Ꭰ\n", "ﬁ fi\n",
+)  # fmt: skip
+SINGLE = {" ", ".", "\\W", "é", "o"}
+WORDS = st.sampled_from(sorted({word for text in TEXTS for word in text.split() if len(word) < 40} | SINGLE))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(Path(tmp_path_factory.mktemp("candidates"))) as made:
+        for number, text in enumerate(TEXTS):
+            made.write(f"root/{number}.txt", text)
+        yield made
+
+
+@st.composite
+def piece_patterns(draw: st.DrawFn) -> str:
+    """Pieces of words of the texts, whole or cut, their case changed, put together as patterns."""
+    parts = []
+    for word in draw(st.lists(WORDS, min_size=1, max_size=3)):
+        start = draw(st.integers(0, max(0, len(word) - 1)))
+        piece = word[start : start + draw(st.integers(1, 12))] if draw(st.booleans()) else word
+        piece = draw(st.sampled_from([piece, piece.lower(), piece.upper(), piece.swapcase()]))
+        form = draw(st.sampled_from(["{}", "{}", "({}|zzz)", "{}?", "(?i){}", "[{}]+", "^{}", "{}$", "{} ?"]))
+        parts.append(form.format(piece))
+    return draw(st.sampled_from(["", ".*", " ", "\\s*"])).join(parts)
+
+
+@given(piece_patterns())
+def test_what_matches_is_a_candidate(index: Indexed, text: str) -> None:
+    try:
+        pattern = Pattern(text, exact=False)
+    except BadPattern:
+        return
+    with index.pool.connection() as reader:
+        found = candidates(reader, pattern.needs, Vocabulary().words(reader))
+        for number, data in enumerate(TEXTS):
+            if found is not None and any(pattern.lines(data.encode(), 100, bool)):
+                row = reader.one("SELECT content_id FROM files WHERE name = ?", (f"{number}.txt".encode(),))
+                assert row in found, data[:40]
