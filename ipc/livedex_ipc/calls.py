@@ -6,7 +6,9 @@ Invariant: a request is answered once, by whichever comes first: its result, its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+import threading
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from livedex_ipc import wire
@@ -18,17 +20,41 @@ if TYPE_CHECKING:
 
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
+HAND_OVER_S = 5.0  # a message of another thread waits so long for a busy loop
 
 
 class Call:
-    """What a handler is given beside its params. All of it belongs to the event loop's thread."""
+    """What a handler is given beside its params. All of it belongs to the event loop's thread, but for what says so."""
 
-    __slots__ = ("_connection", "_request", "connection_closed")
+    __slots__ = ("_connection", "_loop", "_request", "connection_closed")
 
     def __init__(self, connection: Connection, request: Request) -> None:
         self._connection = connection
         self._request = request
+        self._loop = asyncio.get_running_loop()
         self.connection_closed: asyncio.Event = connection.closed
+
+    @property
+    def behind(self) -> bool:
+        """Whether the client is slow to take what it was sent. May be asked from any thread."""
+        return self._connection.behind
+
+    def when_answered(self, action: Callable[[], object]) -> None:
+        """Runs ``action`` once the result that the handler returns has been sent."""
+        self._request.after.append(action)
+
+    def send_from_thread(self, message: bytes) -> None:
+        """Sends an encoded message while the connection lives. For other threads: returns when it is handed over, so
+        that `behind` is true as soon as it is too much."""
+        handed = threading.Event()
+
+        def send() -> None:
+            self._connection.send(message)
+            handed.set()
+
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and all connections with it
+            self._loop.call_soon_threadsafe(send)
+            handed.wait(HAND_OVER_S)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Sends a notification on the caller's connection, while it lives."""
@@ -53,26 +79,31 @@ Handler = Callable[[Call, dict[str, Any]], Awaitable[Any]]
 class Batch:
     """The answers of one batch: sent as one array when the last is there, not at all when none is expected."""
 
-    __slots__ = ("_answers", "_left", "_send")
+    __slots__ = ("_after", "_answers", "_left", "_send")
 
     def __init__(self, size: int, send: Callable[[bytes], None]) -> None:
         self._left = size
         self._answers: list[bytes] = []
+        self._after: list[Callable[[], object]] = []
         self._send = send
 
-    def add(self, answer: bytes | None) -> None:
-        """Counts one entry as done; None for one that has no answer."""
+    def add(self, answer: bytes | None, after: Sequence[Callable[[], object]] = ()) -> None:
+        """Counts one entry as done; None for one that has no answer. ``after``: to be run once all are sent."""
         if answer is not None:
             self._answers.append(answer)
+        self._after += after
         self._left -= 1
-        if self._left == 0 and self._answers:
-            self._send(b"[" + b",".join(self._answers) + b"]")
+        if self._left == 0:
+            if self._answers:
+                self._send(b"[" + b",".join(self._answers) + b"]")
+            for action in self._after:
+                action()
 
 
 class Request:
     """A request or notification whose params were checked. ``task`` is None until it runs."""
 
-    __slots__ = ("answered", "batch", "id", "is_notification", "keys", "method", "params", "task")
+    __slots__ = ("after", "answered", "batch", "id", "is_notification", "keys", "method", "params", "task")
 
     def __init__(
         self,
@@ -90,6 +121,7 @@ class Request:
         self.batch = batch
         self.answered = False
         self.keys: list[str] = []
+        self.after: list[Callable[[], object]] = []
         self.task: asyncio.Task[None] | None = None
 
 

@@ -11,6 +11,7 @@ import json
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
@@ -29,6 +30,7 @@ class Client:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._buffer = bytearray()
+        self._notes: deque[tuple[str, dict[str, Any]]] = deque()  # that came while an answer was waited for
         self._last_id = 0
 
     def __enter__(self) -> Client:
@@ -72,6 +74,35 @@ class Client:
         except OSError as error:
             raise _gone(method) from error
 
+    @property
+    def has_news(self) -> bool:
+        """Whether a notification may be taken without reading from the socket."""
+        return bool(self._notes) or b"\n" in self._buffer
+
+    def fileno(self) -> int:
+        """The socket's descriptor, for waiting until something comes."""
+        return self._sock.fileno()
+
+    def notification(self, timeout_s: float | None = None) -> tuple[str, dict[str, Any]]:
+        """The next notification, its method and params, in the order in which they were sent.
+
+        ``timeout_s`` None waits for ever, else raises TimedOut. Unavailable: the daemon went.
+        """
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        try:
+            while not self._notes:
+                self._note(self._receive(deadline))
+        except TimeoutError:
+            raise TimedOut(f"no notification came in {timeout_s:g} s") from None
+        except OSError as error:
+            raise Unavailable("the daemon closed the connection: it stopped, or was killed") from error
+        return self._notes.popleft()
+
+    def _note(self, message: dict[str, Any]) -> None:
+        """Keeps a notification; what came too late for its call is no news."""
+        if "method" in message and not message["method"].startswith("$/"):
+            self._notes.append((message["method"], message.get("params") or {}))
+
     def _answer(self, deadline: float | None, on_progress: Callable[[Any], None] | None) -> Any:
         while True:
             message = self._receive(deadline)
@@ -79,6 +110,7 @@ class Client:
                 told = message.get("params") or {}
                 if on_progress is not None and message["method"] == "$/progress" and told["token"] == self._last_id:
                     on_progress(told["value"])
+                self._note(message)
             elif message.get("id") == self._last_id or ("error" in message and message.get("id") is None):
                 if "error" in message:
                     raise from_wire(message["error"])

@@ -313,9 +313,12 @@ class Connection(asyncio.Protocol):
         else:
             del self._active[request.id]
         if request.batch is not None:
-            request.batch.add(answer)
-        elif answer is not None:
+            request.batch.add(answer, request.after)
+            return
+        if answer is not None:
             self.send(answer)
+        for action in request.after:
+            action()
 
     # ------------------------------------------------------------------ the end
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from livedex_ipc.methods import HIT, METHODS, Field, Method
+from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS, Field, Method
 from livedex_ipc.params import MAX_ITEMS, Param
 
 OPENRPC_VERSION = "1.3.2"
@@ -35,6 +35,7 @@ def document(version: str) -> dict[str, Any]:
             "license": {"name": "MIT"},
         },
         "methods": [_method(method) for method in METHODS.values()],
+        "x-notifications": [_notification(told) for told in NOTIFICATIONS],
         "components": {"schemas": {"Hit": _object(HIT)}},
     }
 
@@ -47,6 +48,10 @@ def _method(method: Method) -> dict[str, Any]:
         "params": [_param(param) for param in method.params.values()],
         "result": {"name": "result", "schema": _object(method.fields)},
     }
+
+
+def _notification(told: Method) -> dict[str, Any]:
+    return {"name": told.name, "summary": told.doc, "params": _object(told.fields)}
 
 
 def _param(param: Param) -> dict[str, Any]:
@@ -78,7 +83,7 @@ def _object(fields: Iterable[Field]) -> dict[str, Any]:
 
 
 def _field(field: Field) -> dict[str, Any]:
-    if field.name == "hits":
+    if field.name == "hits" or field.type == "hits":
         return {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}, "description": field.doc}
     kind = field.type.removesuffix("?")
     return {"type": [kind, "null"] if field.type.endswith("?") else kind, "description": field.doc}

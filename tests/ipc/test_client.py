@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -149,3 +150,25 @@ def test_a_daemon_whose_queue_is_full_is_not_waited_for_for_ever(tmp_path: Path)
         for taken in held:
             assert taken is not None
             taken.close()
+
+
+def test_notifications_are_kept_in_their_order_also_during_a_call() -> None:
+    ours, theirs = socket.socketpair()
+    with client_module.Client(ours) as connected, theirs:
+        told = [{"jsonrpc": "2.0", "method": "search/changed", "params": {"number": number}} for number in range(3)]
+        late = {"jsonrpc": "2.0", "method": "$/progress", "params": {"token": 7, "value": {}}}
+        answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
+        theirs.sendall(
+            b"".join(json.dumps(each).encode() + b"\n" for each in (told[0], late, answer, told[1], told[2]))
+        )
+        assert connected.call("server/ping") == {}
+        assert connected.has_news and connected.fileno() == ours.fileno()
+        assert [connected.notification(5) for _ in range(3)] == [
+            ("search/changed", {"number": number}) for number in range(3)
+        ]
+        assert not connected.has_news
+        with pytest.raises(TimedOut):
+            connected.notification(0.01)
+        theirs.close()
+        with pytest.raises(Unavailable, match="closed the connection"):
+            connected.notification(5)

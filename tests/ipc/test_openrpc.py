@@ -30,3 +30,9 @@ def test_everything_is_described() -> None:
     for method in document("1")["methods"]:
         assert method["summary"].endswith(".")
         assert all(param["description"] for param in method["params"])
+
+
+def test_notifications_are_in_it() -> None:
+    told = {note["name"]: note["params"] for note in document("1")["x-notifications"]}
+    assert told["search/changed"]["properties"]["added"]["items"] == {"$ref": "#/components/schemas/Hit"}
+    assert "$/progress" in told

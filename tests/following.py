@@ -1,0 +1,96 @@
+"""A client of a standing query that keeps what it was told: what it holds must add up to what the query holds.
+
+Invariant: it takes only what was told before as gone, and only what it does not hold as come.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from livedex_ipc.client import Client
+from livedex_ipc.errors import TimedOut
+
+WAIT_S = 20.0
+
+
+class Place(NamedTuple):
+    """What tells one hit from another."""
+
+    path: str
+    kind: str
+    start_line: int
+    end_line: int
+    content_hash: str
+
+
+def place_of(hit: Mapping[str, Any]) -> Place:
+    return Place(hit["path"], hit["kind"], hit["start_line"], hit["end_line"], hit["content_hash"])
+
+
+class Following:
+    """Subscribes, and takes notifications when it is asked to. One for each connection."""
+
+    def __init__(self, client: Client, query: str, **params: Any) -> None:
+        self.client = client
+        self.answer = client.call("search/subscribe", {"query": query, "limit": 1000, "timeout_ms": 20_000, **params})
+        self.id = self.answer["subscription"]
+        self.held = Counter(map(place_of, self.answer["hits"]))
+        self.generation = self.answer["generation"]
+        self.changes: list[dict[str, Any]] = []
+
+    @property
+    def names(self) -> set[str]:
+        """The last parts of the paths that hold something."""
+        return {place.path.rpartition("/")[2] for place in self.held}
+
+    def next(self, timeout_s: float = WAIT_S) -> dict[str, Any]:
+        """Takes the next change."""
+        method, change = self.client.notification(timeout_s)
+        assert (method, change["subscription"]) == ("search/changed", self.id)
+        assert change["generation"] >= self.generation
+        assert change["added"] or change["removed"]
+        self.generation = change["generation"]
+        self._apply(change["removed"], change["added"])
+        self.changes.append(change)
+        return change
+
+    def last(self, what: str) -> dict[str, Any]:
+        """The last hit that was told as ``added`` or ``removed``."""
+        hits = [hit for change in self.changes for hit in change[what]]
+        found: dict[str, Any] = hits[-1]
+        return found
+
+    def _apply(self, removed: Iterable[dict[str, Any]], added: Iterable[dict[str, Any]]) -> None:
+        for hit in removed:
+            assert self.held[place_of(hit)] > 0, f"never told: {hit}"
+            self.held[place_of(hit)] -= 1
+        self.held = +self.held
+        for hit in added:
+            self.held[place_of(hit)] += 1
+
+    def until(self, wanted: Counter[Place] | set[str]) -> None:
+        """Takes changes until it holds ``wanted``: exactly these hits, or hits of files of exactly these names."""
+        deadline = time.monotonic() + WAIT_S
+        while (self.names if isinstance(wanted, set) else self.held) != wanted:
+            try:
+                self.next(max(0.001, deadline - time.monotonic()))
+            except TimedOut:
+                raise AssertionError(self._lacks(wanted)) from None
+
+    def _lacks(self, wanted: Counter[Place] | set[str]) -> str:
+        if isinstance(wanted, set):
+            return f"told so far: {self.names}; wanted: {wanted}"
+        missing, wrong = list(wanted - self.held), list(self.held - wanted)
+        return f"{len(missing)} not told: {missing[:3]}; {len(wrong)} still held: {wrong[:3]}"
+
+
+def now(client: Client, query: str, **params: Any) -> Counter[Place]:
+    """What a fresh standing query holds at first, on a connection of its own."""
+    made = Following(client, query, **params)
+    assert made.answer["fresh"], {**made.answer, "hits": len(made.answer["hits"])}
+    assert len(made.answer["hits"]) < 1000, "there may be more"
+    client.call("search/unsubscribe", {"subscription": made.id})
+    return made.held
