@@ -12,12 +12,13 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak check lint types imports format bench set-up programs clean
+.PHONY: help run test soak planted check lint types imports format bench set-up programs clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
 	@echo 'make test    set up and run all tests            (ARGS="-k search -x", WORKERS=1)'
 	@echo 'make soak    the tests against real daemons, for hours'
+	@echo 'make planted defects in a copy of livedex: is each one noticed?'
 	@echo 'make check   lint, types, import rules, tests'
 	@echo 'make bench   the figures, as ratios to a floor   (ARGS="--corpus DIR --json")'
 	@echo 'make format  lay the source out as lint wants it'
@@ -31,8 +32,14 @@ test: $(VENV)/.dev programs
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
 soak: $(VENV)/.dev programs
-	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 \
-	  $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/system $(ARGS)
+	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
+	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
+	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 \
+	  $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/system tests/properties $(ARGS)
+
+# Each planted defect must make its test fail: docs/planted-defects.md.
+planted: $(VENV)/.dev programs
+	PYTHONPATH=tests $(BIN)/python -m planted $(ARGS)
 
 check: lint types imports test
 

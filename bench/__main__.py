@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import corpus, idle, indexing, searching
+from bench import corpus, idle, indexing, lines, searching, standing
 from bench.figures import HEADER, Figure
 from bench.server import server
 
@@ -21,6 +21,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--prose", action="store_true", help="judge it as documentation, which is cheaper than code")
     parser.add_argument("--runs", type=int, default=3, help="of the catch-up (default: %(default)s)")
     parser.add_argument("--searches", type=int, default=300, help="of each kind (default: %(default)s)")
+    parser.add_argument("--mixed", type=int, default=500, help="searches as they come (default: %(default)s)")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds to settle before (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args()
@@ -35,9 +36,12 @@ def measure(options: argparse.Namespace, folder: Path) -> list[Figure]:
             *indexing.first_index(running, indexed, prose=options.prose),
             *indexing.catch_up(running, indexed, options.runs),
             *searching.plain(running, indexed, options.searches),
+            *searching.mixture(running, indexed, options.mixed),
+            *lines.rare(running, indexed, max(10, options.searches // 10)),
             *searching.fresh_after_edit(running, edits, options.searches),
             *searching.command(running, max(10, options.searches // 10)),
             *idle.idle(running, options.idle),
+            *standing.standing(indexed, folder),
         ]
 
 

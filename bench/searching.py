@@ -10,16 +10,20 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 
 import apsw
 
 from bench.corpus import text_files
 from bench.figures import Figure
+from bench.mixture import ANY_WORD, mixed
 from bench.server import Server
 from livedex_ipc.client import Client, connect
 
 FRESH_P50_GOAL_MS = 10.0
 FRESH_P99_GOAL_MS = 50.0
+MIXED_P50_GOAL_MS = 5.0
+MIXED_P99_GOAL_MS = 40.0
 PLAIN_GOAL = 3.0  # times the same FTS5 query in process
 COMMAND_GOAL_MS = 40.0  # over a bare interpreter
 SEED = 20
@@ -57,6 +61,27 @@ def plain(server: Server, corpus: Path, count: int) -> list[Figure]:
             over_socket.append(milliseconds(client.call, "search", {"query": query, "fresh": False}))
     database.close()
     return [Figure("search over the socket", "ms", over_socket, in_process, PLAIN_GOAL)]
+
+
+def mixture(server: Server, corpus: Path, count: int) -> list[Figure]:
+    """Searches as they come, the commonest words among them, warm; by the plain OR of their words in this process."""
+    mix = mixed(corpus, count)
+    database = apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)
+    database.pragma("cache_size", -32768)
+    over_socket, in_process = [], []
+    with connect(spawn=False, path=server.socket) as client:
+        for query in mix:
+            client.call("search", {"query": query, "fresh": False})
+        for query in mix:
+            match = " OR ".join(f'"{word}"' for word in ANY_WORD.findall(query))
+            in_process.append(milliseconds(_in_process, database, match))
+            over_socket.append(milliseconds(client.call, "search", {"query": query, "fresh": False}))
+    database.close()
+    return [
+        Figure("mixed searches over the socket", "ms", over_socket, goal=MIXED_P50_GOAL_MS),
+        Figure("mixed searches, p99", "ms", over_socket, goal=MIXED_P99_GOAL_MS, which="p99"),
+        Figure("mixed searches, mean, by plain OR", "ms", [fmean(over_socket)], [fmean(in_process)]),
+    ]
 
 
 def _in_process(database: apsw.Connection, match: str) -> list[object]:

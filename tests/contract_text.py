@@ -52,6 +52,7 @@ def methods() -> dict[str, set[str]]:
             name, _space, own = span.partition(" ")
             found[name] = _names(own) or _names("".join(code_spans(shared)))
     found["search"] = _search_params()
+    found["search/subscribe"] = _search_params() - _refused_standing()
     return found
 
 
@@ -68,8 +69,16 @@ def fields() -> dict[str, set[str]]:
         _params, _arrow, result = meaning.partition("→")
         braced = next((span for span in code_spans(result) if span.startswith("{")), "{}")
         found.update({span.partition(" ")[0]: _names(_flat(braced)) for span in code_spans(name_cell)})
-    found["search"] = _braced_after("The result is ") | {"reason"}
+    found["search"] = _braced_after("The result is ") | _search_extras()
     return found
+
+
+def _search_extras() -> set[str]:
+    """The fields of a search's result that only apply at times: each with its meaning in brackets behind it."""
+    said = today()[today().index("The result is ") :].partition("where they apply ")[2].partition("The pages of")[0]
+    while (shorter := re.sub(r"\([^()]*\)", "", said)) != said:
+        said = shorter
+    return set(code_spans(said))
 
 
 def hit_fields() -> set[str]:
@@ -98,6 +107,12 @@ def _search_params() -> set[str]:
     paragraph = today()[start:].partition("\n\n")[0].partition("takes")[2]
     explained = re.sub(r"\([^)]*\)", "", paragraph)
     return set(code_spans(explained))
+
+
+def _refused_standing() -> set[str]:
+    """The params of a search that a standing query does not take."""
+    sentence = next(part for part in today().split(". ") if part.endswith(" are refused there"))
+    return set(code_spans(sentence))
 
 
 def commands() -> dict[str, set[str]]:

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from livedex_indexing import parse
+from livedex_indexing import frontmatter, parse
 from livedex_indexing.backend import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState, Kind
 from livedex_indexing.readpool import ReadPool
 from livedex_indexing.search import SearchAnswer, Searcher
@@ -44,7 +44,9 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
         chunks.append(Chunk(len(chunks), piece, context, kind, language, None, symbol, line, last, at, at + size, {}))
         terms.append(ChunkTerms(mixed_case_parts(piece), "", " ".join(symbols)))
         at, line = at + size, line + feeds
-    return ChunkedContent("code" if kind == "code" else "plain", language, encoding, lossy, chunks, terms)
+    pipeline = "code" if kind == "code" else "plain"
+    values = frontmatter.read(text).values if language == "markdown" else None
+    return ChunkedContent(pipeline, language, encoding, lossy, chunks, terms, frontmatter=values)
 
 
 class Indexed:

@@ -13,16 +13,18 @@ import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from typing import Any
 
 from livedex_daemon import config as configuration
-from livedex_daemon import logs, memory
+from livedex_daemon import logs
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import Config
+from livedex_daemon.crashes import Crashes
 from livedex_daemon.door import Door
 from livedex_daemon.freshness import Freshness
 from livedex_daemon.handlers import Handlers
 from livedex_daemon.health import FreshnessFigures, Health
-from livedex_daemon.jobs import QUIET_S, Jobs
+from livedex_daemon.jobs import Jobs
 from livedex_daemon.locations import Locations
 from livedex_daemon.looking import Looker
 from livedex_daemon.opening import open_store
@@ -31,8 +33,11 @@ from livedex_daemon.power import PowerGate
 from livedex_daemon.presence import Presence
 from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.reloading import Reloader
+from livedex_daemon.remains import Remains
 from livedex_daemon.serving import Serving, Side
+from livedex_daemon.standing import Standing
 from livedex_daemon.storing import Storing
+from livedex_daemon.tidying import Tidying
 from livedex_daemon.walk import Policy
 from livedex_daemon.watching import Watching
 from livedex_daemon.worker import Worker
@@ -46,7 +51,6 @@ log = logging.getLogger(__name__)
 
 BEGIN_S = 0.3  # the socket answers after that, however long catching up takes
 STOP_S = 4.0
-MAINTAIN_BUDGET_S = 0.2
 
 
 def policy_of(config: Config) -> Policy:
@@ -67,17 +71,19 @@ class App:
         self.locations = locations
         self.store, rebuilds = open_store(locations.index_db)
         self.marks = Marks(locations.forgotten_db)
+        self.crashes = Crashes(locations.data_dir)
         self.serving = Serving(locations.index_db)
         self.figures = FreshnessFigures()
         self.power = PowerGate()
         self.backlog = Backlog(time.monotonic, self._wake_worker)
         self.watching = Watching(self.backlog, locations, lambda: self.worker.roots, self._config_edited)
         self.presence = Presence(self.store, self.backlog, self.watching)
-        self.rebuilder = Rebuilder(self.store, self.serving, self.backlog, under_way=rebuilds)
+        self.remains = Remains(lambda: self.worker.roots, self.marks)
+        self.rebuilder = Rebuilder(self.store, self.serving, self.remains, self.backlog, under_way=rebuilds)
         self.worker = Worker(
             self.store,
             self.backlog,
-            Looker(self.store, self.presence, self.watching),
+            Looker(self.store, self.backlog, self.presence, self.watching),
             Storing(self.store, self.marks, lambda: self.worker.roots),
             self.presence,
             self.rebuilder,
@@ -89,19 +95,35 @@ class App:
             self.marks,
             self.worker.wake,
             may_run=self.power.bulk_may_run,
+            crashes=self.crashes,
         )
         self.freshness = Freshness(lambda: self.watching.watcher, self.backlog, self.worker, self.rebuilder)
         self.health = Health(
-            self.worker, self.freshness, self.figures, self.serving.counts, locations.index_db, self.rebuilder
+            self.worker,
+            self.freshness,
+            self.figures,
+            self.serving.counts,
+            self.serving.chunks_of,
+            locations.index_db,
+            self.rebuilder,
         )
+        self.standing = Standing(
+            self.serving,
+            lambda: self.worker.roots,
+            lambda: self.rebuilder.under_way,
+            lambda key: self.backlog.mark(key, now=True),
+            self._mend_soon,
+        )
+        self.store.on_change = self.standing.changed
+        self.rebuilder.on_rebuilt = self.standing.everything
+        self.health.left_alone = len(self.crashes.left_alone)
         self.reloader = Reloader(self, config)
         self.handlers = Handlers(self)
         self.server = Server(self.handlers.table())
+        self.tidying = Tidying(self.worker, self.backlog, self.pool, self.serving)
         self.jobs = Jobs(self, self.worker, self.backlog)
         self._stopping: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._last_commit = time.monotonic()
-        self._tidy = False
 
     # -- life
 
@@ -152,11 +174,14 @@ class App:
         await self.server.close(STOP_S / 4)
         self.handlers.close()
         self.watching.stop()
+        await asyncio.to_thread(self.standing.stop)
         await asyncio.to_thread(self.worker.stop)
         await asyncio.to_thread(self.pool.stop)
         self.serving.close()
+        self.remains.close()
         self.marks.close()
         self.store.close()
+        self.crashes.end()
         log.info("daemon_stopped")
 
     async def _beat(self) -> None:
@@ -178,8 +203,7 @@ class App:
 
     def _committed(self, now: float, heard_at: list[float]) -> None:
         self.figures.add(now, heard_at)
-        self._last_commit = now
-        self._tidy = False
+        self.tidying.committed(now)
 
     def _config_edited(self) -> None:
         self._on_loop(self._config_edited_soon)
@@ -227,27 +251,25 @@ class App:
 
         return await asyncio.wrap_future(self.worker.order(mend))
 
-    def maintain(self) -> None:
-        """Once nothing has changed for a while: collects, compacts and gives memory back, in small steps."""
-        quiet = time.monotonic() - self._last_commit > QUIET_S
-        if quiet and not self._tidy and not self.backlog.pending() and not self.pool.outstanding:
-            self.worker.order(self._maintain)
+    def _mend_soon(self, side: Side, error: Exception) -> None:
+        """The same, for a thread that does not wait for it."""
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(self.mend_index(side, error), self._loop).add_done_callback(_told)
 
-    def _maintain(self) -> None:
-        if self.store.maintain(MAINTAIN_BUDGET_S):
-            self._tidy = True
-            self.store.release_memory()
-            self.serving.release_memory()
-            memory.give_back()
-        else:
-            self._on_loop(lambda: self._loop.call_later(0.5, self.maintain) if self._loop else None)
+    def maintain(self) -> None:
+        stepped = self.tidying.look(self._later)
+        if stepped is not None:
+            stepped.add_done_callback(_told)
+
+    def _later(self, seconds: float, action: Callable[[], object]) -> None:
+        self._on_loop(lambda: self._loop.call_later(seconds, action) if self._loop else None)
 
     def set_policy(self, config: Config) -> None:
         """What is read and chunked from now on follows ``config``."""
         self.pool.policy = policy_of(config)
 
 
-def _told(order: Future[None]) -> None:
+def _told(order: Future[Any]) -> None:
     """A chore that failed is tried again; the log says why, since nobody waits for its end."""
     if order.cancelled() or order.exception() is None:
         return

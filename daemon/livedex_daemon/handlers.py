@@ -6,10 +6,11 @@ Invariant: a handler changes nothing itself; what touches roots, files or the in
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,10 +20,11 @@ import apsw
 from livedex_daemon import audit, config_edit
 from livedex_daemon.backlog import Scope
 from livedex_daemon.explaining import explain
-from livedex_daemon.freshness import FreshState
+from livedex_daemon.freshness import UNSETTLED_WAIT_S, FreshState
 from livedex_daemon.roots import Root, resolve
 from livedex_daemon.running import IndexRun
 from livedex_daemon.serving import Side
+from livedex_daemon.subscribing import Subscribing
 from livedex_indexing import files
 from livedex_indexing.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.paths_text import display_path, path_b64, path_fields
@@ -36,10 +38,15 @@ from livedex_ipc.server import Call, Handler
 if TYPE_CHECKING:
     from livedex_daemon.app import App
 
+log = logging.getLogger(__name__)
+
 THREADS = 4  # searches that read the index at the same time
 QUERY_SHARE = 0.8  # of a search's time may go into waiting for freshness
 LEAST_QUERY_S = 0.05  # what the query itself is given, however late it is
 
+UNSETTLED_ROUNDS = 3  # at least, of asking again what changed between the wait for it and the reading
+
+Stale = list[tuple[int, bytes]]  # (root id, path) of files found changed
 T = TypeVar("T")
 
 
@@ -48,6 +55,7 @@ class Handlers:
         self._app = app
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
         self._runs = IndexRun(app)
+        self._subscribing = Subscribing(app, self)
 
     def table(self) -> dict[str, Handler]:
         return {
@@ -57,6 +65,7 @@ class Handlers:
             "server/shutdown": self.shutdown,
             "rpc.discover": self.discover,
             "search": self.search,
+            **self._subscribing.table(),
             "sync": self.sync,
             "status": self.status,
             "roots/list": self.roots_list,
@@ -106,15 +115,15 @@ class Handlers:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        scope = self._search_scope(params)
-        timeout_s = params["timeout_ms"] / 1000
-        state = await self._freshen(params, scope, began)
-        answer = await self._query(params, began + timeout_s)
-        if answer.stale and params["fresh"] and state.fresh:
-            self._look_again(answer)
-            state = await self._freshen(params, scope, began)
-            answer = await self._query(params, began + timeout_s)
-        self._look_again(answer)
+        scope = self.search_scope(params)
+        deadline = began + params["timeout_ms"] / 1000
+
+        async def ask() -> tuple[SearchAnswer, Stale]:
+            answer = await self._query(params, deadline)
+            return answer, answer.stale
+
+        answer, state = await self._settled(ask, params, scope, began)
+        log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
         result = {
             "hits": answer.hits,
             "fresh": state.fresh,
@@ -123,13 +132,14 @@ class Handlers:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": self._app.health.warnings() + answer.warnings,
+            "warnings": self._app.health.warnings(answer.failed) + answer.warnings,
         }
         if state.reason is not None:
             result["reason"] = state.reason
+        result.update(answer.extras)
         return result
 
-    async def _freshen(self, params: dict[str, Any], scope: Scope, began: float) -> FreshState:
+    async def freshen(self, params: dict[str, Any], scope: Scope, began: float) -> FreshState:
         """Waits as the params ask; without ``fresh`` it says how things stand."""
         freshness = self._app.freshness
         if not params["fresh"]:
@@ -137,15 +147,44 @@ class Handlers:
             return FreshState(False, pending, None)
         return await freshness.ensure(scope, began + params["timeout_ms"] / 1000 * QUERY_SHARE)
 
+    async def _settled(
+        self, ask: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
+    ) -> tuple[T, FreshState]:
+        """What ``ask`` answers once no file was found changed on the way: what is changed is looked at again, and asked
+        again. Of files that change faster than they can be read the answer is what could be had, and says so.
+        """
+        state = await self.freshen(params, scope, began)
+        rounds, until = 0, float("inf")
+        while True:
+            answer, stale = await ask()
+            for key in stale:
+                self._app.backlog.mark(key, now=True)
+            if not stale or not params["fresh"] or not state.fresh:
+                return answer, state
+            rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
+            if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
+                return answer, FreshState(False, max(1, self._app.freshness.pending(scope)), "unsettled")
+            state = await self.freshen(params, scope, began)
+
     async def _query(self, params: dict[str, Any], deadline: float) -> SearchAnswer:
         ended = threading.Event()
         latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
         roots = self._served()
-        return await self._reading(
-            lambda side: side.searcher.search(params, roots, deadline=latest, cancelled=ended.is_set), ended
-        )
 
-    async def _reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
+        def ask(side: Side) -> SearchAnswer:
+            return side.searcher.search(params, roots, deadline=latest, cancelled=ended.is_set)
+
+        if self._app.remains.side is not None:
+            try:
+                left = await self._in_thread(lambda: self._app.remains.search(ask))
+            except BaseException:
+                ended.set()
+                raise
+            if left is not None:
+                return left
+        return await self.reading(ask, ended)
+
+    async def reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
         """Runs what reads the index in a thread; once more where the file was found lost and is begun anew."""
         side = self._app.serving.side
 
@@ -171,11 +210,7 @@ class Handlers:
         """All roots: the index itself knows which are not there, and serves nothing of them."""
         return {root.id: root.path for root in self._app.worker.roots}
 
-    def _look_again(self, answer: SearchAnswer) -> None:
-        for key in answer.stale:
-            self._app.backlog.mark(key, now=True)
-
-    def _search_scope(self, params: dict[str, Any]) -> Scope:
+    def search_scope(self, params: dict[str, Any]) -> Scope:
         """What a search waits for; rewrites ``path`` and ``roots`` to real paths. Raises OutsideRoots."""
         wanted = paths_bytes(params, "roots")
         keys: list[tuple[int, bytes]] | None = None
@@ -222,10 +257,10 @@ class Handlers:
         }
 
     async def status(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return await self._reading(lambda _side: self._app.health.status())
+        return await self.reading(lambda _side: self._app.health.status())
 
     async def roots_list(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return {"roots": await self._reading(lambda _side: self._app.health.roots())}
+        return {"roots": await self.reading(lambda _side: self._app.health.roots())}
 
     async def roots_add(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = _required_path(params)
@@ -257,12 +292,13 @@ class Handlers:
     # -- indexing on demand
 
     async def index_run(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        return await self._runs.run(call, self._places(params), force=params["force"])
+        places = self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._app.worker.roots]
+        return await self._runs.run(call, places, force=params["force"])
 
     async def index_audit(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         places = self._places(params)
         await self._app.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
-        return await audit.run(self._app, places, repair=params["repair"])
+        return await audit.run(self._app, places, whole=not paths_bytes(params), repair=params["repair"])
 
     def _places(self, params: dict[str, Any]) -> list[tuple[int, bytes]]:
         """The params' ``paths`` as keys; all present roots without them. Raises OutsideRoots."""
@@ -282,7 +318,7 @@ class Handlers:
         if path is not None:
             real, scope = self._asked(path, "path")
             _put_path(params, "path", real)
-        state = await self._freshen(params, scope, time.monotonic())
+        state = await self.freshen(params, scope, time.monotonic())
         served = self._served()
         result = await self._read(lambda reader: files.list_files(reader, params, served))
         return _with_state(result, state)
@@ -294,7 +330,7 @@ class Handlers:
             with side.readers.connection() as reader:
                 return action(reader)
 
-        return await self._reading(act)
+        return await self.reading(act)
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, relative = self._place(params)
@@ -302,10 +338,13 @@ class Handlers:
         if not root.present:
             raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
         _put_path(params, "path", path)
-        state = await self._freshen(params, [(root.id, relative)], time.monotonic())
         served = self._served()
+
+        async def ask() -> tuple[dict[str, Any] | None, Stale]:
+            return await self._read(lambda reader: files.retrieve(reader, params, served))
+
         try:
-            result, stale = await self._read(lambda reader: files.retrieve(reader, params, served))
+            result, state = await self._settled(ask, params, [(root.id, relative)], time.monotonic())
         except NotFound as error:
             why = await self._explain(root, relative)
             if why["status"] == "indexed":
@@ -315,8 +354,9 @@ class Handlers:
             )
             message = f"{display_path(path)} is not indexed: {said}"
             raise NotFound(message, {"status": why["status"], "reason": why["reason"]}) from error
-        for key in stale:
-            self._app.backlog.mark(key, now=True)
+        if result is None:
+            message = f"{display_path(path)} is being indexed again: it has just changed"
+            raise NotFound(message, {"status": "pending", "reason": "unsettled"})
         return _with_state(result, state)
 
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
@@ -334,7 +374,7 @@ class Handlers:
         if found is None:
             reason = "no root holds it"
             return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
-        state = await self._freshen(params, [(found[0].id, found[1])], time.monotonic())
+        state = await self.freshen(params, [(found[0].id, found[1])], time.monotonic())
         return {**await self._explain(*found), "fresh": state.fresh}  # `reason` is the path's
 
     def _itself(self, path: bytes) -> bytes:

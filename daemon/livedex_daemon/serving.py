@@ -5,6 +5,7 @@ Invariant: what a searcher remembers belongs to the file that its readers read; 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import apsw
@@ -49,8 +50,12 @@ class Serving:
     def counts(self) -> Counts:
         return glance.counts(self.side.readers)
 
+    def chunks_of(self, root_ids: Iterable[int]) -> int:
+        return glance.chunks_of(self.side.readers, root_ids)
+
     def release_memory(self) -> None:
         self.side.readers.release_memory()
+        self.side.searcher.release_memory()
 
     def close(self) -> None:
         self.side.readers.close()

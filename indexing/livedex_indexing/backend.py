@@ -155,12 +155,13 @@ class Counts(NamedTuple):
     db_bytes: int
 
 
-TermName = Literal["path", "ext", "lang", "kind"]
+TermName = Literal["path", "ext", "lang", "kind", "meta", "tag"]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """``name:value`` of a query. ``value`` is as written, without quotes; an excluded one shuts out what it admits."""
+    """``name:value`` of a query. ``value`` is as written, without quotes (``KEY=VALUE`` or ``KEY`` of ``meta``); an
+    excluded one shuts out what it admits."""
 
     name: TermName
     value: str

@@ -39,7 +39,7 @@ _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, in
 _CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
              content_hash = ?, signature = ?, indexed_at = ?, settled = ? WHERE id = ?"""
 _ADD_PATH = "INSERT INTO paths (rowid, name, folder) VALUES (?, ?, ?)"
-_BELOW_ALL = "SELECT id, content_id FROM files WHERE root_id = ?"
+_BELOW_ALL = "SELECT id, content_id, folder, name FROM files WHERE root_id = ?"
 _BELOW = f"{_BELOW_ALL} AND (folder = ? OR folder >= ? AND folder < ?)"
 _FOLDERS_ALL = "SELECT DISTINCT folder FROM files WHERE root_id = ? ORDER BY folder"
 _FOLDERS = """SELECT DISTINCT folder FROM files WHERE root_id = ? AND (folder = ? OR folder >= ? AND folder < ?)
@@ -63,7 +63,7 @@ def file_row(values: tuple[Any, ...]) -> FileRow:
     (root_id, folder, name, size, mtime, ctime, ino, status, reason, content_id, digest, signature, language,
      indexed_at, settled) = values  # fmt: skip
     return FileRow(
-        root_id, folder + b"/" + name if folder else name,
+        root_id, _join(folder, name),
         FileState(size, mtime, ctime, ino if ino >= 0 else ino + _WRAP), STATUSES[status], reason, content_id, digest,
         signature, language, indexed_at, settled == 1,
     )  # fmt: skip
@@ -75,6 +75,12 @@ class FileTable:
     def __init__(self, db: apsw.Connection, contents: ContentTable) -> None:
         self._db = db
         self._contents = contents
+        self.changed_files: set[tuple[int, bytes]] = set()  # indexed before or now, and changed by the transaction
+        self.changed_roots: set[int] = set()  # of these all files
+
+    def forget_changed(self) -> None:
+        """The transaction has ended."""
+        self.changed_files, self.changed_roots = set(), set()
 
     def put(self, rows: Iterable[FileRow]) -> int:
         """Inserts or replaces each row by (root_id, path). Returns how many rows were given."""
@@ -85,13 +91,22 @@ class FileTable:
         return count
 
     def remove(self, root_id: int, paths: Iterable[bytes], *, forget: bool) -> int:
-        found = [row for path in paths for row in fetch(self._db, _FIND, (root_id, *split_path(path)))]
+        found = []
+        for path in paths:
+            rows = fetch(self._db, _FIND, (root_id, *split_path(path)))
+            self.changed_files.update((root_id, path) for _, content_id in rows if content_id is not None)
+            found += rows
         return self._drop(found, forget=forget)
 
     def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
         """Everything under a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
         sql, values = (_BELOW, (path, *below(path))) if path else (_BELOW_ALL, ())
-        return self._drop(fetch(self._db, sql, (root_id, *values)), forget=forget)
+        found = fetch(self._db, sql, (root_id, *values))
+        if path:
+            self.changed_files.update((root_id, _join(*row[2:])) for row in found if row[1] is not None)
+        elif found:
+            self.changed_roots.add(root_id)
+        return self._drop([row[:2] for row in found], forget=forget)
 
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
@@ -137,6 +152,8 @@ class FileTable:
         else:
             self._db.execute(_CHANGE, (*values, known[0][0]))
         before = known[0][1] if known else None
+        if before is not None or content_id is not None:
+            self.changed_files.add((row.root_id, row.path))
         for changed in {before, content_id} if before != content_id else ():
             if changed is not None:
                 self._contents.touch(changed)
@@ -151,6 +168,10 @@ class FileTable:
         if found:
             self._db.execute(_UNMERGED, (len(found),))
         return len(found)
+
+
+def _join(folder: bytes, name: bytes) -> bytes:
+    return folder + b"/" + name if folder else name
 
 
 def _batches(found: list[tuple[int, int | None]]) -> Iterator[list[tuple[int, int | None]]]:

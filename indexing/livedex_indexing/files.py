@@ -49,10 +49,11 @@ def list_files(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, by
 
 def retrieve(
     reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]
-) -> tuple[dict[str, Any], list[tuple[int, bytes]]]:
-    """Answers checked params of ``files/retrieve``; beside it (root id, path) of a file found changed.
+) -> tuple[dict[str, Any] | None, list[tuple[int, bytes]]]:
+    """Answers checked params of ``files/retrieve``; beside it (root id, path) of a file found changed. None for one
+    that holds other bytes now.
 
-    Raises OutsideRoots, and NotFound with the reason for a file that is not indexed or not as it was indexed.
+    Raises OutsideRoots, and NotFound with the reason for a file that is not indexed.
     """
     path = path_bytes(params) or b""
     place = places(path, roots)[0]
@@ -65,7 +66,7 @@ def retrieve(
     live = LiveFiles(roots)
     found = live.read(content.id, content.hash, [FileCopy(0, row.root_id, row.path, row.state, row.settled)])
     if found is None:
-        raise NotFound(f"{display_path(path)} is being indexed again: it has just changed", {"status": "pending"})
+        return None, live.stale
     first, end = params.get("start_line") or 1, params.get("end_line")
     wanted = [
         _chunk(content, chunk, found[1])

@@ -14,13 +14,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.backend import KINDS, Query, Term
-from livedex_indexing.globs import BadGlob, GlobFilter, PathTerm
+from livedex_indexing.globs import BadGlob, Bound, GlobFilter, PathTerm
+from livedex_indexing.properties import meta_condition, tag_condition
 from livedex_indexing.readpool import Reader
 from livedex_indexing.scope import places, root_at, within
+from livedex_indexing.words import below
 from livedex_ipc.errors import InvalidParams
 
 SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
-_MANY_CONTENTS: Final = 2_000
+MOST_BOUNDS: Final = 20  # of globs: as many more would cost what they save
 
 _TABLES = """
 CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);
@@ -84,14 +86,22 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     if query.path is not None:
         files, selective = files.and_(_within(places(query.path, roots))), True
     files = files.and_(_times(query.modified_after, query.modified_before))
+    admits, bounds = _path_filter(query)
+    files = files.and_(bounds)
     for terms, excluded in _by_name(query.terms, "ext"):
         files = files.and_(_extensions(terms, excluded))
         selective = True
+    for terms, excluded in _by_name(query.terms, "meta"):
+        files = files.and_(Condition(*meta_condition(terms, excluded=excluded)))
+        selective |= not excluded
+    for terms, excluded in _by_name(query.terms, "tag"):
+        files = files.and_(Condition(*tag_condition(terms, excluded=excluded)))
+        selective |= not excluded
     if barred_paths is not None:
         files = files.and_(Condition("d.id NOT IN (SELECT rowid FROM paths WHERE paths MATCH ?)", (barred_paths,)))
     selective |= query.modified_after is not None or query.modified_before is not None
     key = (query.globs, tuple(term for term in query.terms if term.name == "path"))
-    return Filters(files, _chunk_condition(reader, query), _path_filter(query), selective, key)
+    return Filters(files, _chunk_condition(reader, query), admits, selective, key)
 
 
 def admit(reader: Reader, filters: Filters, generation: int) -> Admission:
@@ -204,15 +214,41 @@ def _nanoseconds(seconds: float) -> int:
     return max(-(1 << 63), min((1 << 63) - 1, round(seconds * 1_000_000) * 1_000))
 
 
-def _path_filter(query: Query) -> Callable[[bytes], bool] | None:
+def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Condition]:
+    """What Python says of a path, None where nothing is asked of paths, and what SQL can say of them beforehand."""
     tests: list[Callable[[bytes], bool]] = []
+    bounds = Condition()
     if query.globs:
-        tests.append(glob_filter(query.globs, "globs").admits)
+        globs = glob_filter(query.globs, "globs")
+        tests.append(globs.admits)
+        bounds = _within_bounds(globs.bounds)
     for values, excluded in _by_name(query.terms, "path"):
         tests.append(_any_path([PathTerm(value) for value in values], excluded))
-    if not tests:
-        return None
-    return tests[0] if len(tests) == 1 else lambda path: all(test(path) for test in tests)
+    if len(tests) < 2:
+        return tests[0] if tests else None, bounds
+    return lambda path: all(test(path) for test in tests), bounds
+
+
+def _within_bounds(bounds: Sequence[Bound]) -> Condition:
+    """Most globs name a folder or an ending: a look at those saves making every path and matching it."""
+    if len(bounds) > MOST_BOUNDS or any(not bound.folder and not bound.end for bound in bounds):
+        return Condition()
+    parts: list[str] = []
+    values: list[object] = []
+    for folder, end in bounds:
+        tests = []
+        if folder:
+            tests.append("(d.folder = ? OR d.folder >= ? AND d.folder < ?)")
+            values += [folder, *below(folder)]
+        _, slash, name = end.rpartition(b"/")
+        if slash:
+            tests.append("d.name = ?")
+            values.append(name)
+        elif end:
+            tests.append("substr(d.name, ?) = ?")
+            values += [-len(end), end]
+        parts.append(" AND ".join(tests))
+    return Condition(f"({' OR '.join(parts)})", tuple(values)) if parts else Condition()
 
 
 def glob_filter(globs: Sequence[str], field: str) -> GlobFilter:

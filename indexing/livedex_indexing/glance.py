@@ -5,16 +5,18 @@ Invariant: nothing here waits for the writer, and nothing here writes.
 
 from __future__ import annotations
 
-from typing import Any, Final
+import json
+from collections.abc import Iterable
+from typing import Final
 
-from livedex_indexing.backend import KINDS, Counts
+from livedex_indexing.backend import Counts
+from livedex_indexing.database import open_reader, translated
 from livedex_indexing.readpool import ReadPool
 from livedex_indexing.sqlite import read_counts
+from livedex_indexing.upkeep import integrity
 
-_RANGE: Final = "SELECT first_chunk, chunks FROM contents WHERE hash = ? AND signature = ?"
-_SPANS: Final = """SELECT c.kind, l.name, c.start_byte, c.end_byte, c.start_line, c.end_line, c.heading, c.symbol,
-                          c.context_chars
-                   FROM chunks c LEFT JOIN languages l ON l.id = c.language WHERE c.id BETWEEN ? AND ? ORDER BY c.id"""
+_CHUNKS_OF: Final = """SELECT coalesce(sum(chunks), 0) FROM contents WHERE id IN
+                       (SELECT content_id FROM files WHERE root_id IN (SELECT value FROM json_each(?)))"""
 _HAS_CONTENT: Final = "SELECT 1 FROM contents WHERE hash = ? AND signature = ?"
 
 
@@ -30,15 +32,22 @@ def counts(pool: ReadPool) -> Counts:
         return read_counts(reader.db, pool.path)
 
 
-def spans(pool: ReadPool, content_hash: bytes, signature: bytes) -> list[tuple[Any, ...]] | None:
-    """What the index holds of each chunk of a content, in order; None for a content that it does not have.
+def chunks_of(pool: ReadPool, root_ids: Iterable[int]) -> int:
+    """How many chunks the files of these roots have, each content counted once. Reads a row a file."""
+    with pool.connection() as reader:
+        return int(reader.one(_CHUNKS_OF, (json.dumps(list(root_ids)),)))
 
-    A tuple is (kind, language, start_byte, end_byte, start_line, end_line, heading, symbol, length of the context).
+
+def faults(pool: ReadPool) -> list[str]:
+    """What is wrong inside the index, in words, empty when it is sound. Reads all of it, beside searches.
+
+    Over a connection of its own: one that is kept may remember how the words lay before they were merged, and what it
+    remembers does not fit what it reads.
     """
-    with pool.connection() as reader, reader.snapshot():
-        found = reader.rows(_RANGE, (content_hash, signature))
-        if not found:
-            return None
-        first, count = found[0]
-        rows = reader.rows(_SPANS, (first, first + count - 1))
-    return [(KINDS[row[0]], *row[1:]) for row in rows]
+    with translated(pool.path):
+        db = open_reader(pool.path, bool)
+        try:
+            db.execute("BEGIN")
+            return integrity(db)
+        finally:
+            db.close()

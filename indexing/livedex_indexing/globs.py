@@ -5,8 +5,10 @@ Invariant: both run on the pattern class of the ignore files, in time that grows
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from livedex_indexing.gitpattern import (
     MAX_PATTERN,
@@ -21,7 +23,15 @@ from livedex_indexing.gitpattern import (
 )
 from livedex_indexing.rulefile import batches, last_in, subject_of
 
+_SIGNS = re.compile(r"[][*?{},\\]")
 NOTHING = r"[^\x{0}-\x{10FFFF}]"  # an expression that no character matches
+
+
+class Bound(NamedTuple):
+    """Paths that lie in a folder (``b""``: anywhere) and end in some bytes."""
+
+    folder: bytes
+    end: bytes
 
 
 class BadGlob(ValueError):
@@ -33,12 +43,17 @@ class BadGlob(ValueError):
 
 class GlobFilter:
     """The paths that a list of globs admits, as ``rg -g`` does: one without ``/`` counts at any depth, ``!`` excludes,
-    the last that matches wins; with any that includes, what none matches is out. Raises BadGlob."""
+    the last that matches wins; with any that includes, what none matches is out. Raises BadGlob.
+
+    ``bounds``: a path that passes lies within one of them; none where no glob includes, so that any path may.
+    """
 
     def __init__(self, globs: Sequence[str]) -> None:
         parsed = [_parse(glob) for glob in globs]
         patterns = [pattern for pattern in parsed if pattern is not None]
         self._include = [bool(pattern.include) for pattern in patterns]
+        including = [pattern for pattern in patterns if pattern.include]
+        self.bounds = tuple(dict.fromkeys(map(_bound, including)))
         self._batches = batches(enumerate(patterns))
         self._only_matches = any(self._include)
         self._folders: dict[bytes, bool] | None = None if all(self._include) else {b"": True}
@@ -84,6 +99,13 @@ def _parse(glob: str) -> GitPattern | None:
     body = _Translator(pattern.glob, glob).run()
     pattern.match_whole(body if pattern.anchored else "(?:.*/)?" + body)
     return pattern
+
+
+def _bound(pattern: GitPattern) -> Bound:
+    """Around all paths that the pattern matches: the letters of the glob before its first sign and behind its last."""
+    pieces = _SIGNS.split(pattern.glob)
+    folder = pieces[0].rpartition("/")[0] if pattern.anchored else ""
+    return Bound(folder.encode("latin-1"), pieces[-1].encode("latin-1"))
 
 
 def _matching(text: str, body: str) -> GitPattern:

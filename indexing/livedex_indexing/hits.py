@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from livedex_indexing.backend import KINDS, Kind
 from livedex_indexing.filters import Admission
-from livedex_indexing.live import COPY, FileCopy, LiveFiles, file_copy
+from livedex_indexing.live import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.marking import Marker, Span
 from livedex_indexing.parse import decode_slice
 from livedex_indexing.paths_text import display_path, path_b64
@@ -34,7 +34,8 @@ _FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
                   WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
 _COPIES = f"""SELECT d.content_id, {COPY} FROM files d
               WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
-              ORDER BY length(d.folder) + length(d.name), d.folder, d.name, d.root_id"""
+              ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),
+              d.folder, d.name, d.root_id"""
 _MATCHES = """SELECT count(*) FROM postings WHERE postings MATCH ? AND postings.rowid BETWEEN ? AND ? AND {}"""
 
 
@@ -104,8 +105,8 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
     """Reads what the hits of a page need. ``match``: count the matching chunks of each content."""
     ids = _json({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
-    bare = _json({hit.content_id for hit in page if hit.chunk_id is None})
-    first = [row[0] for row in reader.rows(_FIRST_CHUNK.format(admission.chunks.sql), (bare, *admission.chunks.values))]
+    bare = {hit.content_id for hit in page if hit.chunk_id is None}
+    first = _first_chunks(reader, bare, admission) if bare else []
     wanted = _json({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
     chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
     copies: dict[int, list[FileCopy]] = {}
@@ -113,6 +114,11 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
         copies.setdefault(content_id, []).append(file_copy(values))
     matches = {} if match is None else {c: _count(reader, match, row, admission) for c, row in contents.items()}
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
+
+
+def _first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
+    sql, values = admission.chunks
+    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (_json(contents), *values))]
 
 
 class HitMaker:
@@ -129,15 +135,12 @@ class HitMaker:
         """One hit; None when no copy of the file is as it was indexed."""
         content = self._rows.contents[placed.content_id]
         copies = _best_first(self._rows.copies.get(content.id, []), placed.file_id)
-        found = self._live.read(content.id, content.hash, copies)
-        if found is None:
-            return None
-        copy, data = found
-        chunk_id = placed.chunk_id if placed.chunk_id is not None else self._rows.first_chunk.get(content.id)
-        chunk = None if chunk_id is None else self._rows.chunks[chunk_id]
         mark = self._marker.spans if placed.chunk_id is not None else _no_spans
-        hit = self._of_file(copy)
-        hit |= _of_empty(content) if chunk is None else self._of_chunk(content, chunk, data, mark)
+        shown = self._shown(content, placed.chunk_id, copies, mark)
+        if shown is None:
+            return None
+        copy, fields = shown
+        hit = {**file_fields(copy, self._roots), **fields}
         hit |= {"score": placed.score, "content_hash": content.hash.hex(), "modified_at": rfc3339(copy.state.mtime_ns)}
         others = [other for other in copies if other.file_id != copy.file_id]
         if others:
@@ -151,20 +154,35 @@ class HitMaker:
             hit["explain"] = {"total": placed.score, "parts": parts}
         return hit
 
-    def _of_file(self, copy: FileCopy) -> dict[str, Any]:
-        root = self._roots[copy.root_id]
-        path = absolute(self._roots, copy)
-        hit = {"path": display_path(path), "root": display_path(root), "relative_path": display_path(copy.path)}
-        encoded = path_b64(path)
-        return hit if encoded is None else {**hit, "path_b64": encoded}
+    def _shown(
+        self, content: ContentRow, chunk_id: int | None, copies: Sequence[FileCopy], mark: Callable[[str], list[Span]]
+    ) -> tuple[FileCopy, dict[str, Any]] | None:
+        """The copy that was read and what is shown of the chunk, the first where none is named; None where no copy
+        holds the content any more."""
+        chunk_id = self._rows.first_chunk.get(content.id) if chunk_id is None else chunk_id
+        if chunk_id is None:
+            read = self._live.read(content.id, content.hash, copies)
+            return None if read is None else (read[0], _of_empty(content))
+        chunk = self._rows.chunks[chunk_id]
+        found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
+        if found is None:
+            return None
+        try:
+            return found[0], self._of_chunk(content, chunk, found[1], mark)
+        except BeyondPartError:
+            read = self._live.read(content.id, content.hash, copies)
+            if read is None:
+                return None
+            return read[0], self._of_chunk(content, chunk, Part(read[1], 0, len(read[1])), mark)
 
     def _of_chunk(
-        self, content: ContentRow, chunk: ChunkRow, data: bytes, mark: Callable[[str], list[Span]]
+        self, content: ContentRow, chunk: ChunkRow, part: Part, mark: Callable[[str], list[Span]]
     ) -> dict[str, Any]:
-        text = decode_slice(data, content.encoding, chunk.start_byte, chunk.end_byte)
+        """Raises BeyondPartError where more of the file must be seen."""
+        text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
         snippet = cut(text, mark(text), self._style.max_snippet_chars)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
-        lines = Lines(data, content.encoding)
+        lines = Lines(part.data, content.encoding, part.start, part.size)
         hit: dict[str, Any] = {
             "kind": KINDS[chunk.kind],
             "language": chunk.language,
@@ -179,7 +197,7 @@ class HitMaker:
             "snippet_line": chunk.start_line + snippet.line,
             "snippet_byte": at,
             "highlights": [list(span) for span in snippet.highlights],
-            "metadata": {**content.metadata(), **json.loads(chunk.metadata or "{}")},
+            "metadata": content.metadata() | (json.loads(chunk.metadata) if chunk.metadata else {}),
         }
         if self._style.context_lines:
             end = at + byte_length(hit["snippet"], content.encoding)
@@ -188,55 +206,83 @@ class HitMaker:
         return hit
 
 
-class Lines:
-    """The lines of a file's bytes around a place, in the file's encoding."""
+class BeyondPartError(Exception):
+    """A line goes on outside of the part of the file that was read."""
 
-    def __init__(self, data: bytes, encoding: str) -> None:
+
+class Lines:
+    """The lines around a place, in the file's encoding. ``data`` is the file's bytes from ``base`` on, of ``size`` in
+    all (None: to its end); all places are the file's."""
+
+    def __init__(self, data: bytes, encoding: str, base: int = 0, size: int | None = None) -> None:
         self._data = data
         self._encoding = encoding
-        self._feed = "\n".encode(encoding)
+        self._base = base
+        self._size = base + len(data) if size is None else size
+        self._feed = b"\n" if encoding == "utf-8" else "\n".encode(encoding)
         mark = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
-        self._mark = len(mark) if mark and data.startswith(mark) else 0
+        self._mark = len(mark) if mark and not base and data.startswith(mark) else 0
 
     def column(self, at: int) -> int:
-        """1-based, in bytes; a byte order mark before the first line does not count."""
+        """1-based, in bytes; a byte order mark before the first line does not count. Raises BeyondPartError."""
         return at - (self._start(at) or min(self._mark, at)) + 1
 
     def before(self, at: int, count: int) -> str:
-        """At most ``count`` whole lines before the line that holds ``at``."""
+        """At most ``count`` whole lines before the line that holds ``at``. Raises BeyondPartError."""
         end = start = self._start(at)
         for _ in range(count):
             if not start:
                 break
             start = self._start(start - len(self._feed))
-        return decode_slice(self._data, self._encoding, start or min(self._mark, end), end)
+        return self._text(start or min(self._mark, end), end)
 
     def after(self, at: int, count: int) -> str:
-        """At most ``count`` whole lines after the line that holds ``at``."""
+        """At most ``count`` whole lines after the line that holds ``at``. Raises BeyondPartError."""
         end = start = self._end(at)
         for _ in range(count):
-            if end >= len(self._data):
+            if end >= self._size:
                 break
             end = self._end(end)
-        return decode_slice(self._data, self._encoding, start, end)
+        return self._text(start, end)
+
+    def _text(self, start: int, end: int) -> str:
+        return decode_slice(self._data, self._encoding, start - self._base, end - self._base)
 
     def _start(self, at: int) -> int:
         """Where the line that holds ``at`` begins; 0 for the first."""
-        width, found = len(self._feed), at
+        width, place = len(self._feed), at - self._base
+        found = place
         while (found := self._data.rfind(self._feed, 0, found)) >= 0:
-            if (at - found) % width == 0:  # not the second half of one character and the first of the next
-                return found + width
+            if (place - found) % width == 0:  # not the second half of one character and the first of the next
+                return self._base + found + width
             found += width - 1
+        if self._base:
+            raise BeyondPartError
         return 0
 
     def _end(self, at: int) -> int:
-        """Where the line after the one that holds ``at`` begins, or the data end."""
-        width, found = len(self._feed), at
+        """Where the line after the one that holds ``at`` begins, or the file ends."""
+        width, place = len(self._feed), at - self._base
+        found = place
         while (found := self._data.find(self._feed, found)) >= 0:
-            if (found - at) % width == 0:
-                return found + width
+            if (found - place) % width == 0:
+                return self._base + found + width
             found += 1
-        return len(self._data)
+        if self._base + len(self._data) < self._size:
+            raise BeyondPartError
+        return self._size
+
+
+def file_fields(copy: FileCopy, roots: Mapping[int, bytes]) -> dict[str, Any]:
+    """What a hit says of where its file is."""
+    path = absolute(roots, copy)
+    hit = {
+        "path": display_path(path),
+        "root": display_path(roots[copy.root_id]),
+        "relative_path": display_path(copy.path),
+    }
+    encoded = path_b64(path)
+    return hit if encoded is None else {**hit, "path_b64": encoded}
 
 
 def byte_length(text: str, encoding: str) -> int:

@@ -6,17 +6,22 @@ there as written is read from the live file, once for each content.
 
 from __future__ import annotations
 
+import json
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from livedex_indexing.asked import Asked, Phrase
 from livedex_indexing.filters import Admission, Condition
-from livedex_indexing.marking import Tokenizer, WrittenPhrase
+from livedex_indexing.marking import WrittenPhrase
 from livedex_indexing.parse import decode_slice
 from livedex_indexing.postings import border_chunks, contents_holding
 from livedex_indexing.readpool import Reader
+from livedex_indexing.runs import Tokenizer
 
+ONE_BY_ONE: Final = 64  # contents of which the index is asked each for itself, before it is asked for all
 _REMEMBERED: Final = 20_000  # answers, about 3 MB
 
 _TABLES = """
@@ -24,9 +29,10 @@ CREATE TEMP TABLE IF NOT EXISTS held (id INTEGER PRIMARY KEY);
 CREATE TEMP TABLE IF NOT EXISTS barred (id INTEGER PRIMARY KEY);
 DELETE FROM temp.held; DELETE FROM temp.barred;
 """
-_CANDIDATES = """SELECT postings.rowid FROM postings, contents t WHERE t.id = ? AND postings MATCH ?
-                 AND postings.rowid BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
-_STRETCH = "SELECT min(start_byte), max(end_byte) FROM chunks WHERE content_id = ? AND id BETWEEN ? AND ?"
+_CANDIDATES = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
+_ALL = "SELECT json_group_array(rowid) FROM (SELECT rowid FROM postings WHERE postings MATCH ? ORDER BY rowid)"
+_CHUNKS = """SELECT c.id, c.start_byte, c.end_byte FROM contents t JOIN chunks c
+             ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1 WHERE t.id = ? ORDER BY c.id"""
 
 
 class Bytes(NamedTuple):
@@ -86,46 +92,94 @@ class PhraseMemory:
 
 class PhraseCheck:
     """Decides for one search which contents hold its phrases. ``read`` gives a content's live bytes, None where no
-    copy holds it any more: such a content is left out, since nothing can be said of it."""
+    copy holds it any more: such a content is left out, since nothing can be said of it.
+
+    ``signs`` and ``barred_signs`` are phrases without a word (``->``): the index knows nothing of them, so that each
+    content which the rest of the query proposes is read.
+    """
 
     def __init__(
-        self, reader: Reader, asked: Asked, held: Held, memory: PhraseMemory, read: Callable[[int], Bytes | None]
+        self,
+        reader: Reader,
+        asked: Asked,
+        held: Held,
+        memory: PhraseMemory,
+        read: Callable[[int], Bytes | None],
+        *,
+        signs: Sequence[str] = (),
+        barred_signs: Sequence[str] = (),
     ) -> None:
         self._reader = reader
         self._borders = held.borders
         self._memory = memory
         self._read = read
-        self._wanted = _written(asked.phrases, reader.words)
-        self._barred = _written(asked.barred, reader.words)
+        self._wanted = [*_written(asked.phrases, reader.words), *_signs(signs, reader.words)]
+        self._barred = [*_written(asked.barred, reader.words), *_signs(barred_signs, reader.words)]
+        self._asked_one_by_one = 0
+        self._rows: dict[str, array[int]] = {}  # of a phrase: all chunks that may hold it, in order
 
     def admits(self, content_id: int) -> bool:
-        """Raises DeadlinePassed."""
-        return all(self._holds(content_id, phrase, written) is True for phrase, written in self._wanted) and all(
-            self._holds(content_id, phrase, written) is False for phrase, written in self._barred
+        """Raises DeadlinePassed or Cancelled."""
+        return all(self._holds(content_id, wanted) is True for wanted in self._wanted) and all(
+            self._holds(content_id, barred) is False for barred in self._barred
         )
 
-    def _holds(self, content_id: int, phrase: Phrase, written: WrittenPhrase) -> bool | None:
+    def _holds(self, content_id: int, phrase: _Wanted) -> bool | None:
         known = self._memory.get(content_id, phrase.text)
         if known is not None:
             return known
-        chunks = {row[0] for row in self._reader.rows(_CANDIDATES, (content_id, phrase.unit.match))}
-        chunks.update(self._borders[phrase.text].get(content_id, ()))
+        self._reader.check()
+        pieces = self._pieces(content_id, phrase)
         holds: bool | None = False
-        if chunks:
+        if pieces:
             content = self._read(content_id)
-            holds = None if content is None else self._stands_in(content_id, sorted(chunks), content, written)
+            holds = None if content is None else _stands_in(pieces, content, phrase.written)
         if holds is not None:
             self._memory.put(content_id, phrase.text, holds)
         return holds
 
-    def _stands_in(self, content_id: int, chunks: Iterable[int], content: Bytes, written: WrittenPhrase) -> bool:
-        for chunk_id in chunks:
-            # With the chunk before: the phrase may begin there.
-            start, end = self._reader.rows(_STRETCH, (content_id, chunk_id - 1, chunk_id))[0]
-            if written.places(decode_slice(content.data, content.encoding, start, end)):
-                return True
-        return False
+    def _pieces(self, content_id: int, phrase: _Wanted) -> list[tuple[int, int | None]]:
+        """The stretches of the content's bytes in which the phrase may stand: each chunk that the index proposes, with
+        the one before it, since the phrase may begin there."""
+        if phrase.match is None:
+            return [(0, None)]
+        chunks = self._reader.rows(_CHUNKS, (content_id,))
+        if not chunks:
+            return []
+        first, last = chunks[0][0], chunks[-1][0]
+        proposed = {*self._proposed(phrase, first, last), *self._borders[phrase.text].get(content_id, ())}
+        return [(chunks[max(0, chunk_id - 1 - first)][1], chunks[chunk_id - first][2]) for chunk_id in sorted(proposed)]
+
+    def _proposed(self, phrase: _Wanted, first: int, last: int) -> Iterable[int]:
+        """Those of a content's chunks that the index proposes. A page of hits asks for few contents: one by one. Who
+        pages through all of a common word is told all its chunks at once."""
+        rows = self._rows.get(phrase.text)
+        if rows is None and self._asked_one_by_one < ONE_BY_ONE:
+            self._asked_one_by_one += 1
+            return [row for (row,) in self._reader.rows(_CANDIDATES, (phrase.match, first, last))]
+        if rows is None:
+            rows = self._rows[phrase.text] = array("q", json.loads(self._reader.one(_ALL, (phrase.match,))))
+        return rows[bisect_left(rows, first) : bisect_right(rows, last)]
 
 
-def _written(phrases: Sequence[Phrase], words: Tokenizer) -> list[tuple[Phrase, WrittenPhrase]]:
-    return [(phrase, WrittenPhrase(phrase.text, words)) for phrase in phrases]
+class _Wanted(NamedTuple):
+    """A phrase as it is checked; ``match`` finds its candidates, None where the index has none to propose."""
+
+    text: str
+    match: str | None
+    written: WrittenPhrase
+
+
+def _stands_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written: WrittenPhrase) -> bool:
+    return any(
+        written.places(decode_slice(content.data, content.encoding, start, len(content.data) if end is None else end))
+        for start, end in pieces
+    )
+
+
+def _written(phrases: Sequence[Phrase], words: Tokenizer) -> list[_Wanted]:
+    return [_Wanted(phrase.text, phrase.unit.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
+
+
+def _signs(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:
+    return [_Wanted(text, None, WrittenPhrase(text, words)) for text in texts]

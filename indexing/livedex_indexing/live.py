@@ -16,6 +16,8 @@ from livedex_indexing.backend import FileState
 from livedex_indexing.filerows import to_unsigned
 
 HASH_BYTES: Final = 16
+PART_FROM: Final = 32 << 10  # bytes: of a larger file only the part around a chunk is read
+MARGIN: Final = 4 << 10  # before and after it: the line it begins in, and lines of context
 _KEPT_BYTES: Final = 16 << 20  # of files kept until the answer is made
 _TRIED: Final = 3  # copies of one content, should the first have changed
 
@@ -39,6 +41,14 @@ def file_copy(values: Sequence[Any]) -> FileCopy:
     return FileCopy(file_id, root_id, path, FileState(size, mtime, ctime, to_unsigned(ino)), settled == 1)
 
 
+class Part(NamedTuple):
+    """Some bytes of a file of ``size`` bytes, from ``start`` on."""
+
+    data: bytes
+    start: int
+    size: int
+
+
 class LiveFiles:
     """Reads files for one answer. ``stale`` gathers (root id, path) of those found changed, to be looked at again."""
 
@@ -54,14 +64,28 @@ class LiveFiles:
             self._keep(content_id, self._first_of(content_hash, copies))
         return self._kept[content_id]
 
+    def part(
+        self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy], start: int, end: int
+    ) -> tuple[FileCopy, Part] | None:
+        """As `read`, at least the bytes from ``start`` to ``end``."""
+        first = copies[0] if copies else None
+        if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
+            low, high = max(0, start - MARGIN), min(first.state.size, end + MARGIN)
+            data = tree.read_if_unchanged(self._roots[first.root_id], first.path, first.state, (low, high))
+            if data is not None:
+                return first, Part(data, low, first.state.size)
+        found = self.read(content_id, content_hash, copies)
+        return None if found is None else (found[0], Part(found[1], 0, len(found[1])))
+
     def _first_of(self, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
         for copy in copies[:_TRIED]:
-            data = self._read_one(copy, content_hash)
+            data = self.read_one(copy, content_hash)
             if data is not None:
                 return copy, data
         return None
 
-    def _read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
+    def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
+        """The bytes of a content as one copy holds them; None when it holds them no more."""
         root = self._roots[copy.root_id]
         data = tree.read_if_unchanged(root, copy.path, copy.state)
         if data is not None and copy.settled:

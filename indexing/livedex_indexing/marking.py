@@ -7,125 +7,136 @@ when the index would find it, because the index's own tokenizer reads both.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
 from typing import Final
 
 from livedex_indexing.asked import Unit
+from livedex_indexing.runs import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
 from livedex_indexing.terms import parts_of
 
 Span = tuple[int, int]
-Token = tuple[int, int, str]  # a word of a text: start and end in code points, and as the index has it
-Tokenizer = Callable[[bytes], list[tuple[int, int, str]]]
 
-_MIXED: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
+_MIXED: Final = re.compile(rb"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _SPACE: Final = re.compile(r"\s+")
-
-
-def tokens_of(text: str, tokenizer: Tokenizer) -> list[Token]:
-    encoded = text.encode("utf-8", "replace")
-    found = tokenizer(encoded)
-    if len(encoded) == len(text):
-        return found
-    tokens: list[Token] = []
-    chars = at = 0
-    for start, end, token in found:
-        chars += len(encoded[at:start].decode("utf-8", "replace"))
-        length = len(encoded[start:end].decode("utf-8", "replace"))
-        tokens.append((chars, chars + length, token))
-        chars, at = chars + length, end
-    return tokens
+# Scripts that part no words by blanks: Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese.
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30ff"
+    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
 
 
 class WrittenPhrase:
     """A phrase as written: the same words next to each other, unstemmed, case and diacritics aside.
 
     Punctuation that the phrase has must stand there too, blanks aside; between words that the phrase parts by blanks
-    alone any separators may stand, so that a line break or a comment sign does not part them.
+    alone any separators may stand, so that a line break or a comment sign does not part them. A phrase of signs alone
+    (``->``), or in a script without blanks between words, is its very characters, case aside.
     """
 
     def __init__(self, text: str, words: Tokenizer) -> None:
-        self._words = words
-        tokens = tokens_of(text, words)
+        data = text.encode("utf-8", "replace")
+        tokens = words(data)
+        self._runs = Runs(words)
         self._tokens = [token[2] for token in tokens]
-        self._gaps = _gaps(text, tokens)
+        self._gaps = _gaps(data, tokens)
+        self._pattern: re.Pattern[str] | None = None
+        if not tokens or _UNSPACED.search(text):
+            self._pattern = re.compile(r"\s+".join(map(re.escape, text.split())) or "(?!)", re.IGNORECASE)
 
     def places(self, text: str) -> list[Span]:
         """Where the phrase stands in a text."""
-        tokens, length = tokens_of(text, self._words), len(self._tokens)
-        if not length:
-            return []
-        found = []
-        for place in range(len(tokens) - length + 1):
-            piece = tokens[place : place + length]
-            if [token[2] for token in piece] == self._tokens and self._gaps_fit(text, piece):
-                found.append((piece[0][0], piece[-1][1]))
+        if self._pattern is not None:
+            return [match.span() for match in self._pattern.finditer(text)]
+        data = text.encode("utf-8", "replace")
+        found = self._places_in_bytes(data)
+        return found if len(data) == len(text) else in_code_points(data, merged(found))
+
+    def _places_in_bytes(self, data: bytes) -> list[Span]:
+        found, length = [], len(self._tokens)
+        for run in candidates(data, (self._tokens[0].encode("utf-8", "replace"),)):
+            for piece in _rows_at(self._runs, data, run, length, self._tokens[0]):
+                if [token[2] for token in piece] == self._tokens and self._gaps_fit(data, piece):
+                    found.append((piece[0][0], piece[-1][1]))
         return found
 
-    def _gaps_fit(self, text: str, piece: Sequence[Token]) -> bool:
+    def _gaps_fit(self, data: bytes, piece: Sequence[ByteToken]) -> bool:
         first, *between, last = self._gaps
-        before, after = text[: piece[0][0]], text[piece[-1][1] :]
-        if first and not _SPACE.sub("", before[-4 * len(first) - 8 :]).endswith(first):
+        if first and not _plain(data[max(0, piece[0][0] - 16 * len(first) - 32) : piece[0][0]]).endswith(first):
             return False
-        if last and not _SPACE.sub("", after[: 4 * len(last) + 8]).startswith(last):
+        if last and not _plain(data[piece[-1][1] : piece[-1][1] + 16 * len(last) + 32]).startswith(last):
             return False
-        gaps = (text[left[1] : right[0]] for left, right in pairwise(piece))
-        return all(not wanted or _SPACE.sub("", gap) == wanted for wanted, gap in zip(between, gaps, strict=True))
+        gaps = (data[left[1] : right[0]] for left, right in pairwise(piece))
+        return all(not wanted or _plain(gap) == wanted for wanted, gap in zip(between, gaps, strict=True))
 
 
 class Marker:
-    """What of a text to highlight for a query."""
+    """What of a text to highlight for a query. ``typed`` is what was typed: of scripts without blanks between words
+    its very characters are looked for."""
 
-    def __init__(self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
-        self._stems = stems
+    def __init__(
+        self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer, typed: str = ""
+    ) -> None:
+        self._runs = Runs(stems)
         self._phrases = phrases
         units = list(units)
         self._single = {unit.stems[0] for unit in units if len(unit.stems) == 1 and not unit.prefix}
         self._prefixes = tuple(unit.stems[0] for unit in units if len(unit.stems) == 1 and unit.prefix)
         self._rows = [unit for unit in units if len(unit.stems) > 1]
-        # A stem keeps the beginning of its word, of a short one all but the last letter.
-        self._begin = {stem[: max(1, min(4, len(stem) - 1))] for stem in self._single | set(self._prefixes)}
+        self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
+        self._unspaced = [piece for piece in dict.fromkeys(_UNSPACED.findall(typed)) if len(piece) > 1]
+        self._known: dict[bytes, list[Span]] = {}
 
     def spans(self, text: str) -> list[Span]:
-        tokens = tokens_of(text, self._stems)
-        single, prefixes = self._single, self._prefixes
-        found = [(start, end) for start, end, token in tokens if token in single]
-        if prefixes:
-            found += [(start, end) for start, end, token in tokens if token.startswith(prefixes)]
-        if self._begin:
-            found += self._parts(text, tokens)
-        for unit in self._rows:
-            places = [place for place, token in enumerate(tokens) if token[2] == unit.stems[0]]
-            found += [span for place in places if (span := _row_at(tokens, place, unit)) is not None]
-        for phrase in self._phrases:
-            found += phrase.places(text)
-        return merged(found)
-
-    def _parts(self, text: str, tokens: list[Token]) -> list[Span]:
-        """The parts of words like ``getHTTPResponse`` that are asked for; the index has a column for them."""
-        changes = [match.start() for match in _MIXED.finditer(text)]
-        if not changes:
-            return []
-        starts = [token[0] for token in tokens]
-        held = {bisect_right(starts, change) - 1 for change in changes}
+        data = text.encode("utf-8", "replace")
         found: list[Span] = []
-        for place in sorted(held):
-            if place >= 0 and not self._is_wanted(tokens[place][2]):
-                found += self._parts_of(text, tokens[place])
+        for start, end in candidates(data, self._begin) if self._begin else ():
+            run = data[start:end]
+            known = self._known.get(run)
+            if known is None:
+                known = self._known[run] = self._of_run(run)
+            for left, right in known:
+                found.append((start + left, start + right))
+        for unit in self._rows:
+            found += self._of_row(data, unit)
+        for piece in self._unspaced:
+            found += _of_characters(data, piece)
+        placed = merged(found)
+        if len(data) != len(text):
+            placed = in_code_points(data, placed)
+        phrases = [span for phrase in self._phrases for span in phrase.places(text)]
+        return merged([*placed, *phrases]) if phrases else placed
+
+    def _of_run(self, run: bytes) -> list[Span]:
+        """What of one run is asked for: its words, else parts of words like ``getHTTPResponse``, for which the index
+        has a column."""
+        found: list[Span] = []
+        for start, end, token in self._runs.of(run):
+            if self._is_wanted(token):
+                found.append((start, end))
+            elif _MIXED.search(run, start, end):
+                found += self._parts_of(run, start, end)
         return found
 
-    def _parts_of(self, text: str, token: Token) -> list[Span]:
-        start, end, _ = token
-        word = text[start:end]
-        if word.isascii() and not any(begin in word.lower() for begin in self._begin):
-            return []
+    def _parts_of(self, run: bytes, start: int, end: int) -> list[Span]:
         found, at = [], start
-        for part in parts_of(word):
-            at = text.index(part, at)
-            if any(self._is_wanted(stem) for _, _, stem in self._stems(part.encode())):
-                found.append((at, at + len(part)))
-            at += len(part)
+        for part in parts_of(run[start:end].decode("utf-8", "replace")):
+            encoded = part.encode()
+            at = run.index(encoded, at)
+            if any(self._is_wanted(stem) for _, _, stem in self._runs.of(encoded)):
+                found.append((at, at + len(encoded)))
+            at += len(encoded)
+        return found
+
+    def _of_row(self, data: bytes, unit: Unit) -> list[Span]:
+        """Where words stand together as they do in the query (``foo_bar``)."""
+        found: list[Span] = []
+        for run in candidates(data, (beginning_of(unit.stems[0]),)):
+            for piece in _rows_at(self._runs, data, run, len(unit.stems), unit.stems[0]):
+                *before, last = (token for _, _, token in piece)
+                fits = last.startswith(unit.stems[-1]) if unit.prefix else last == unit.stems[-1]
+                if fits and before == list(unit.stems[:-1]):
+                    found.append((piece[0][0], piece[-1][1]))
         return found
 
     def _is_wanted(self, token: str) -> bool:
@@ -143,16 +154,29 @@ def merged(spans: Iterable[Span]) -> list[Span]:
     return result
 
 
-def _row_at(tokens: Sequence[Token], place: int, unit: Unit) -> Span | None:
-    piece = tokens[place : place + len(unit.stems)]
-    if len(piece) < len(unit.stems) or [token[2] for token in piece[:-1]] != list(unit.stems[:-1]):
-        return None
-    last, wanted = piece[-1][2], unit.stems[-1]
-    fits = last.startswith(wanted) if unit.prefix else last == wanted
-    return (piece[0][0], piece[-1][1]) if fits else None
+def _rows_at(runs: Runs, data: bytes, run: Span, length: int, first: str) -> Iterator[list[ByteToken]]:
+    """Each row of ``length`` words whose first is ``first`` and stands in that run."""
+    for place, token in enumerate(runs.of(data[slice(*run)])):
+        if token[2] == first:
+            piece = list(islice(runs.tokens(data, run[0]), place, place + length))
+            if len(piece) == length:
+                yield piece
 
 
-def _gaps(text: str, tokens: Sequence[Token]) -> list[str]:
+def _of_characters(data: bytes, typed: str) -> list[Span]:
+    """Where these characters stand; where they never do as a whole, where any two neighbours of them do: so the index
+    has them."""
+    whole = typed.encode()
+    wanted = [whole] if whole in data else [typed[at : at + 2].encode() for at in range(len(typed) - 1)]
+    return [match.span() for piece in wanted for match in re.finditer(re.escape(piece), data)]
+
+
+def _plain(data: bytes) -> str:
+    """The text without blanks; a character torn at an edge is left out."""
+    return _SPACE.sub("", data.decode("utf-8", "ignore"))
+
+
+def _gaps(data: bytes, tokens: Sequence[ByteToken]) -> list[str]:
     """What stands before, between and behind the words, without blanks."""
-    edges = [0, *(edge for token in tokens for edge in token[:2]), len(text)]
-    return [_SPACE.sub("", text[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]
+    edges = [0, *(edge for token in tokens for edge in token[:2]), len(data)]
+    return [_plain(data[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]

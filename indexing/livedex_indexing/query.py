@@ -7,11 +7,12 @@ that it does not have here.
     "a phrase"       all of them, as written
     prefix*          two characters and more before the star
     -word -"phrase"  files that hold it are left out
-    path:X ext:X lang:X kind:X, and -path:X …; X may stand in quotes
+    path:X ext:X lang:X kind:X tag:X meta:KEY meta:KEY=X, and -path:X …; X and KEY may stand in quotes
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeVar, cast, get_args
 
@@ -20,6 +21,7 @@ from livedex_indexing.backend import Term, TermName
 QUERY_BYTES: Final = 4096  # so much of a query counts
 _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
+_KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
 
@@ -92,17 +94,32 @@ class _Items:
         name, colon, _ = self._text[self._at : self._at + 8].partition(":")
         if not colon or name not in _TERM_NAMES:
             return False
-        start = self._at + len(name) + 1
-        value = self._quoted(start)
+        before, self._at = self._at, self._at + len(name) + 1
+        value = self._property() if name == "meta" else self._value()
         if value is None:
-            before, self._at = self._at, start
-            value = self._run()
-            if not value:
-                self._at = before
-                return False
+            self._at = before
+            return False
         if value.strip():
             self.terms.append(Term(cast("TermName", name), value, excluded))
         return True
+
+    def _value(self) -> str | None:
+        """A text in quotes or up to the next blank; None where neither is."""
+        value = self._quoted(self._at)
+        return value if value is not None else self._run() or None
+
+    def _property(self) -> str | None:
+        """``KEY`` or ``KEY=VALUE``, either of them in quotes or not; None where nothing is."""
+        key = self._quoted(self._at)
+        if key is None:
+            found = _KEY.match(self._text, self._at)
+            if found is None:
+                return None
+            key, self._at = found[0], found.end()
+        if not self._text.startswith("=", self._at):
+            return key
+        self._at += 1
+        return f"{key}={self._value() or ''}"
 
     def _quoted(self, start: int) -> str | None:
         """The text in quotes that begin at ``start``, passing over it; None, passing nothing, where none is."""

@@ -7,21 +7,27 @@ found until then.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.asked import Asked, WordCounts, any_of, ask
-from livedex_indexing.backend import Query
+from livedex_indexing.backend import STATUSES, Query
+from livedex_indexing.exact import MODES, LineSearch
+from livedex_indexing.facets import Counting
 from livedex_indexing.filters import Admission, admit, build
 from livedex_indexing.hits import CONTENT, ContentRow, HitMaker, Rows, Style, read_rows
 from livedex_indexing.holding import Bytes, Held, PhraseCheck, PhraseMemory, restrict
 from livedex_indexing.live import COPY, LiveFiles, file_copy
 from livedex_indexing.marking import Marker, WrittenPhrase
 from livedex_indexing.matching import Matching
-from livedex_indexing.query import parse
+from livedex_indexing.pattern import Pattern
+from livedex_indexing.query import is_phrase, parse
 from livedex_indexing.rank import Placed
 from livedex_indexing.readpool import DeadlinePassed, Reader, ReadPool
+from livedex_indexing.room import Room
 from livedex_indexing.scope import places, root_at
+from livedex_indexing.vocabulary import Vocabulary
 from livedex_indexing.wire import warning
 from livedex_indexing.words import split_path
 from livedex_ipc.errors import Cancelled
@@ -30,6 +36,8 @@ from livedex_ipc.params import parse_time, path_bytes, paths_bytes
 WINDOW = 10_000  # offset + limit: hits behind it cannot be asked for
 
 _GENERATION = "SELECT value FROM state WHERE name = 'generation'"
+_FAILED = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
+              AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
@@ -41,11 +49,16 @@ _CUT_WARNING: Final = warning(
 _LATE_WARNING: Final = warning(
     "query_deadline", "the search ran out of time: these are the hits so far", "raise timeout_ms or narrow the search"
 )
+_CHANGED_WARNING: Final = warning(
+    "files_changed", "files changed while they were searched: their lines are left out", "ask again"
+)
 _NO_WORDS_WARNING: Final = warning("query_no_words", "the query holds no letter or digit to look for", "add a word")
 
 
 class SearchAnswer(NamedTuple):
-    """``hits`` in the wire's shape. ``stale``: (root id, path) of files found changed, to be looked at again."""
+    """``hits`` in the wire's shape. ``stale``: (root id, path) of files found changed, to be looked at again.
+    ``extras`` are the answer's fields that are there only where they apply: ``facets``, ``omitted``. ``failed`` is the
+    number of files that could not be indexed."""
 
     hits: list[dict[str, Any]]
     next_offset: int | None
@@ -53,6 +66,8 @@ class SearchAnswer(NamedTuple):
     mode: str
     warnings: list[dict[str, Any]]
     stale: list[tuple[int, bytes]]
+    extras: Mapping[str, Any] = MappingProxyType({})
+    failed: int = 0
 
 
 def query_of(request: Mapping[str, Any]) -> tuple[Query, list[dict[str, Any]]]:
@@ -85,7 +100,12 @@ class Searcher:
         self._pool = pool
         self._memory = PhraseMemory()
         self._counts = WordCounts(-1)
+        self._vocabulary = Vocabulary()
         self._lock = threading.Lock()
+
+    def release_memory(self) -> None:
+        """Forgets what can be read again."""
+        self._vocabulary.release_memory()
 
     def search(
         self,
@@ -100,16 +120,22 @@ class Searcher:
         ``roots`` are the watched roots by id; ``deadline`` is a time of the pool's clock. Raises OutsideRoots for a
         ``path`` or root that no root holds, Cancelled once ``cancelled()`` is true.
         """
-        query, warnings = query_of(request)
+        mode = request.get("mode", "auto")
+        pattern = Pattern(request["query"], exact=mode == "exact") if mode in MODES else None
+        query, warnings = query_of(request if pattern is None else {**request, "query": ""})
         if query.path is not None:
             places(query.path, roots)
         for root in query.roots:
             root_at(root, roots)
         try:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
-                return _Search(self, reader, query, request, roots, cancelled).answer(warnings)
+                search = _Search(self, reader, query, request, roots, cancelled)
+                found = search.answer(warnings) if pattern is None else search.lines(pattern, self._vocabulary, mode)
+                with reader.unhurried():
+                    return found._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
-            return SearchAnswer([], None, self._counts.generation, "keyword", [*warnings, _LATE_WARNING], [])
+            used = "keyword" if pattern is None else mode
+            return SearchAnswer([], None, self._counts.generation, used, [*warnings, _LATE_WARNING], [])
 
     def counts(self, generation: int) -> WordCounts:
         """What is known of how rare words are, begun anew with each generation."""
@@ -143,8 +169,11 @@ class _Search:
         self._live = LiveFiles(roots)
         self._late = False
         self._reached = 0  # places of the page that were looked at
+        self._extras: dict[str, Any] = {}
+        self._facets: Sequence[str] = request.get("facets") or ()
+        self._room = Room(request.get("max_chars"))
         self._style = Style(
-            request.get("max_snippet_chars", 400),
+            self._room.least(request.get("max_snippet_chars", 400)),
             request.get("context_lines", 0),
             request.get("explain", False),
             query.group == "file",
@@ -168,8 +197,38 @@ class _Search:
         if self._says_nothing(asked):
             warnings = [*warnings, _NO_WORDS_WARNING]
         reached = query.offset + self._reached
-        more_to_ask = (more or (self._late and self._reached > 0)) and reached < WINDOW
-        return SearchAnswer(hits, reached if more_to_ask else None, generation, "keyword", warnings, self._live.stale)
+        left = self._reached < len(page) and self._reached > 0  # cut by the deadline, or by the room for snippets
+        more_to_ask = (more or left or (self._late and self._reached > 0)) and reached < WINDOW
+        return SearchAnswer(
+            hits,
+            reached if more_to_ask else None,
+            generation,
+            "keyword",
+            warnings,
+            self._live.stale,
+            self._extras,
+        )
+
+    def lines(self, pattern: Pattern, vocabulary: Vocabulary, mode: str) -> SearchAnswer:
+        """The lines that match a pattern."""
+        query, reader = self._query, self._reader
+        with reader.snapshot():
+            with reader.unhurried():
+                generation = int(reader.one(_GENERATION))
+            admission = admit(reader, build(reader, query, self._roots, None), generation)
+            search = LineSearch(reader, pattern, admission, self._live, self._roots, self._style, self._cancelled)
+            page = search.page(vocabulary, query.offset, query.limit, self._room.holds, self._facets)
+        late = [_LATE_WARNING] if page.late else []
+        warnings = [*late, _CHANGED_WARNING] if page.left_out else late
+        if page.omitted:
+            self._extras["omitted"] = page.omitted
+        if page.facets is not None:
+            self._extras["facets"] = page.facets
+        reached = query.offset + len(page.hits)
+        more_to_ask = page.more and page.hits and reached < WINDOW
+        return SearchAnswer(
+            page.hits, reached if more_to_ask else None, generation, mode, warnings, self._live.stale, self._extras
+        )
 
     def _find(self, asked: Asked, generation: int) -> tuple[list[Placed | None], bool, Rows]:
         """The page's places, whether more follow, and the rows to make hits of them."""
@@ -180,7 +239,11 @@ class _Search:
         page: list[Placed | None] = []
         more = False
         if not self._says_nothing(asked):
-            page, more = self._page(asked, held)
+            check = self._phrase_check(asked, held)
+            page, more = self._page(asked, held, check)
+            self._count(asked, held, check)
+        elif self._facets:
+            self._extras["facets"] = {name: {} for name in self._facets}
         counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
         with reader.unhurried():
             return (
@@ -193,12 +256,34 @@ class _Search:
         """Whether something is looked for that holds no word: then nothing is found, rather than everything."""
         return bool(self._query.text or self._query.phrases) and not asked.textual
 
-    def _page(self, asked: Asked, held: Held) -> tuple[list[Placed | None], bool]:
+    def _phrase_check(self, asked: Asked, held: Held) -> PhraseCheck:
+        barred = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
+        return PhraseCheck(
+            self._reader,
+            asked,
+            held,
+            self._searcher.memory,
+            lambda content_id: self._bytes_of(content_id, held.admission),
+            signs=self._without_words(self._query.phrases),
+            barred_signs=self._without_words(barred),
+        )
+
+    def _without_words(self, phrases: Iterable[str]) -> list[str]:
+        return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
+
+    def _count(self, asked: Asked, held: Held, check: PhraseCheck) -> None:
+        """The facets: all of them, or where the time runs out none, since a part would be wrong."""
+        if not self._facets:
+            return
+        try:
+            counting = Counting(self._reader, asked, held, check.admits)
+            self._extras["facets"] = counting.count(self._facets, self._roots)
+        except DeadlinePassed:
+            self._late = True
+
+    def _page(self, asked: Asked, held: Held, check: PhraseCheck) -> tuple[list[Placed | None], bool]:
         """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
         query = self._query
-        check = PhraseCheck(
-            self._reader, asked, held, self._searcher.memory, lambda c: self._bytes_of(c, held.admission)
-        )
         matching = Matching(
             self._reader, asked, held, one_each=query.group == "file", one_file=self._is_file(query.path)
         )
@@ -216,8 +301,10 @@ class _Search:
 
     def _serve(self, page: list[Placed | None], rows: Rows, asked: Asked) -> list[dict[str, Any]]:
         units = [*asked.units, *asked.required]
-        phrases = [WrittenPhrase(phrase.text, self._reader.words) for phrase in asked.phrases]
-        maker = HitMaker(rows, self._roots, self._live, Marker(units, phrases, self._reader.stems), self._style)
+        phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
+        typed = " ".join((self._query.text, *self._query.phrases))
+        marker = Marker(units, phrases, self._reader.stems, typed)
+        maker = HitMaker(rows, self._roots, self._live, marker, self._style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 
     def _made(self, page: list[Placed | None], maker: HitMaker) -> Iterator[dict[str, Any] | None]:
@@ -227,8 +314,12 @@ class _Search:
             if number and self._reader.late():
                 self._late = True
                 return
+            hit = None if placed is None else maker.make(placed)
+            if hit is not None and not self._room.holds(hit):
+                self._extras["omitted"] = sum(place is not None for place in page[number:])
+                return
             self._reached = number + 1
-            yield None if placed is None else maker.make(placed)
+            yield hit
 
     def _bytes_of(self, content_id: int, admission: Admission) -> Bytes | None:
         row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])

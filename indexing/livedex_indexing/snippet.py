@@ -5,11 +5,15 @@ Invariant: a snippet is a verbatim slice of the text, at most so long as asked, 
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from livedex_indexing.marking import Span
+
+# The end of a sentence, the signs that may close it, and the blanks after it (Chinese and Japanese have none).
+_SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？][」』”’）]*")
+_NEAR: Final = 24  # characters in which a border between words is looked for
 
 
 class Snippet(NamedTuple):
@@ -23,81 +27,115 @@ class Snippet(NamedTuple):
 
 
 def cut(text: str, spans: Sequence[Span], max_chars: int) -> Snippet:
-    """The slice of ``text`` around its densest matches, at line borders unless a line is longer than ``max_chars``.
+    """The slice of ``text`` around its densest matches, at line borders; of a line longer than ``max_chars`` at the
+    borders of sentences, else of words.
 
-    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint.
+    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint. What it costs
+    follows the length of the snippet, not of the text.
     """
-    lines = _lines(text)
-    if not lines:
-        return Snippet(0, 0, 0, [])
-    first, last = _window(lines, spans, max_chars)
-    start, end = lines[first][0], lines[last][1]
-    if end - start > max_chars:
-        start, end = _inside(text, start, end, spans, max_chars)
-    inside = [(max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start]
-    return Snippet(start, end, text.count("\n", 0, start), inside)
+    begin, end = _filled(text)
+    start, stop = begin, end
+    if end - begin > max_chars:
+        start, stop = _densest(text, spans, begin, end, max_chars)
+        if stop - start > max_chars:
+            start, stop = _inside(text, start, stop, spans, max_chars)
+        else:
+            start, stop = _grown(text, start, stop, (begin, end), max_chars)
+    inside = [(max(a, start) - start, min(b, stop) - start) for a, b in spans if a < stop and b > start]
+    return Snippet(start, stop, text.count("\n", 0, start), inside)
 
 
-def _lines(text: str) -> list[Span]:
-    """The lines without their ends, from the first to the last that is not blank."""
-    lines: list[Span] = []
-    at = 0
-    for line in text.split("\n"):
-        lines.append((at, at + len(line.removesuffix("\r"))))
-        at += len(line) + 1
-    filled = [number for number, (start, end) in enumerate(lines) if not text[start:end].isspace() and end > start]
-    return lines[filled[0] : filled[-1] + 1] if filled else []
-
-
-def _window(lines: Sequence[Span], spans: Sequence[Span], max_chars: int) -> tuple[int, int]:
-    """The first and last line: those with most matches that fit, then as many around them as fit."""
-    first, last = _densest(lines, spans, max_chars)
-    grows_up = grows_down = True
-    while grows_up or grows_down:
-        # The heading or signature above says more than what follows: look up once for every line down.
-        grows_down = grows_down and last + 1 < len(lines) and lines[last + 1][1] - lines[first][0] <= max_chars
-        last += grows_down
-        grows_up = grows_up and first > 0 and lines[last][1] - lines[first - 1][0] <= max_chars
-        first -= grows_up
-    return first, last
-
-
-def _densest(lines: Sequence[Span], spans: Sequence[Span], max_chars: int) -> tuple[int, int]:
-    counts: dict[int, int] = {}
-    starts = [start for start, _ in lines]
-    for a, b in spans:
-        for line in range(max(0, bisect_right(starts, a) - 1), bisect_left(starts, b)):
-            if a < lines[line][1] and b > lines[line][0]:
-                counts[line] = counts.get(line, 0) + 1
-    held = sorted(counts.items())
-    if not held:
+def _filled(text: str) -> Span:
+    """From the first line that is not blank to the end of the last; nothing where all are."""
+    begin = len(text) - len(text.lstrip())
+    if begin == len(text):
         return 0, 0
-    best, most, begin, count = (held[0][0], held[0][0]), 0, 0, 0
-    for line, more in held:
-        count += more
-        while begin < len(held) and held[begin][0] < line and lines[line][1] - lines[held[begin][0]][0] > max_chars:
-            count -= held[begin][1]
-            begin += 1
-        if count > most:
-            best, most = (held[begin][0], line), count
+    return _line_start(text, begin), _line_end(text, len(text.rstrip()))
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    """The end of the line that holds ``at``, before its feed and return."""
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    return end - 1 if end > at and text[end - 1] == "\r" else end
+
+
+def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: int) -> Span:
+    """The whole lines with most matches that fit: one line at least, however long."""
+    lines: list[Span] = []
+    for a, b in spans:
+        if lines and b <= lines[-1][1]:  # in the line of the match before
+            lines.append(lines[-1])
+        elif a < end and b > begin:
+            lines.append((_line_start(text, a), _line_end(text, max(a, b - 1))))
+    if not lines:
+        return begin, _line_end(text, begin)
+    best, most, first = lines[0], 0, 0
+    for last, (_, stop) in enumerate(lines):
+        while first < last and stop - lines[first][0] > max_chars:
+            first += 1
+        if last - first + 1 > most:
+            best, most = (max(begin, lines[first][0]), min(end, stop)), last - first + 1
     return best
 
 
+def _grown(text: str, start: int, stop: int, whole: Span, max_chars: int) -> Span:
+    """As many lines around these as fit."""
+    begin, end = whole
+    grows_up = grows_down = True
+    while grows_up or grows_down:
+        # The heading or signature above says more than what follows: look up once for every line down.
+        if grows_down:
+            feed = text.find("\n", stop, end)
+            below = _line_end(text, feed + 1) if feed >= 0 else stop
+            grows_down = feed >= 0 and below - start <= max_chars
+            stop = below if grows_down else stop
+        if grows_up:
+            above = _line_start(text, start - 1) if start > begin else start
+            grows_up = start > begin and stop - above <= max_chars
+            start = above if grows_up else start
+    return start, stop
+
+
 def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: int) -> Span:
-    """A slice of one long line around its densest matches."""
-    here = [(a, b) for a, b in spans if a < end and b > start]
-    if not here:
-        return start, start + max_chars
+    """A slice of one long line around its densest matches: whole sentences where they fit."""
+    here = [(a, b) for a, b in spans if a < end and b > start] or [(start, start)]
     best, most, begin = (here[0][0], here[0][1]), 0, 0
     for place, (_, stop) in enumerate(here):
         while begin < place and stop - here[begin][0] > max_chars:
             begin += 1
         if place - begin + 1 > most:
             best, most = (here[begin][0], stop), place - begin + 1
-    room = max(0, max_chars - (best[1] - best[0]))
-    left = max(start, min(best[0] - room // 2, end - max_chars))
-    right = min(end, left + max_chars)
-    if left > start:  # not in the middle of a word, where one begins close by
-        gap = text.find(" ", left, min(left + 24, best[0]))
-        left = gap + 1 if gap >= 0 else left
-    return left, right
+    first, last = max(best[0], start), min(best[1], max(best[0], start) + max_chars)
+    room = max(0, max_chars - (last - first))
+    left = _left_border(text, start, max(start, min(first - room // 2, end - max_chars)), first)
+    return left, _right_border(text, end, min(end, left + max_chars), max(last, left + max_chars // 2))
+
+
+def _left_border(text: str, start: int, left: int, first: int) -> int:
+    """The first border from ``left`` on and before the match that begins at ``first``."""
+    if left == start:
+        return left
+    ended = _SENTENCE_END.search(text, left, first)
+    if ended is not None:
+        blank = ended.end()
+        while blank < first and text[blank].isspace():
+            blank += 1
+        return blank
+    gap = text.find(" ", left, min(left + _NEAR, first))
+    return gap + 1 if gap >= 0 else left
+
+
+def _right_border(text: str, end: int, right: int, last: int) -> int:
+    """The last border up to ``right`` and behind the match that ends at ``last``."""
+    if right >= end:
+        return end
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, last, right)]
+    if ends:
+        return ends[-1]
+    gap = text.rfind(" ", max(last, right - _NEAR), right)
+    return gap if gap > last else right

@@ -118,7 +118,9 @@ _PATH_FILTER = Option(
 _SEARCH_OPTIONS = (
     Option("-n", "limit", "at most N hits (10)", metavar="N", convert="integer"),
     Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
-    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=("auto", "keyword")),
+    Option("-F", "exact", "the lines that hold QUERY as it stands (--mode exact)"),
+    Option("-e", "regex", "the lines that match QUERY, a regular expression (--mode regex)"),
+    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=("auto", "keyword", "exact", "regex")),
     _PATH_FILTER,
     Option("-g", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
     Option("--lang", "languages", "only this language, such as python", metavar="L", many=True),
@@ -138,11 +140,27 @@ _SEARCH_OPTIONS = (
     Option(
         "--max-snippet-chars", "max_snippet_chars", "at most N characters a snippet", metavar="N", convert="integer"
     ),
+    Option("--max-chars", "max_chars", "at most N characters in all snippets together", metavar="N", convert="integer"),
+    Option(
+        "--facet",
+        "facets",
+        "count the files that match by F",
+        metavar="F",
+        many=True,
+        choices=("languages", "kinds", "roots"),
+    ),
     *_FRESHNESS,
     Option("--explain", "explain", "show how each score came about"),
     Option("--files", "files", "print the paths alone, a line a file"),
     Option("--vimgrep", "vimgrep", "print path:line:col:text, a line for each line with a match"),
 )
+
+# A standing query is about matching, not rank: it has no pages, no modes and no scores, and its form is its own.
+_WATCHED = (
+    *("limit", "path", "globs", "languages", "kinds", "roots", "modified_after", "modified_before", "context_lines"),
+    *("group", "max_snippet_chars", "fresh", "timeout_ms"),
+)
+_WATCH_OPTIONS = tuple(option for option in _SEARCH_OPTIONS if option.param in _WATCHED)
 
 _PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
 _ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", complete="path")
@@ -210,7 +228,7 @@ ROOT = Command(
             operand=Operand("QUERY", "query", most=None),
             options=_SEARCH_OPTIONS,
             notes=(
-                'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X.\n'
+                'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
                 "Write -- before the words when one of them begins with a dash.\n"
                 "T: RFC 3339, a date, or an age such as 90m, 2d, 3w. Exit 1 when nothing is found."
             ),
@@ -218,7 +236,24 @@ ROOT = Command(
                 "livedex search frobnicate the widget",
                 "livedex search '\"exact phrase\" path:docs' -n 20",
                 "livedex search parse --lang python --since 2d --vimgrep",
+                "livedex search -F 'int main(void)'",
+                "livedex search -e '^static .*_init\\(' -g '*.c'",
                 "livedex search -- retry -deprecated",
+            ),
+        ),
+        Command(
+            "watch",
+            "keep a query standing: what it finds now, then what comes and goes",
+            run="commands_watch:watch",
+            operand=Operand("QUERY", "query", most=None),
+            options=_WATCH_OPTIONS,
+            notes=(
+                "A chunk is found that holds all the words, phrases and terms of QUERY, which reads as search's.\n"
+                "-n bounds what is printed of now; every change is. Ends on Ctrl-C; exit 3 when the daemon goes."
+            ),
+            examples=(
+                "livedex watch TODO --lang python",
+                "livedex watch '\"release notes\" path:docs' --json > changes.jsonl",
             ),
         ),
         _ROOTS,

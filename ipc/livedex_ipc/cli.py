@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from livedex_ipc import __version__
-from livedex_ipc.arguments import ROOT
+from livedex_ipc.arguments import ROOT, Command
 from livedex_ipc.errors import InvalidParams, LivedexError
 from livedex_ipc.streams import OutputClosedError, Streams
 from livedex_ipc.usage import CommandLine, parse
@@ -60,8 +60,22 @@ def _command(line: CommandLine, streams: Streams) -> int:
     from livedex_ipc.commands import Context
 
     module, _, function = line.command.run.partition(":")
-    code: int = getattr(import_module(f"livedex_ipc.{module}"), function)(Context(line, streams))
+    try:
+        code: int = getattr(import_module(f"livedex_ipc.{module}"), function)(Context(line, streams))
+    except InvalidParams as error:
+        raise _as_typed(error, line.command) from None
     return code
+
+
+def _as_typed(error: InvalidParams, command: Command) -> InvalidParams:
+    """The same fault in the words of the command line: who typed `-n 0` knows of no `limit`."""
+    field = str((error.data or {}).get("field") or "")
+    param = field.partition("[")[0]
+    option = next((option for option in command.options if option.param == param), None)
+    if option is None or not error.message.startswith(field):
+        return error
+    message = option.flags[0] + error.message.removeprefix(field)
+    return InvalidParams(message, {**(error.data or {}), "option": option.flags[0]})
 
 
 def _streams(line: CommandLine) -> Streams:

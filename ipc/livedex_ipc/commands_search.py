@@ -12,6 +12,7 @@ _DEFAULT_TIMEOUT_MS = 1000
 # The most that the method takes: every matched line of a hit is wanted then, and where in its line a cut snippet begins
 # could not be told.
 _WHOLE_HIT = 1_000_000
+_FORMS = ("files", "vimgrep", "exact", "regex")  # options that are no params of the method
 
 
 def search(context: Context) -> int:
@@ -25,8 +26,10 @@ def search(context: Context) -> int:
     elif context.values.get("files") or context.values.get("vimgrep"):
         from livedex_ipc import vimgrep
 
-        lines = vimgrep.file_lines if context.values.get("files") else vimgrep.vimgrep
-        _write_lines(context, list(lines(result["hits"])))
+        hits = result["hits"]
+        of_lines = result["mode"] in ("exact", "regex")
+        found = vimgrep.file_lines(hits) if context.values.get("files") else vimgrep.vimgrep(hits, of_lines=of_lines)
+        _write_lines(context, list(found))
     else:
         from livedex_ipc.render_search import hits_text
 
@@ -43,6 +46,8 @@ def _say(context: Context, result: dict[str, Any]) -> None:
         streams.message("livedex: nothing found")
     elif not streams.json and result["next_offset"] is not None:
         streams.message(f"livedex: more with --offset {result['next_offset']}")
+    if not streams.json and result.get("omitted"):
+        streams.message(f"livedex: --max-chars left out {result['omitted']} hits of this page")
     if not streams.json and context.values.get("vimgrep"):
         unmarked = sum(not hit["highlights"] for hit in result["hits"])
         if unmarked:
@@ -51,10 +56,17 @@ def _say(context: Context, result: dict[str, Any]) -> None:
 
 
 def _params(values: dict[str, Any]) -> dict[str, Any]:
-    params = {name: value for name, value in values.items() if name not in ("files", "vimgrep")}
+    params = {name: value for name, value in values.items() if name not in _FORMS}
     if values.get("files") and values.get("vimgrep"):
         raise InvalidParams("--files and --vimgrep are two forms of one answer: give one", {"field": "--vimgrep"})
     params["query"] = " ".join(values["query"])
+    modes = [name for name in ("exact", "regex") if values.get(name)]
+    if "mode" in values:
+        modes.append(values["mode"])
+    if len(set(modes)) > 1:
+        raise InvalidParams("-F, -e and --mode each say how to search: give one", {"field": "--mode"})
+    if modes:
+        params["mode"] = modes[0]
     if values.get("files"):
         params.setdefault("group", "file")
     if values.get("vimgrep"):

@@ -16,7 +16,8 @@ __all__ = ["METHODS", "Field", "Method", "check_params", "method_named", "path_b
 PROTOCOL = 1  # grows when a client written for the one before would misread an answer
 
 KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
-MODES = ("auto", "keyword")
+MODES = ("auto", "keyword", "exact", "regex")
+FACETS = ("languages", "kinds", "roots")
 STATUSES = ("indexed", "pending", "skipped", "failed")
 MAX_WAIT_MS = 24 * 60 * 60 * 1000
 SEARCH_WINDOW = 10_000  # offset + limit: no page lies beyond
@@ -103,7 +104,7 @@ _SEARCH_PARAMS = (
     Param("query", "string", 'words, "phrases", prefix*, -without and terms such as lang:python', required=True),
     Param("limit", "integer", _LIMIT_DOC, default=10, minimum=1, maximum=1000),
     Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
-    Param("mode", "string", "how to search", default="auto", choices=MODES),
+    Param("mode", "string", "exact and regex: the lines that match the whole query", default="auto", choices=MODES),
     *_SCOPE,
     Param(
         "globs", "strings", "as ripgrep's -g, relative to each root; ! excludes, the last that matches wins", default=[]
@@ -116,9 +117,18 @@ _SEARCH_PARAMS = (
     Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=("chunk", "file")),
     Param("context_lines", "integer", "whole lines before and after the snippet", default=0, minimum=0, maximum=50),
     Param("max_snippet_chars", "integer", "length of one snippet", default=400, minimum=1, maximum=1_000_000),
+    Param("max_chars", "integer", "length of all snippets together", minimum=1, maximum=MAX_INTEGER),
+    Param("facets", "strings", "count the files that match by these", default=[], choices=FACETS),
     *_FRESH,
     Param("supersedes", "string", "ends this connection's running search with the same key", minimum=1, maximum=200),
     Param("explain", "boolean", "say how each score came about", default=False),
+)
+
+# A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
+_NOT_STANDING = ("offset", "mode", "facets", "explain", "max_chars")
+_SUBSCRIBE_PARAMS = (
+    *(param for param in _SEARCH_PARAMS if param.name not in _NOT_STANDING),
+    Param("mode", "string", "words, phrases and terms: either", default="auto", choices=("auto", "keyword")),
 )
 
 HIT = (
@@ -161,6 +171,8 @@ _SEARCH_FIELDS = (
     Field("next_offset", "integer?", "ask the next page with it; null at the end"),
     Field("warnings", "array", "{code, message, remedy}"),
     Field("reason", "string", "why not fresh", optional=True),
+    Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
+    Field("omitted", "integer", "hits left out for max_chars: they come on the next page", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),
@@ -204,6 +216,25 @@ _TABLE = (
     Method("server/shutdown", "Ends the daemon."),
     Method("rpc.discover", "The OpenRPC document of all methods."),
     Method("search", "Ranked hits.", _SEARCH_PARAMS, _SEARCH_FIELDS, cancel_on_close=True, window=SEARCH_WINDOW),
+    Method(
+        "search/subscribe",
+        "A standing query: what it holds now, then `search/changed` notifications of what comes and goes.",
+        _SUBSCRIBE_PARAMS,
+        (
+            Field("subscription", "integer", "names it in `search/changed` and `search/unsubscribe`"),
+            Field("hits", "array", "the newest of what it holds"),
+            Field("generation", "integer", "state of the index"),
+            Field("pending", "integer", "changes in its scope that are not reflected yet"),
+            Field("warnings", "array", "{code, message, remedy}"),
+            *_STATE,
+        ),
+        cancel_on_close=True,
+    ),
+    Method(
+        "search/unsubscribe",
+        "Ends a standing query of this connection.",
+        (Param("subscription", "integer", "as it was answered", required=True, minimum=1, maximum=MAX_INTEGER),),
+    ),
     Method(
         "sync",
         "Returns once the index reflects every write that came before it.",
@@ -323,6 +354,30 @@ _TABLE = (
         "Forgets the files there now, each until its content or path changes.",
         path_params("path", "absolute path of a file or folder", required=True),
         (Field("deleted", "integer", "number of files"),),
+    ),
+)
+
+# What the daemon sends without being asked each time; written like a method: what would be a result is its params.
+NOTIFICATIONS = (
+    Method(
+        "search/changed",
+        "What came into a standing query and what went out of it; a hit whose text changed is in both.",
+        (),
+        (
+            Field("subscription", "integer", "as `search/subscribe` answered it"),
+            Field("added", "hits", "what came"),
+            Field("removed", "array", "{path, root, relative_path, kind, start_line, end_line, content_hash}"),
+            Field("generation", "integer", "state of the index"),
+        ),
+    ),
+    Method(
+        "$/progress",
+        "How far a request has come that was sent with a `progress_token`.",
+        (),
+        (
+            Field("token", "string", "the request's `progress_token`"),
+            Field("value", "object", "{kind: begin, report or end, message, percentage, done, total, path}"),
+        ),
     ),
 )
 

@@ -31,6 +31,7 @@ def hits_text(result: dict[str, Any], *, colour: bool, folder: str | None = None
         else:
             lines.append(style.dim("--"))
         lines += _hit_lines(hit, style)
+    lines += _facet_lines(result.get("facets") or {}, style)
     return "".join(line + "\n" for line in lines)
 
 
@@ -57,6 +58,15 @@ def _hit_lines(hit: dict[str, Any], style: Style) -> Iterator[str]:
     if "explain" in hit:
         parts = " + ".join(f"{part['name']} {part['value']:.4g}" for part in hit["explain"]["parts"])
         yield style.dim(f"  score {hit['explain']['total']:.4g} = {parts}")
+
+
+def _facet_lines(facets: dict[str, dict[str, int]], style: Style) -> Iterator[str]:
+    """A line for each facet: how many of all files that match have each value."""
+    for number, (name, counts) in enumerate(facets.items()):
+        if not number:
+            yield ""
+        said = "  ".join(f"{visible(value)} {count}" for value, count in counts.items())
+        yield f"{style.dim(name)}  {said or '-'}"
 
 
 def _numbered(number: int, mark: str, text: str, style: Style) -> str:

@@ -33,19 +33,24 @@ def path_text(entry: Mapping[str, Any]) -> str:
     return str(entry["path"])
 
 
-def matched_lines(hit: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:
-    """(line, column, text) for each line of the snippet that a highlight touches, in order.
+def matched_lines(hit: Mapping[str, Any], *, of_lines: bool = False) -> Iterator[tuple[int, int, str]]:
+    """(line, column, text) for each line of the snippet that a highlight touches, in order; an empty highlight touches
+    the line it stands in.
 
     `line` is 1-based; `column` is where the line's first highlighted byte stands; `text` is the whole line as far as
     the snippet shows it, without its line end. A hit without a highlight (found by its path, or by terms alone) has
-    none.
+    none. ``of_lines``: the hit is a line, and its ``start_column`` that of its first match.
     """
-    column = _first_column(hit)
+    column = _first_column(hit, of_lines)
     start = 0
     for number, line in enumerate(hit["snippet"].split("\n"), hit["snippet_line"]):
         end = start + len(line)
         text = line.removesuffix("\r")
-        touched = [max(left, start) for left, right in hit["highlights"] if max(left, start) < min(right, end)]
+        touched = [
+            max(left, start)
+            for left, right in hit["highlights"]
+            if max(left, start) < min(right, end) or start <= left == right <= end
+        ]
         if touched:
             yield number, column + _utf8_length(line[: touched[0] - start]), text
         start = end + 1
@@ -56,19 +61,19 @@ def _utf8_length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _first_column(hit: Mapping[str, Any]) -> int:
+def _first_column(hit: Mapping[str, Any], of_lines: bool) -> int:
     """The column of the snippet's first byte: a snippet of a very long line begins inside it."""
     if hit["snippet_line"] == hit["start_line"]:
-        start_column: int = hit.get("start_column") or 1
+        start_column: int = 1 if of_lines else hit.get("start_column") or 1
         return start_column + max(int(hit["snippet_byte"]) - int(hit["start_byte"]), 0)
     return 1
 
 
-def vimgrep(hits: list[dict[str, Any]]) -> Iterator[str]:
-    """`path:line:col:text` for each matched line of each hit, without line ends."""
+def vimgrep(hits: list[dict[str, Any]], *, of_lines: bool = False) -> Iterator[str]:
+    """`path:line:col:text` for each matched line of each hit, without line ends. `of_lines`: as `matched_lines`."""
     for hit in hits:
         path = one_line(path_text(hit))
-        for line, column, text in matched_lines(hit):
+        for line, column, text in matched_lines(hit, of_lines=of_lines):
             yield f"{path}:{line}:{column}:{one_line(text)}"
 
 

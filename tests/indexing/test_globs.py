@@ -258,3 +258,20 @@ def test_a_path_term_meets_names_that_are_not_text() -> None:
 @given(st.text(), st.binary(max_size=60))
 def test_no_path_term_is_an_error(term: str, path: bytes) -> None:
     PathTerm(term).admits(path)
+
+
+@given(
+    st.lists(
+        st.sampled_from([glob for globs in GLOBS for glob in globs] + ["src/s*/?.md", "*/a.py", "s{u,r}c/*.py"]),
+        max_size=3,
+    ),
+    st.sampled_from(FILES),
+)
+def test_what_passes_lies_within_the_bounds(globs: list[str], path: str) -> None:
+    passing = GlobFilter(globs)
+    if passing.bounds and passing.admits(path.encode()):
+        within = [
+            (not bound.folder or path.encode().startswith(bound.folder + b"/")) and path.encode().endswith(bound.end)
+            for bound in passing.bounds
+        ]
+        assert any(within)

@@ -40,7 +40,16 @@ def parsed(
         ('path:"open', parsed(terms=(Term("path", '"open'),))),
         ("path: x", parsed("path: x")),
         ('path:"" x', parsed("x")),
-        ("PATH:x http://a:b x:y meta:k=v tag:t", parsed("PATH:x http://a:b x:y meta:k=v tag:t")),
+        ("PATH:x http://a:b x:y meta: meta:=v", parsed("PATH:x http://a:b x:y meta: meta:=v")),
+        ("meta:k=v -tag:t meta:a.b meta:k=", parsed(terms=(
+            Term("meta", "k=v"), Term("tag", "t", excluded=True), Term("meta", "a.b"), Term("meta", "k=")
+        ))),
+        ('meta:author="Jane Doe" meta:"a key"=x=y tag:"to do" -meta:"p q"', parsed(terms=(
+            Term("meta", "author=Jane Doe"), Term("meta", "a key=x=y"), Term("tag", "to do"),
+            Term("meta", "p q", excluded=True),
+        ))),
+        ('meta:k="open', parsed(terms=(Term("meta", 'k="open'),))),
+        ('meta:"open', parsed(terms=(Term("meta", '"open'),))),
         ("C++ foo-bar a.b 日本 🙂 a\0b", parsed("C++ foo-bar a.b 日本 🙂 a\0b")),
         ("NEAR( AND OR NOT ^x {a}:x ' ; *", parsed("NEAR( AND OR NOT ^x {a}:x ' ; *")),
     ],

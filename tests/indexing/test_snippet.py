@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from livedex_indexing.asked import Unit
 from livedex_indexing.hits import Lines, byte_length
-from livedex_indexing.marking import Marker, WrittenPhrase, merged, tokens_of
+from livedex_indexing.marking import Marker, WrittenPhrase, merged
 from livedex_indexing.parse import decode_slice
+from livedex_indexing.runs import Runs, candidates, in_code_points
 from livedex_indexing.snippet import cut
 
 _DB = apsw.Connection(":memory:")
@@ -69,13 +70,27 @@ def test_a_phrase_keeps_its_punctuation() -> None:
 
 
 @given(st.text(max_size=80))
-def test_tokens_stand_where_they_say(text: str) -> None:
-    tokens = tokens_of(text, words)
-    at = 0
-    for start, end, word in tokens:
-        assert at <= start < end <= len(text)
-        at = end
-        assert [found for _, _, found in tokens_of(text[start:end], words)] == [word]
+def test_a_run_read_alone_has_the_words_of_its_text(text: str) -> None:
+    data = text.encode()
+    assert list(Runs(words).tokens(data)) == words(data)
+    assert list(Runs(stems).tokens(data)) == stems(data)
+
+
+@given(st.text(max_size=80), st.data())
+def test_no_word_is_passed_over(text: str, data: st.DataObject) -> None:
+    found = words(text.encode())
+    if found:
+        _, _, word = data.draw(st.sampled_from(found))
+        runs = candidates(text.encode(), [word.encode()])
+        assert all(any(a <= start and end <= b for a, b in runs) for start, end, token in found if token == word)
+
+
+@given(st.text(max_size=60), st.data())
+def test_places_in_bytes_are_places_in_characters(text: str, data: st.DataObject) -> None:
+    edges = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=10)))
+    spans = [(a, b) for a, b in zip(edges[::2], edges[1::2], strict=False) if a < b]
+    encoded = [(len(text[:a].encode()), len(text[:b].encode())) for a, b in spans]
+    assert in_code_points(text.encode(), encoded) == spans
 
 
 def test_overlapping_places_become_one() -> None:

@@ -22,6 +22,7 @@ from livedex_ipc.values import absolute_path, wire_path, wire_paths
 # The method a command calls, and its params that mean nothing to a command that asks once and prints all.
 CALLS = {
     "search": ("search", {"supersedes"}),
+    "watch": ("search/subscribe", {"mode", "supersedes"}),
     "sync": ("sync", set()),
     "status": ("status", set()),
     "index": ("index/run", {"progress_token"}),
@@ -35,7 +36,7 @@ CALLS = {
     "roots list": ("roots/list", set()),
 }
 # Options that choose the form of the answer, and are no params.
-FORMS = {"files", "vimgrep", "watch"}
+FORMS = {"files", "vimgrep", "watch", "exact", "regex"}
 
 
 def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
@@ -197,10 +198,10 @@ def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
 
 
 def test_what_is_of_later_work_is_not_accepted() -> None:
-    for name in ("watch", "knowledge", "exchange", "service", "mcp", "plugins"):
+    for name in ("knowledge", "exchange", "service", "mcp", "plugins"):
         assert name not in help_text("livedex", ROOT).split()
         refused(name)
-    for word in ("-F", "-e", "--max-chars", "--facet", "--knowledge", "--mode=regex", "--mode=semantic"):
+    for word in ("--max-chars", "--facet", "--knowledge", "--mode=semantic", "--mode=hybrid"):
         refused("search", "x", word)
     refused("index", "--backend", "x")
 

@@ -46,7 +46,7 @@ def test_a_result_is_printed_unchanged(home: Home, canned: CannedDaemon) -> None
 def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDaemon) -> None:
     words = "search two words -n 3 --offset 2 --mode keyword --path /r/a -g *.md -g !b --lang c --lang go --kind code"
     words += " --root /r --root /q --since 2026-01-01T00:00:00Z --before 2026-02-01T01:00:00+01:00 -C 2 --group file"
-    words += " --max-snippet-chars 80 --no-fresh --timeout 2.5 --explain"
+    words += " --max-snippet-chars 80 --max-chars 900 --facet kinds --facet roots --no-fresh --timeout 2.5 --explain"
     assert home.run(*words.split()).returncode == 0
     assert canned.sent("search") == [
         {
@@ -64,11 +64,23 @@ def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDae
             "group": "file",
             "context_lines": 2,
             "max_snippet_chars": 80,
+            "max_chars": 900,
+            "facets": ["kinds", "roots"],
             "fresh": False,
             "timeout_ms": 2500,
             "explain": True,
         }
     ]
+
+
+def test_a_param_that_is_refused_is_named_as_it_was_typed(home: Home, canned: CannedDaemon) -> None:
+    done = home.run("--human", "search", "x", "-n", "0")
+    assert done.returncode == 2
+    assert "-n must be an integer from 1 to 1000, not 0" in done.stderr
+    canned.answers["search"] = InvalidParams("globs: '{': never closed", {"field": "globs"})
+    assert "-g: '{': never closed" in home.run("--human", "search", "x", "-g", "{").stderr
+    told = json.loads(home.run("search", "x", "-g", "{").stderr)["error"]
+    assert told["data"] == {"field": "globs", "option": "-g"}
 
 
 def test_a_path_that_is_not_utf8_arrives_as_its_bytes(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:

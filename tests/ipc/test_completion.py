@@ -72,10 +72,10 @@ def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str)
         (["livedex", "st"], ["status"]),
         (["livedex", "--json", "ro"], ["roots"]),
         (["livedex", "roots", ""], ["add", "remove", "list"]),
-        (["livedex", "search", "x", "--m"], ["--mode", "--max-snippet-chars"]),
-        (["livedex", "search", "x", "--mode", ""], ["auto", "keyword"]),
+        (["livedex", "search", "x", "--m"], ["--mode", "--max-snippet-chars", "--max-chars"]),
+        (["livedex", "search", "x", "--mode", ""], ["auto", "keyword", "exact", "regex"]),
         (["livedex", "search", "x", "--mode", "=", "k"], ["keyword"]),
-        (["livedex", "search", "x", "--mode", "="], ["auto", "keyword"]),
+        (["livedex", "search", "x", "--mode", "="], ["auto", "keyword", "exact", "regex"]),
         (["livedex", "search", "--", "--m"], []),
         (["livedex", "search", "status", "r"], []),
         (["livedex", "completion", ""], ["bash", "zsh", "fish"]),
@@ -107,7 +107,7 @@ def test_fish_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_
 
     assert sorted(offered("livedex ")) == sorted(COMMANDS)
     assert sorted(offered("livedex roots ")) == ["add", "list", "remove"]
-    assert offered("livedex search x --mode ") == ["auto", "keyword"]
+    assert sorted(offered("livedex search x --mode ")) == ["auto", "exact", "keyword", "regex"]
     assert "/r/notes" in offered("livedex roots remove ")
 
 
@@ -126,7 +126,7 @@ def test_zsh_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_p
 
     assert offered("livedex", "") == set(COMMANDS)
     assert offered("livedex", "roots", "") == {"add", "remove", "list"}
-    assert offered("livedex", "search", "x", "--mode", "") == {"auto", "keyword"}
+    assert offered("livedex", "search", "x", "--mode", "") == {"auto", "keyword", "exact", "regex"}
     assert {"-n", "--mode", "--json"} <= offered("livedex", "search", "x", "-")
     assert "/r/my src" in offered("livedex", "roots", "remove", "")
 

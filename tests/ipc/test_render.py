@@ -148,3 +148,9 @@ def test_a_chunk_is_shown_with_its_lines() -> None:
     chunk = {"ordinal": 0, "text": "a\tb\r\n\x1bc", "kind": "plain", "language": None, "heading": None, "symbol": None}
     result = {"path": "/r/a", "chunks": [{**chunk, "start_line": 1, "end_line": 2}]}
     assert chunks_text(result, colour=False) == "/r/a\n#0 · lines 1-2 · plain\na\tb\n\\ec\n"
+
+
+def test_facets_stand_below_the_hits() -> None:
+    facets = {"languages": {"python": 12, "c\x1b": 3}, "kinds": {}}
+    shown = hits_text({"hits": [hit()], "facets": facets}, colour=False, folder="")
+    assert shown.endswith("\n\nlanguages  python 12  c\\e 3\nkinds  -\n")

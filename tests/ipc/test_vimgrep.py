@@ -68,6 +68,13 @@ def test_a_snippet_that_begins_inside_a_long_line_keeps_the_column_of_the_file()
     assert [column for _, column, _ in matched_lines(inside)] == [5 + 1000 + 3]
 
 
+def test_a_hit_that_is_a_line_has_the_columns_of_its_line() -> None:
+    line = hit("a needle", [[2, 8]]) | {"start_column": 3}
+    assert [column for _, column, _ in matched_lines(line, of_lines=True)] == [3]
+    empty = hit("", [[0, 0]]) | {"start_column": 1}
+    assert list(matched_lines(empty, of_lines=True)) == [(7, 1, "")]
+
+
 def test_the_bytes_of_a_path_come_out_as_they_are() -> None:
     [line] = vimgrep([hit("x", [[0, 1]], **file_name(b"/r/caf\xe9"))])
     assert os.fsencode(line) == b"/r/caf\xe9:7:1:x"

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from livedex_indexing.query import QUERY_BYTES, parse
 
 PIECES = st.sampled_from(
-    ['"', "-", "*", " ", "\t", ":", "path:", "ext:", "lang:", "kind:", "a", "foo", "Ümlaut", "日本語", "\0", "(",
-     "NEAR", "AND", "^", "{", "}", "'", "\\", "🙂", "é", "\u0301", "\ud800", "-path:", '-"', "\u2028"]
+    ['"', "-", "*", " ", "\t", ":", "path:", "ext:", "lang:", "kind:", "meta:", "tag:", "=", "a", "foo", "é",
+     "Ümlaut", "日本語", "\0", "(", "NEAR", "AND", "^", "{", "}", "'", "\\", "🙂", "\u0301", "\ud800",
+     "-path:", '-"', "\u2028"]
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=60).map("".join))
 
@@ -34,7 +35,7 @@ def test_no_letter_is_lost(text: str) -> None:
     parsed = parse(text)
     parts = [*parsed.words, *parsed.excluded, *parsed.phrases]
     parts += [text for term in parsed.terms for text in (term.name, term.value)]
-    spoken = re.sub(r'(path|ext|lang|kind):"\s*"', "", text)  # a term without a value asks for nothing
+    spoken = re.sub(r'(path|ext|lang|kind|tag|meta):"\s*"', "", text)  # a term without a value asks for nothing
     for char in {char for char in spoken if char.isalnum()}:
         assert any(char in part for part in parts)
 

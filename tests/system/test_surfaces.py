@@ -82,6 +82,14 @@ SEARCH = {
     "next_offset": (int, None),
     "warnings": [WARNING],
 }
+SUBSCRIBED = {
+    "subscription": 1,
+    "hits": [HIT],
+    "fresh": True,
+    "generation": int,
+    "pending": 0,
+    "warnings": [WARNING],
+}
 COPIED = {"also_at": [str], "also_at_total": int}
 EXPLAINED = {
     "context_before": str,
@@ -181,6 +189,8 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "search", {"query": "alpha", "explain": True, "context_lines": 1, "timeout_ms": 20_000}, explained
     yield "search", {"query": "alpha", "path": code, "timeout_ms": 20_000}, SEARCH
     yield "search", {"query": "nothinglikeit", "timeout_ms": 20_000}, SEARCH
+    yield "search/subscribe", {"query": "alpha", "timeout_ms": 20_000}, SUBSCRIBED
+    yield "search/unsubscribe", {"subscription": 1}, {}
     yield "sync", {}, {"synced": True, "pending": 0, "generation": int, "waited_ms": float}
     yield "status", {}, STATUS
     yield "roots/list", {}, {"roots": [ROOT]}

@@ -1,0 +1,92 @@
+"""Frontmatter as it is searched: each name with each of its values as a row beside the content.
+
+Invariant: names and values are compared without case and in one Unicode form, as the text they are; what a term costs
+is bounded by the files that have frontmatter.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+# The value of a name that has no text of its own: a mapping, or a list. No text equals it.
+PRESENT: Final = b""
+# The name under which every tag stands. YAML knows no name with a line feed that is not quoted.
+TAGS: Final = "\ntags"
+_TAG_NAMES: Final = frozenset(("tags", "tag"))
+_LONGEST_NAME: Final = 256  # characters: a name that repeats below a long one must not grow without bounds
+_PARTED: Final = re.compile(r"[,\s]+")
+
+_OF_VALUE = "name = ? AND value = ?"
+_OF_NAME = "name = ?"
+_HOLDING = "d.content_id {}IN (SELECT content_id FROM properties WHERE {})"
+
+
+class Row(NamedTuple):
+    """One name with one of its values, both folded; the names of a mapping inside a mapping are joined by dots."""
+
+    name: str
+    value: str | bytes
+
+
+def rows_of(frontmatter: Mapping[str, Any]) -> list[Row]:
+    """All rows of a frontmatter (strings, lists and mappings of strings), each once, in order."""
+    found: dict[Row, None] = {}
+    _add("", frontmatter, found)
+    for name, value in frontmatter.items():
+        if folded(name) in _TAG_NAMES:
+            found.update((Row(TAGS, tag), None) for tag in _tags(value))
+    return list(found)
+
+
+def folded(text: str) -> str:
+    """The text without case and in one Unicode form."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
+
+
+def meta_condition(terms: Iterable[str], *, excluded: bool) -> tuple[str, tuple[str, ...]]:
+    """A condition on ``files d``: ``KEY=VALUE`` or ``KEY``, any of them."""
+    tests: list[str] = []
+    values: list[str] = []
+    for term in terms:
+        key, equals, value = term.partition("=")
+        tests.append(_OF_VALUE if equals else _OF_NAME)
+        values += (folded(key)[:_LONGEST_NAME], folded(value)) if equals else (folded(key)[:_LONGEST_NAME],)
+    return _holding(tests, excluded), tuple(values)
+
+
+def tag_condition(tags: Iterable[str], *, excluded: bool) -> tuple[str, tuple[str, ...]]:
+    """A condition on ``files d``: one of the tags is there, with or without its ``#``."""
+    values = [value for tag in tags for value in (TAGS, folded(tag.removeprefix("#")))]
+    return _holding([_OF_VALUE] * (len(values) // 2), excluded), tuple(values)
+
+
+def _holding(tests: list[str], excluded: bool) -> str:
+    return _HOLDING.format("NOT " if excluded else "", " OR ".join(f"({test})" for test in tests))
+
+
+def _add(name: str, value: Any, found: dict[Row, None]) -> None:
+    """No deeper than frontmatter may be nested."""
+    if isinstance(value, str):
+        found[Row(name, folded(value))] = None
+        return
+    if name:
+        found[Row(name, PRESENT)] = None
+    if isinstance(value, list):
+        for item in value:
+            _add(name, item, found)
+    else:
+        for key, inner in value.items():
+            _add((f"{name}.{folded(key)}" if name else folded(key))[:_LONGEST_NAME], inner, found)
+
+
+def _tags(value: Any) -> Iterable[str]:
+    """The tags of a list, or of one text that parts them by commas or blanks; a ``#`` before one is left out."""
+    if isinstance(value, str):
+        text = folded(value)
+        return (tag.removeprefix("#") for tag in (text, *_PARTED.split(text)) if tag)
+    if isinstance(value, list):
+        return (folded(item).removeprefix("#") for item in value if isinstance(item, str))
+    return ()
