@@ -37,8 +37,13 @@ def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
     if language not in LANGUAGES or not limit:
         return found
     at = looked = 0
+    begin, end = _comment(data, 0)
     while (brace := data.find(b"{\n", at)) >= 0:
         at = brace + 2
+        while end <= brace:
+            begin, end = _comment(data, end)
+        if begin < brace:  # inside a comment: what looks like one within the block may be its end
+            continue
         line = data.rfind(b"\n", 0, brace) + 1
         head = data[line:brace].lstrip(_INDENTS)
         if head.startswith(b"#"):
@@ -53,11 +58,21 @@ def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
         if not _holds_no_names(language, data[max(0, brace - _HEAD) : brace].rstrip()):
             continue
         closing = b"\n" + data[line : brace - len(head)] + b"}"
-        end = data.find(closing, at - 1, line + limit) + 1  # the line feed after the brace ends an empty block
-        if end - at >= _WORTH and _is_balanced(data[at:end]):
-            found.append((at, end))
-            at = end
+        last = data.find(closing, at - 1, line + limit) + 1  # the line feed after the brace ends an empty block
+        if last - at >= _WORTH and _is_balanced(data[at:last]):
+            found.append((at, last))
+            at = last
     return found
+
+
+def _comment(data: bytes, at: int) -> tuple[int, int]:
+    """The first comment from ``at`` on, as a span; one behind the end where there is none. What stands in quotes may
+    pass for one: then less is left out."""
+    begin = data.find(b"/*", at)
+    if begin < 0:
+        return len(data), len(data) + 1
+    end = data.find(b"*/", begin + 2)
+    return begin, len(data) if end < 0 else end + 2
 
 
 def _holds_no_names(language: str, before: bytes) -> bool:

@@ -42,7 +42,7 @@ def main() -> None:
     nice, parent = int(sys.argv[1]), int(sys.argv[2])
     _prepare(nice, parent)
     # Imported by chonkie for its cloud services and its async methods; 13 MB that no chunk needs.
-    logging.logAsyncioTasks = False  # from Python 3.12 on each record asks asyncio for the task's name
+    logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
     defer("httpx", "asyncio")
     from livedex_indexing.chunk import chunk_content
 

@@ -62,6 +62,8 @@ def test_a_table_of_numbers_is_left_out_and_cut_at_its_lines(language: str) -> N
         ("c", f"struct a {{\n{STATEMENTS}\tint b; }};\n\nstruct c {{\n\tint d;\n}};\n"),
         ("c", f"int f(void)\n{{\n#ifdef A\n{STATEMENTS}}}\n#else\n{STATEMENTS}}}\n#endif\n"),
         ("c", f"int f(void)\n{{\n/*\n{STATEMENTS}}}\n*/\n}}\n"),
+        ("c", f"/* a\nint f(void)\n{{\n{STATEMENTS}/* b */\n}}\n"),
+        ("c", f"/* a\nint f(void)\n{{\n{STATEMENTS}}}\n"),
         ("c", f'int f(void)\n{{\n"\n{STATEMENTS}}}\n"\n}}\n'),
         ("c", f"int f(void)\n{{\n{OTHERS}}}\n"),
         ("c", "int f(void)\n{\n}\nint g(void)\n{\n}\n" * 9),
