@@ -72,14 +72,14 @@ def commit_another_branch(tree: Tree, branch: str, share: int = 10) -> int:
 
 
 def new_word() -> str:
-    """A word that stands nowhere else."""
+    """A word that stands nowhere else. The number in it keeps it from being read as another one misspelt."""
     with _counting:
         number = next(_numbers) + 26**4
     letters = ""
     while number:
         number, letter = divmod(number, 26)
         letters += chr(ord("a") + letter)
-    return f"zq{letters}zq"
+    return f"zq{letters}7zq"
 
 
 def rounds(client: Client, tree: Tree, number: int, *, seed: int) -> list[str]:

@@ -33,7 +33,7 @@ def next_number() -> int:
 
 def new_word() -> str:
     """A word that stands nowhere else."""
-    return "qz" + "".join(chr(ord("a") + int(digit)) for digit in str(next(_numbers))) + "qz"
+    return f"qz{next(_numbers)}qz"
 
 
 class Shared:

@@ -17,9 +17,10 @@ from typing import cast
 
 from bench.quality import made, sets
 from bench.quality.measures import DEEP, interval, judge
+from bench.quality.mistakes import misspelt
 from bench.quality.peers import peers
 from bench.quality.product import engine
-from livedex_indexing import rank
+from livedex_indexing import rank, repairing
 
 SEED = 3  # of the questions that are asked where there are more than enough
 
@@ -30,6 +31,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--half", choices=sets.HALVES, default="test", help="(default: %(default)s)")
     parser.add_argument("--most", type=int, default=400, help="questions of each half (default: %(default)s)")
     parser.add_argument("--parts", action="store_true", help="also without each part of the score")
+    parser.add_argument("--misspelt", action="store_true", help="also with one spelling mistake in each question")
     parser.add_argument("--no-peers", action="store_true", help="livedex alone")
     return parser.parse_args()
 
@@ -64,12 +66,26 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
             for part in rank.WEIGHTS:
                 with without(part):
                     line(f"… without {part}", livedex.files)
+        if options.misspelt:
+            line("misspelt", lambda text, most: livedex.files(misspelt(text), most))
+            with unrepaired():
+                line("… and not repaired", lambda text, most: livedex.files(misspelt(text), most))
     if not options.no_peers:
         found = peers(one.corpus)
         for name, search in found.items():
             line(name, search)
         if not any(name.startswith("bm25s") for name in found):
             print("  bm25s is not installed: pip install bm25s pystemmer", file=sys.stderr)
+
+
+@contextmanager
+def unrepaired() -> Iterator[None]:
+    """Inside, no word is asked for as it may be meant."""
+    usual, repairing.REPAIRED = repairing.REPAIRED, 0  # type: ignore[misc]
+    try:
+        yield
+    finally:
+        repairing.REPAIRED = usual  # type: ignore[misc]
 
 
 @contextmanager

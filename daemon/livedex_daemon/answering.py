@@ -138,7 +138,9 @@ class Answering:
         except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
             if not await self._app.mend_index(side, error):
                 raise
-        return await self.in_thread(lambda: action(self._app.serving.side))
+        if ended is not None:
+            ended.clear()  # the first try set it when it ended
+        return await self.in_thread(lambda: action(self._app.serving.side), ended)
 
     async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
         try:

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from livedex_indexing.backend import Query
 from livedex_indexing.query import is_phrase, is_prefix
 from livedex_indexing.readpool import Reader
+from livedex_indexing.repairing import Repair
+from livedex_indexing.spaceless import RUN, as_asked, folded, pieces_of
 from livedex_indexing.terms import parts_of
 
 MAX_WORDS: Final = 64  # the rarest so many count
 _MAX_UNITS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
 _REMEMBERED: Final = 10_000  # counts of words, about 2 MB
+_SENTENCE: Final = 8  # a longer run of Chinese, Thai … that stands nowhere is not one word, but many
 
 # Words that say nothing about what is looked for: articles, pronouns, prepositions, auxiliaries, and what people put
 # around a question. Taken from ranking.md's recipe: leaving them out gains .01 and two thirds of the time.
@@ -44,7 +48,8 @@ class Unit(NamedTuple):
     """One thing asked: a word, a prefix, words that stand together (``foo_bar``), or a phrase.
 
     ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that hold it, ``files`` of paths. ``idf``
-    is BM25's, of its rows among all.
+    is BM25's, of its rows among all. ``spaceless`` is what was typed where it holds a script without blanks between
+    words: its tokens are pairs of characters then, and it is marked by the characters.
     """
 
     match: str
@@ -54,6 +59,7 @@ class Unit(NamedTuple):
     rows: int
     files: int
     idf: float
+    spaceless: str = ""
 
     @property
     def stop(self) -> bool:
@@ -69,7 +75,9 @@ class Phrase(NamedTuple):
 
 class Asked(NamedTuple):
     """What a search looks for. ``units`` in the order typed, stop words left out unless they stand alone; ``spoken``
-    is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out."""
+    is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out.
+    ``respelt``: what was typed and its correction, of each word that stands nowhere and has near ones; the units are
+    those of the corrections, in ``spoken`` of the nearest alone."""
 
     units: tuple[Unit, ...]
     spoken: tuple[Unit, ...]
@@ -79,6 +87,7 @@ class Asked(NamedTuple):
     barred: tuple[Phrase, ...]
     total: float
     cut: bool
+    respelt: tuple[tuple[str, str], ...] = ()
 
     @property
     def any_of(self) -> tuple[Unit, ...]:
@@ -98,6 +107,7 @@ class WordCounts:
         self.generation = generation
         self.chunks: int | None = None
         self._known: dict[str, tuple[int, int]] = {}
+        self.meant: dict[str, list[Unit]] = {}  # by words that stand nowhere
 
     def all_chunks(self, reader: Reader) -> int:
         if self.chunks is None:
@@ -121,7 +131,8 @@ class WordCounts:
 def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
     """Reads a query's words against the index."""
     words = query.text.split()
-    typed = [_units(reader, word, counts, alone=len(words) == 1) for word in words]
+    repair = Repair(reader, counts.meant, lambda word: _whole(reader, word, counts))
+    typed = [_units(reader, word, counts, repair, alone=len(words) == 1) for word in words]
     phrases = [phrase for text in query.phrases if (phrase := _phrase(reader, text, counts)) is not None]
     telling = [units for units in typed if not all(unit.stop for unit in units)]
     if not telling and not phrases:
@@ -130,7 +141,9 @@ def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
     alone = all(unit.stop for units in counted for unit in units)
     rarest = {unit for units in counted for unit in units if alone or not unit.stop}
     spoken = list(dict.fromkeys(unit for units in typed for unit in units if unit in rarest or unit.stop))
-    kept = tuple(unit for unit in spoken if unit in rarest)[:_MAX_UNITS]
+    typed_too = {unit.match for unit in spoken if unit not in repair.others}
+    others = {unit for unit in spoken if unit in repair.others and unit.match in typed_too}
+    kept = tuple(unit for unit in spoken if unit in rarest and unit not in others)[:_MAX_UNITS]
     excluded = [_whole(reader, word, counts) for word in query.excluded if not is_phrase(word)]
     barred = [_phrase(reader, text[1:-1], counts) for text in query.excluded if is_phrase(text)]
     required = [_whole(reader, word, counts) for word in query.required]
@@ -138,13 +151,14 @@ def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
     longest = max(len(phrases), len(excluded), len(barred))
     return Asked(
         kept,
-        tuple(spoken),
+        tuple(unit for unit in spoken if unit not in repair.others),
         tuple(unit for unit in required if unit is not None),
         tuple(phrases[:MAX_WORDS]),
         tuple(unit for unit in excluded if unit is not None)[:MAX_WORDS],
         tuple(phrase for phrase in barred if phrase is not None)[:MAX_WORDS],
         sum(unit.idf for unit in scored if unit.rows or unit.files) or 1.0,
-        len(counted) < len(set(map(tuple, telling))) or len(kept) < len(rarest) or longest > MAX_WORDS,
+        len(counted) < len(set(map(tuple, telling))) or len(kept) + len(others) < len(rarest) or longest > MAX_WORDS,
+        tuple(repair.respelt.items()),
     )
 
 
@@ -188,23 +202,37 @@ def any_of(units: Iterable[Unit]) -> str:
     return " OR ".join(unit.match for unit in units)
 
 
-def _units(reader: Reader, word: str, counts: WordCounts, *, alone: bool) -> list[Unit]:
+def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:
     """A word as asked for: its tokens and the parts of those in mixed case, each for itself.
 
     ``alone``: a query of one name asks for that name as a whole, where it stands anywhere at all. Among other words
     the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking anyway.
+    A name that numbers or a single letter tell from its like (``token17``, ``part_b``) is that one or none.
     """
     whole = _whole(reader, word, counts)
-    if whole is None or whole.prefix or (alone and (whole.rows or whole.files)):
-        return [] if whole is None else [whole]
-    pieces = [part for piece in _surfaces(reader, word) for part in (piece, *parts_of(piece))]
-    found = (_whole(reader, piece, counts) for piece in pieces)
-    return [unit for unit in found if unit is not None]
+    if whole is None:
+        return []
+    if whole.spaceless:
+        return _runs(reader, whole, counts, repair, alone=alone)
+    if whole.prefix or (alone and (whole.rows or whole.files) and not repair.is_missing(whole)):
+        return [whole]
+    if alone and any(_is_mark(text) for piece in _surfaces(reader, word) for text in parts_of(piece) or (piece,)):
+        return [whole]
+    tokens = [
+        [(text, unit) for text in (piece, *parts_of(piece)) if (unit := _whole(reader, text, counts)) is not None]
+        for piece in _surfaces(reader, word)
+    ]
+    return repair.of(word, [token for token in tokens if token])
 
 
 def _whole(reader: Reader, word: str, counts: WordCounts) -> Unit | None:
     """The tokens of a word as one unit; None when it has none (``->``)."""
     prefix = is_prefix(word)
+    word = folded(word)[0]
+    spaceless = word if RUN.search(word) else ""
+    if spaceless:
+        word, begins = as_asked(word)
+        prefix = begins or (prefix and not RUN.match(spaceless[-2]))
     encoded = word.encode("utf-8", "replace")
     tokens = tuple(token for _, _, token in reader.words(encoded))
     if not tokens:
@@ -212,7 +240,22 @@ def _whole(reader: Reader, word: str, counts: WordCounts) -> Unit | None:
     stems = tuple(token for _, _, token in reader.stems(encoded))
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
     rows, files = counts.of(reader, match, stems, prefix)
-    return Unit(match, tokens, stems, prefix, rows, files, idf_of(rows or files, counts.all_chunks(reader)))
+    idf = idf_of(rows or files, counts.all_chunks(reader))
+    return Unit(match, tokens, stems, prefix, rows, files, idf, spaceless)
+
+
+def _runs(reader: Reader, whole: Unit, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:
+    """What to ask for where runs of a script without blanks are in a word: all as one, or each piece; of a sentence
+    that no text holds, its pairs of characters."""
+    pieces = pieces_of(whole.spaceless)
+    held = bool(whole.rows or whole.files)
+    typed_prefix = whole.prefix and whole.spaceless.endswith("*")
+    if len(pieces) > 1 and not typed_prefix and not (alone and held):
+        return [unit for piece in pieces for unit in _units(reader, piece, counts, repair, alone=alone)]
+    if held or len(pieces) > 1 or len(pieces[0]) <= _SENTENCE:
+        return [whole]
+    pairs = (_whole(reader, "".join(pair), counts) for pair in pairwise(pieces[0]))
+    return [pair for pair in dict.fromkeys(pairs) if pair is not None and (pair.rows or pair.files)] or [whole]
 
 
 def _phrase(reader: Reader, text: str, counts: WordCounts) -> Phrase | None:
@@ -234,6 +277,11 @@ def _rarity(units: Sequence[Unit]) -> tuple[int, str]:
 def idf_of(rows: int, total: int) -> float:
     """BM25's, never negative: a word in over half of the rows says next to nothing."""
     return max(1e-6, math.log((max(total, rows) - rows + 0.5) / (rows + 0.5)))
+
+
+def _is_mark(text: str) -> bool:
+    """Whether a part of a name only tells it from its like: a number, a single letter."""
+    return _is_letter(text) or any(character.isdigit() for character in text)
 
 
 def _is_letter(token: str) -> bool:

@@ -16,10 +16,11 @@ import msgspec
 from livedex_indexing import properties
 from livedex_indexing.backend import KINDS, Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.database import fetch
+from livedex_indexing.spaceless import SPACELESS, spelled
 
 # A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
-_TORN_END: Final = re.compile(r"\w{1,64}\Z")
-_TORN_BEGIN: Final = re.compile(r"\w{1,64}")
+_TORN_END: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}\\Z")
+_TORN_BEGIN: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}")
 
 _KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
 _OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
@@ -182,8 +183,8 @@ def _metadata(metadata: dict[str, Any]) -> str | None:
 
 def _body_row(chunk_id: int, chunk: Chunk, terms: ChunkTerms) -> tuple[Any, ...]:
     ids, context, text = terms.ids, chunk.context, chunk.text
-    if context and text and (context[-1].isalnum() or context[-1] == "_"):
+    if context and text and (context[-1].isalnum() or context[-1] == "_" or not context[-1].isascii()):
         end, begin = _TORN_END.search(context), _TORN_BEGIN.match(text)
         if end is not None and begin is not None:
-            ids = f"{ids} {end[0]}{begin[0]}"
-    return chunk_id, text, ids, terms.heads, terms.symbols
+            ids = f"{ids} {spelled(end[0] + begin[0])}"
+    return chunk_id, spelled(text), ids, spelled(terms.heads), spelled(terms.symbols)

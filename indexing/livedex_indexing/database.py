@@ -24,7 +24,7 @@ READER_CACHE_KIB: Final = 2_048
 WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
-SCHEMA_VERSION: Final = 2  # grows with every change of schema.sql
+SCHEMA_VERSION: Final = 3  # grows with every change of schema.sql, and of how its words are spelled
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _UNWRITABLE = (

@@ -13,17 +13,13 @@ from typing import Final
 
 from livedex_indexing.asked import Unit
 from livedex_indexing.runs import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
+from livedex_indexing.spaceless import RUN, as_written, blanked, finder, folded
 from livedex_indexing.terms import parts_of
 
 Span = tuple[int, int]
 
 _MIXED: Final = re.compile(rb"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
 _SPACE: Final = re.compile(r"\s+")
-# Scripts that part no words by blanks: Thai, Lao, Tibetan, Burmese, Khmer, Chinese and Japanese.
-_UNSPACED: Final = re.compile(
-    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b\u3040-\u30ff"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
-)
 
 
 class WrittenPhrase:
@@ -35,22 +31,24 @@ class WrittenPhrase:
     """
 
     def __init__(self, text: str, words: Tokenizer) -> None:
+        text = folded(text)[0]
         data = text.encode("utf-8", "replace")
         tokens = words(data)
         self._runs = Runs(words)
         self._tokens = [token[2] for token in tokens]
         self._gaps = _gaps(data, tokens)
         self._pattern: re.Pattern[str] | None = None
-        if not tokens or _UNSPACED.search(text):
-            self._pattern = re.compile(r"\s+".join(map(re.escape, text.split())) or "(?!)", re.IGNORECASE)
+        if not tokens or RUN.search(text):
+            self._pattern = as_written(text)
 
     def places(self, text: str) -> list[Span]:
         """Where the phrase stands in a text."""
+        plain, places = folded(text)
         if self._pattern is not None:
-            return [match.span() for match in self._pattern.finditer(text)]
-        data = text.encode("utf-8", "replace")
+            return _unfolded([match.span() for match in self._pattern.finditer(plain)], places)
+        data = blanked(plain).encode("utf-8", "replace")
         found = self._places_in_bytes(data)
-        return found if len(data) == len(text) else in_code_points(data, merged(found))
+        return found if len(data) == len(text) else _unfolded(in_code_points(data, merged(found)), places)
 
     def _places_in_bytes(self, data: bytes) -> list[Span]:
         found, length = [], len(self._tokens)
@@ -67,28 +65,30 @@ class WrittenPhrase:
         if last and not _plain(data[piece[-1][1] : piece[-1][1] + 16 * len(last) + 32]).startswith(last):
             return False
         gaps = (data[left[1] : right[0]] for left, right in pairwise(piece))
-        return all(not wanted or _plain(gap) == wanted for wanted, gap in zip(between, gaps, strict=True))
+        # A zero byte stands for Chinese, Thai …: that is a word of its own, not a separator.
+        return all(
+            _plain(gap) == wanted if wanted else b"\0" not in gap for wanted, gap in zip(between, gaps, strict=True)
+        )
 
 
 class Marker:
-    """What of a text to highlight for a query. ``typed`` is what was typed: of scripts without blanks between words
-    its very characters are looked for."""
+    """What of a text to highlight for a query: of scripts without blanks between words the very characters."""
 
-    def __init__(
-        self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer, typed: str = ""
-    ) -> None:
+    def __init__(self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
         self._runs = Runs(stems)
         self._phrases = phrases
-        units = list(units)
+        every = list(dict.fromkeys(units))
+        self._finders = [finder(unit.spaceless, prefix=unit.prefix) for unit in every if unit.spaceless]
+        units = [unit for unit in every if not unit.spaceless]
         self._single = {unit.stems[0] for unit in units if len(unit.stems) == 1 and not unit.prefix}
         self._prefixes = tuple(unit.stems[0] for unit in units if len(unit.stems) == 1 and unit.prefix)
         self._rows = [unit for unit in units if len(unit.stems) > 1]
         self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
-        self._unspaced = [piece for piece in dict.fromkeys(_UNSPACED.findall(typed)) if len(piece) > 1]
         self._known: dict[bytes, list[Span]] = {}
 
     def spans(self, text: str) -> list[Span]:
-        data = text.encode("utf-8", "replace")
+        plain, places = folded(text)
+        data = blanked(plain).encode("utf-8", "replace")
         found: list[Span] = []
         for start, end in candidates(data, self._begin) if self._begin else ():
             run = data[start:end]
@@ -99,13 +99,14 @@ class Marker:
                 found.append((start + left, start + right))
         for unit in self._rows:
             found += self._of_row(data, unit)
-        for piece in self._unspaced:
-            found += _of_characters(data, piece)
         placed = merged(found)
         if len(data) != len(text):
             placed = in_code_points(data, placed)
+        if not text.isascii():
+            placed += [match.span() for pattern in self._finders for match in pattern.finditer(plain)]
+            placed = _unfolded(placed, places)
         phrases = [span for phrase in self._phrases for span in phrase.places(text)]
-        return merged([*placed, *phrases]) if phrases else placed
+        return merged([*placed, *phrases])
 
     def _of_run(self, run: bytes) -> list[Span]:
         """What of one run is asked for: its words, else parts of words like ``getHTTPResponse``, for which the index
@@ -163,12 +164,9 @@ def _rows_at(runs: Runs, data: bytes, run: Span, length: int, first: str) -> Ite
                 yield piece
 
 
-def _of_characters(data: bytes, typed: str) -> list[Span]:
-    """Where these characters stand; where they never do as a whole, where any two neighbours of them do: so the index
-    has them."""
-    whole = typed.encode()
-    wanted = [whole] if whole in data else [typed[at : at + 2].encode() for at in range(len(typed) - 1)]
-    return [match.span() for piece in wanted for match in re.finditer(re.escape(piece), data)]
+def _unfolded(spans: list[Span], places: Sequence[int] | None) -> list[Span]:
+    """Places in a folded text as places in the text itself."""
+    return spans if places is None else [(places[start], places[end]) for start, end in spans]
 
 
 def _plain(data: bytes) -> str:

@@ -18,20 +18,24 @@ from livedex_indexing.asked import Asked, Unit, any_of
 from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
-from livedex_indexing.weighing import scored_units, weigh
+from livedex_indexing.weighing import scored_units, weigh, written
 from livedex_indexing.words import path_text
 
 _BATCH: Final = 500
 WEIGHED: Final = 150  # chunks that are looked into
 BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
 FIRST_CHUNKS: Final = 4  # … beside those with a rare word
+_TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
 _COPIES: Final = 64  # of one content whose names are looked at
+
+_NOT_NAMED: Final[tuple[float, float, Sequence[int]]] = (0.0, 0.0, ())
 
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
-_COPIES_OF = """SELECT d.content_id, d.id, (SELECT path FROM roots WHERE id = d.root_id), d.folder, d.name FROM files d
-                WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {}
-                ORDER BY length(d.folder) + length(d.name)"""
+_COPIES_OF = """SELECT d.content_id, d.id, d.root_id, d.folder, d.name,
+                (SELECT chunks FROM contents WHERE id = d.content_id) FROM files d
+                WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {}"""
+_ROOTS = "SELECT id, path FROM roots"
 _CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
                 ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
                 WHERE t.id IN (SELECT value FROM json_each(?)) AND {}"""
@@ -52,9 +56,11 @@ class Matching:
         self._borders = held.borders
         self._one_each = one_each
         self._one_file = one_file
-        self._may_hold = _beginnings(asked.any_of)
+        stops = (unit for unit in asked.spoken if unit.stop and unit.idf >= _TELLING and len(unit.tokens[0]) > 2)
+        self._named = tuple(dict.fromkeys((*asked.any_of, *stops)))
+        self._may_hold = _beginnings(self._named)
+        self._suffixes: dict[bytes, set[str]] = {}
         self._scored = scored_units(asked)
-        self._not_named = (0.0, 0.0, [0] * len(self._scored))
         self.late = False
 
     def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
@@ -88,6 +94,7 @@ class Matching:
             if not found.late:
                 content_of |= self._chunks_found_by_path(found.paths, of_files, set(content_of.values()))
             weighed = weigh(self._reader, asked, content_of)
+            weighed = weighed._replace(written=written(self._reader, self._scored, {*content_of.values()}))
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
         return rank_files(weighed, content_of, copies, asked.total)
 
@@ -112,31 +119,40 @@ class Matching:
     def _copies(self, contents: Iterable[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
         sql, values = self._admission.files
         rows = self._reader.rows(_COPIES_OF.format(sql), (_json(contents), *values))
+        if len(rows) > _COPIES:
+            rows.sort(key=lambda row: len(row[3]) + len(row[4]))
+        roots = dict(self._reader.rows(_ROOTS))
         copies: dict[int, list[Copy]] = {}
         names: dict[bytes, tuple[float, float, Sequence[int]]] = {}
-        for content_id, file_id, root, folder, name in rows:
+        for content_id, file_id, root, folder, name, chunks in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
                 if name not in names:
                     names[name] = self._in_name(name)
-                path = b"/".join((root, folder, name) if folder else (root, name))
+                path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 score, title, counts = names[name]
-                those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts))
+                those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts, chunks))
         return copies
 
     def _in_name(self, name: bytes) -> tuple[float, float, Sequence[int]]:
         """What is asked for that stands in a file's name: Σ idf, the same times the share of the name that it makes up,
-        and for each scored word whether it does. The suffix is no part of the name there."""
+        and for each scored word whether it does, empty where none does. The suffix is no part of the name there."""
         if name.isascii() and not self._may_hold.search(name):
-            return self._not_named
-        stems = self._stems_of(name)
-        held = [unit for unit in self._asked.any_of if _stands_among(unit, stems)]
+            return _NOT_NAMED
+        told, dot, suffix = name.rpartition(b".")
+        own = self._stems_of(told if told else name)
+        stems = own | self._suffix_stems(suffix) if dot and told else own
+        held = [unit for unit in self._named if _stands_among(unit, stems)]
         if not held:
-            return self._not_named
+            return _NOT_NAMED
         score = sum(unit.idf for unit in held)
-        own = self._stems_of(name.rpartition(b".")[0] or name)
         covered = len(own & {stem for unit in held for stem in unit.stems})
         return score, score * covered / max(1, len(own)), [unit in held for unit in self._scored]
+
+    def _suffix_stems(self, suffix: bytes) -> set[str]:
+        if suffix not in self._suffixes:
+            self._suffixes[suffix] = self._stems_of(suffix)
+        return self._suffixes[suffix]
 
     def _stems_of(self, name: bytes) -> set[str]:
         return {stem for _, _, stem in self._reader.stems(path_text(name).encode("utf-8", "replace"))}

@@ -61,10 +61,8 @@ def collect(reader: Reader, asked: Asked, admission: Admission) -> Candidates:
         if named:
             match, weight = _balanced(*_budget(named, _files, PATH_COMMON_ROWS))
             found.paths.update(_top(reader, _TOP_FILES, match, admission.paths, LIST_ROWS, weight))
-        if units:
-            _by_words(reader, units, admission, found.chunks)
+        if units and not _by_words(reader, units, admission, found.chunks):
             _by_neighbours(reader, asked, admission, found.chunks)
-            _by_symbols(reader, units, admission, found.chunks)
     except DeadlinePassed:
         return found._replace(late=True)
     return found
@@ -157,18 +155,22 @@ def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int], common_rows: 
     return ordered[:rare], ordered[rare:common]
 
 
-def _by_words(reader: Reader, units: Sequence[Unit], admission: Admission, found: dict[int, float]) -> None:
+def _by_words(reader: Reader, units: Sequence[Unit], admission: Admission, found: dict[int, float]) -> bool:
     """The best rows by BM25 of the rare words. Where none is rare: rows that hold all words, and rows where one is in a
-    heading or names a definition, as they come."""
+    heading or names a definition, as they come. True where no other row can be worth more than these."""
+    if sum(unit.rows for unit in units) <= LIST_ROWS:
+        _add(reader, any_of(units), admission, found, LIST_ROWS)
+        return True
     rare, common = _budget(units, _rows, COMMON_ROWS)
     if admission.small or rare[0].rows <= TOO_COMMON:
         match, weight = (any_of(units), 1.0) if admission.small else _balanced(rare, common)
         found.update(_top(reader, _TOP_CHUNKS, match, admission.rows, LIST_ROWS, weight))
-        return
+        return len(found) >= LIST_ROWS
     ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))[:COMMON_WORDS]
     _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", admission, found)
     if len(ordered) > 1:
         _add(reader, " AND ".join(unit.match for unit in ordered), admission, found)
+    return False
 
 
 def _by_neighbours(reader: Reader, asked: Asked, admission: Admission, found: dict[int, float]) -> None:
@@ -184,16 +186,7 @@ def _by_neighbours(reader: Reader, asked: Asked, admission: Admission, found: di
         _add(reader, f"body : ({' OR '.join(pairs)})", admission, found)
 
 
-def _by_symbols(reader: Reader, units: Sequence[Unit], admission: Admission, found: dict[int, float]) -> None:
-    """The best rows by the words that name their definitions."""
-    rare, _ = _budget(units, _rows, 0)
-    if admission.small or rare[0].rows <= TOO_COMMON:
-        match = f"symbols : ({any_of(rare)})"
-        for row in _top(reader, _TOP_CHUNKS, match, admission.rows, UNSCORED_ROWS):
-            found.setdefault(row, 0.0)
-
-
-def _add(reader: Reader, match: str, admission: Admission, found: dict[int, float]) -> None:
+def _add(reader: Reader, match: str, admission: Admission, found: dict[int, float], limit: int = UNSCORED_ROWS) -> None:
     """The first rows that match, whatever their worth."""
-    for row in other_chunks(reader, match, 0, admission, UNSCORED_ROWS):
+    for row in other_chunks(reader, match, 0, admission, limit):
         found.setdefault(row, 0.0)

@@ -13,7 +13,7 @@ that it does not have here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.backend import Term, TermName
@@ -46,6 +46,22 @@ def parse(text: str) -> Parsed:
     return Parsed(*unique, cut)
 
 
+def is_plain(word: str) -> bool:
+    """Whether a run of a query stands for itself, as a word."""
+    return parse(word).words == (word,)
+
+
+def with_words(text: str, instead: Mapping[str, str]) -> str:
+    """The part of a query that counts, with other words in the places of some."""
+    items = _Items(text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore"))
+    items.read()
+    made, at = "", 0
+    for word, start in zip(items.words, items.starts, strict=True):
+        made += items.text[at:start] + instead.get(word, word)
+        at = start + len(word)
+    return made + items.text[at:]
+
+
 def is_prefix(word: str) -> bool:
     """Whether a word of a query stands for all words that begin with it: one star, at its end, after two letters."""
     stem = word[:-1]
@@ -61,15 +77,16 @@ class _Items:
     """One pass over the text."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self.text = text
         self._at = 0
         self.words: list[str] = []
+        self.starts: list[int] = []  # where each word begins
         self.excluded: list[str] = []
         self.phrases: list[str] = []
         self.terms: list[Term] = []
 
     def read(self) -> None:
-        text = self._text
+        text = self.text
         while self._at < len(text):
             if text[self._at].isspace():
                 self._at += 1
@@ -77,6 +94,8 @@ class _Items:
             excluded = text[self._at] == "-" and _can_exclude(text[self._at + 1 : self._at + 2])
             self._at += excluded
             if not (self._phrase(excluded) or self._term(excluded)):
+                if not excluded:
+                    self.starts.append(self._at)
                 (self.excluded if excluded else self.words).append(self._run())
 
     def _phrase(self, excluded: bool) -> bool:
@@ -91,7 +110,7 @@ class _Items:
         return True
 
     def _term(self, excluded: bool) -> bool:
-        name, colon, _ = self._text[self._at : self._at + 8].partition(":")
+        name, colon, _ = self.text[self._at : self._at + 8].partition(":")
         if not colon or name not in _TERM_NAMES:
             return False
         before, self._at = self._at, self._at + len(name) + 1
@@ -112,30 +131,30 @@ class _Items:
         """``KEY`` or ``KEY=VALUE``, either of them in quotes or not; None where nothing is."""
         key = self._quoted(self._at)
         if key is None:
-            found = _KEY.match(self._text, self._at)
+            found = _KEY.match(self.text, self._at)
             if found is None:
                 return None
             key, self._at = found[0], found.end()
-        if not self._text.startswith("=", self._at):
+        if not self.text.startswith("=", self._at):
             return key
         self._at += 1
         return f"{key}={self._value() or ''}"
 
     def _quoted(self, start: int) -> str | None:
         """The text in quotes that begin at ``start``, passing over it; None, passing nothing, where none is."""
-        if self._text[start : start + 1] != '"':
+        if self.text[start : start + 1] != '"':
             return None
-        end = self._text.find('"', start + 1)
+        end = self.text.find('"', start + 1)
         if end < 0:
             return None
         self._at = end + 1
-        return self._text[start + 1 : end]
+        return self.text[start + 1 : end]
 
     def _run(self) -> str:
         start = self._at
-        while self._at < len(self._text) and not self._text[self._at].isspace():
+        while self._at < len(self.text) and not self.text[self._at].isspace():
             self._at += 1
-        return self._text[start : self._at]
+        return self.text[start : self._at]
 
 
 def _can_exclude(first: str) -> bool:

@@ -6,20 +6,25 @@ Invariant: the order is total (ties fall to the path, then the ordinal), scores 
 A file's score is a sum of parts, each the best of its chunks (the sum over chunks ruins the order: -.09 to -.30),
 divided by T, the Σ idf of the words asked:
 
-    words    BM25 over a chunk (text, parts of names, headings) and the words of the file's name
-    more     the same of the three next best chunks
+    words    BM25 over a chunk (text, parts of names, headings) and the words of the file's name; stop words count half
+    written  BM25 over the words of the text in files that hold them as they are asked for, not only their stems
     pairs    BM25 over words that are neighbours in the query and in the text, each pair as one word
     near     … over words within eight words of each other, stop words aside: both of them
-    symbols  Σ idf of the words that name a definition of the chunk
+    symbols  Σ idf of the words that name a definition of the chunk, up to three times for names asked for as a whole
+    heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that are asked for
+    more     words and written of the three next best chunks
     name     Σ idf of the words in the file's name
     title    the same, times the share of the name's words that are asked for
     path     BM25 over the words of the path
+    short    1 / √ number of the file's chunks: of what says as much, the shorter
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from operator import add
 from typing import Final, NamedTuple
 
@@ -29,26 +34,30 @@ from livedex_indexing.weighing import Weighing
 # Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.
 WEIGHTS: Final[Mapping[str, float]] = {
     "words": 1.0,
+    "written": 0.25,
     "pairs": 0.3,
     "near": 0.1,
     "symbols": 0.1,
+    "heading": 0.3,
     "more": 0.05,
     "name": 0.3,
     "title": 1.0,
     "path": 0.5,
+    "short": 0.1,
 }
 K1: Final = 1.2
 B: Final = 0.75
 MORE_CHUNKS: Final = 3
-_OF_CHUNKS: Final = 4  # the first so many parts are those of a chunk, the others of the file
+_OF_CHUNKS: Final = 6  # the first so many parts are those of a chunk, the others of the file
 DAMPING: Final = 0.5  # of a file's second chunk, its square of the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
 
 
 class Copy(NamedTuple):
-    """One file that holds a content. ``name``, ``title`` and ``path_score`` are parts of its score; ``counts`` says of
-    each word asked whether it stands in the name."""
+    """One file that holds a content of so many ``chunks``. ``name``, ``title`` and ``path_score`` are parts of its
+    score; ``counts`` says of each word asked whether it stands in the name; it is empty
+    where none does."""
 
     file_id: int
     path: bytes
@@ -56,6 +65,7 @@ class Copy(NamedTuple):
     title: float
     path_score: float
     counts: Sequence[int]
+    chunks: int
 
 
 class Ranked(NamedTuple):
@@ -148,34 +158,57 @@ class _Scale:
         self._idfs = weighing.idfs
         self._near = weighing.near
         self._usual = weighing.usual
+        self._written = weighing.written
         # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
-        held = [sum(map(bool, counts)) for counts in zip(*(row.pairs for row in weighing.rows.values()), strict=True)]
+        pairs = [row.pairs for row in weighing.rows.values() if row.pairs]
+        held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
         self._pairs = [idf_of(count, weighing.chunks) for count in held]
 
-    def parts(self, chunk_id: int, in_name: Sequence[int]) -> tuple[float, float, float, float]:
+    def parts(self, chunk_id: int, content_id: int, in_name: Sequence[int]) -> tuple[float, ...]:
         """The weighted parts of a chunk."""
         row = self._rows[chunk_id]
         norm = K1 * (1 - B + B * row.length / self._usual)
+        counts = _sums(row.counts, in_name) if in_name else row.counts
+        as_asked = [
+            count if held is None or content_id in held else 0
+            for count, held in zip(row.texts, self._written, strict=False)  # of stop words nothing is known
+        ]
         return (
-            WEIGHTS["words"] * _bm25(map(add, row.counts, in_name), self._idfs, norm),
-            WEIGHTS["pairs"] * _bm25(row.pairs, self._pairs, norm),
-            WEIGHTS["near"] * _bm25(row.near, self._near, norm),
+            WEIGHTS["words"] * _bm25(counts, self._idfs, norm),
+            WEIGHTS["written"] * _bm25(as_asked, self._idfs, norm),
+            WEIGHTS["pairs"] * _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0,
+            WEIGHTS["near"] * _bm25(row.near, self._near, norm) if row.near else 0.0,
             WEIGHTS["symbols"] * row.symbols,
+            WEIGHTS["heading"] * row.heading,
         )
 
 
-def _bm25(counts: Iterable[int], idfs: Sequence[float], norm: float) -> float:
-    return sum(idf * count * (K1 + 1) / (count + norm) for count, idf in zip(counts, idfs, strict=True) if count)
+def _sums(counts: Sequence[int], in_name: Sequence[int]) -> list[int]:
+    """Of stop words, which come last, no name says anything."""
+    return list(map(add, counts, chain(in_name, repeat(0))))
+
+
+def _bm25(counts: Sequence[int], idfs: Sequence[float], norm: float) -> float:
+    score = 0.0
+    for count, idf in zip(counts, idfs, strict=False):  # a hundred rows a search: a generator would take twice as long
+        if count:
+            score += idf * count * (K1 + 1) / (count + norm)
+    return score
 
 
 def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale: _Scale, total: float) -> Ranked:
     best = copies[0] if len(copies) == 1 else min(copies, key=lambda c: (-sum(_of_copy(c)), len(c.path), c.path))
-    of_copy = tuple(value / total for value in _of_copy(best))
+    of_copy = (*(value / total for value in _of_copy(best)), WEIGHTS["short"] / math.sqrt(max(1, best.chunks)))
     if not ids:
         return Ranked(content_id, best, sum(of_copy), (0.0,) * (_OF_CHUNKS + 1) + of_copy, ())
-    of_chunks = {chunk_id: scale.parts(chunk_id, best.counts) for chunk_id in ids}
+    if len(ids) == 1:
+        (chunk_id,) = ids
+        only = [value / total for value in scale.parts(chunk_id, content_id, best.counts)]
+        parts = (*only, 0.0, *of_copy)
+        return Ranked(content_id, best, sum(parts), parts, [(1.0 if any(only) else 0.0, chunk_id)])
+    of_chunks = {chunk_id: scale.parts(chunk_id, content_id, best.counts) for chunk_id in ids}
     by_part = list(zip(*of_chunks.values(), strict=True))
-    further = sorted(by_part[0], reverse=True)[1 : 1 + MORE_CHUNKS]
+    further = sorted(map(add, *by_part[:2]), reverse=True)[1 : 1 + MORE_CHUNKS]
     more = WEIGHTS["more"] * sum(further) / total
     parts = (*(max(values) / total for values in by_part), more, *of_copy)
     own = sorted((-sum(values), chunk_id) for chunk_id, values in of_chunks.items())

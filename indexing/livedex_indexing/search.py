@@ -22,9 +22,10 @@ from livedex_indexing.live import COPY, LiveFiles, file_copy
 from livedex_indexing.marking import Marker, WrittenPhrase
 from livedex_indexing.matching import Matching
 from livedex_indexing.pattern import Pattern
-from livedex_indexing.query import is_phrase, parse
+from livedex_indexing.query import is_phrase, parse, with_words
 from livedex_indexing.rank import Placed
 from livedex_indexing.readpool import DeadlinePassed, Reader, ReadPool
+from livedex_indexing.repairing import as_in_files
 from livedex_indexing.room import Room
 from livedex_indexing.scope import places, root_at
 from livedex_indexing.vocabulary import Vocabulary
@@ -57,8 +58,8 @@ _NO_WORDS_WARNING: Final = warning("query_no_words", "the query holds no letter 
 
 class SearchAnswer(NamedTuple):
     """``hits`` in the wire's shape. ``stale``: (root id, path) of files found changed, to be looked at again.
-    ``extras`` are the answer's fields that are there only where they apply: ``facets``, ``omitted``. ``failed`` is the
-    number of files that could not be indexed."""
+    ``extras`` are the answer's fields that are there only where they apply: ``facets``, ``omitted``,
+    ``did_you_mean``. ``failed`` is the number of files that could not be indexed."""
 
     hits: list[dict[str, Any]]
     next_offset: int | None
@@ -164,6 +165,7 @@ class _Search:
         self._searcher = searcher
         self._reader = reader
         self._query = query
+        self._typed: str = request["query"]
         self._roots = roots
         self._cancelled = cancelled
         self._live = LiveFiles(roots)
@@ -190,6 +192,8 @@ class _Search:
             except DeadlinePassed:
                 return SearchAnswer([], None, generation, "keyword", [*warnings, _LATE_WARNING], self._live.stale)
         hits = self._serve(page, rows, asked)
+        if asked.respelt:
+            self._extras["did_you_mean"] = {"query": self._meant(asked, hits), "applied": True}
         if asked.cut and not warnings:
             warnings = [_CUT_WARNING]
         if self._late:
@@ -208,6 +212,12 @@ class _Search:
             self._live.stale,
             self._extras,
         )
+
+    def _meant(self, asked: Asked, hits: Sequence[Mapping[str, Any]]) -> str:
+        """The query with its corrections."""
+        shown = [hit["snippet"][start:end] for hit in hits for start, end in hit["highlights"]]
+        words = self._reader.words
+        return with_words(self._typed, {typed: as_in_files(meant, shown, words) for typed, meant in asked.respelt})
 
     def lines(self, pattern: Pattern, vocabulary: Vocabulary, mode: str) -> SearchAnswer:
         """The lines that match a pattern."""
@@ -302,8 +312,7 @@ class _Search:
     def _serve(self, page: list[Placed | None], rows: Rows, asked: Asked) -> list[dict[str, Any]]:
         units = [*asked.units, *asked.required]
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        typed = " ".join((self._query.text, *self._query.phrases))
-        marker = Marker(units, phrases, self._reader.stems, typed)
+        marker = Marker(units, phrases, self._reader.stems)
         maker = HitMaker(rows, self._roots, self._live, marker, self._style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 

@@ -9,60 +9,76 @@ found one by one, by their ids, where walking through all rows of the words woul
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
 import apsw
+import msgspec
 
-from livedex_indexing.asked import Asked, Unit
+from livedex_indexing.asked import Asked, Unit, any_of
 from livedex_indexing.readpool import Reader
 
 WORDS: Final = 24  # the rarest so many words are looked for in a row
 NEAR_WORDS: Final = 8
+_RARE_ROWS: Final = 5_000  # of the words that lead to rows together
 _ROW_US: Final = 0.04  # of one more row of a word that FTS5 walks through
+_LED_WORD_US: Final = 0.1  # of each word in a row that a rare word leads to
 _SEEK_US: Final = 5.0  # of one row that is found by its id, and
-_SEEK_WORD_US: Final = 3.0  # of each word there
-_BODY, _SYMBOLS = 0, 3
+_SEEK_WORD_US: Final = 4.0  # of each word there
+_BODY, _HEADS, _SYMBOLS = 0, 2, 3
+_STOP_SHARE: Final = 0.5  # of its idf: what a stop word is worth beside others (measured: .01 on functions)
+_ALL_NAMES: Final = 2.0  # times more is a name worth that is asked for as a whole
+_WRITTEN_ROWS: Final = 40_000  # of a commoner word nobody asks in which form it is written
 
 _WALK = """SELECT livedex_weigh(postings) FROM postings
            WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
 # Here the id shall reach FTS5: it looks for the words in that row alone.
 _SEEK = """SELECT livedex_weigh(postings) FROM json_each(?) i CROSS JOIN postings
            WHERE postings MATCH ? AND postings.rowid = i.value"""
+_WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
-class Weighed(NamedTuple):
+class Weighed(msgspec.Struct, frozen=True, gc=False):
     """What one row holds. ``counts`` runs beside the words asked: how often each stands in text, parts of names and
-    headings. ``symbols`` is the Σ idf of those that name a definition. ``pairs`` runs beside the neighbours in the
-    query: how often they are neighbours here; ``near`` beside the same without stop words: how often the rarer of both
-    stands here where they come within eight words of each other, else 0. ``length`` is the number of words."""
+    headings, ``texts`` how often in the text alone. ``symbols`` is the Σ idf of those that name a definition, more the
+    fewer other names there are; ``heading`` that of those in the headings times the share of them that they make up.
+    ``pairs`` runs beside the neighbours in the query: how often they are neighbours here; ``near`` beside the same
+    without stop words: how often the rarer of both stands here where they come within eight words of each other, else
+    0. Both are empty where the row holds no two of
+    the words. ``length`` is the number of words."""
 
     counts: Sequence[int]
+    texts: Sequence[int]
     symbols: float
+    heading: float
     pairs: Sequence[int]
     near: Sequence[int]
     length: int
 
 
 class Weighing(NamedTuple):
-    """Rows by id. ``idfs`` runs beside their counts, ``near`` beside theirs: Σ idf of the two. ``chunks`` is the number
-    of all rows there are, ``usual`` their average length."""
+    """Rows by id. ``idfs`` runs beside their counts: first `scored_units`, then stop words. ``near`` runs beside
+    theirs: Σ idf of the two. ``chunks`` is the number of all rows there are, ``usual`` their average length.
+    ``written`` has, beside the scored words, the contents that hold the word as it is asked for; None: all do."""
 
     rows: dict[int, Weighed]
     idfs: Sequence[float]
     near: Sequence[float]
     chunks: int
     usual: float
+    written: Sequence[frozenset[int] | None] = ()
 
 
 class _Wanted(NamedTuple):
-    """What is looked for: ``units`` are scored, all of ``phrases`` are in the expression. The others are places in
-    ``phrases``: pairs of neighbours with the number of words in the first, and the same once stop words are out."""
+    """What is looked for: ``units`` are scored, each worth its place in ``idfs``; all of ``phrases`` are in the
+    expression. The others are places in ``phrases``: pairs of neighbours with the number of words in the first, and
+    the same once stop words are out."""
 
     phrases: list[Unit]
     units: list[int]
+    idfs: list[float]
     pairs: list[tuple[int, int, int]]
     near: list[tuple[int, int, int]]
 
@@ -84,23 +100,58 @@ def weigh(reader: Reader, asked: Asked, ids: Collection[int]) -> Weighing:
         weigher = reader.scratch["weigher"] = _Weigher()
         reader.db.register_fts5_function("livedex_weigh", weigher)
     weigher.begin(wanted)
-    match = " OR ".join(unit.match for unit in wanted.phrases)
-    chosen = json.dumps(sorted(ids))
-    walk_us = _ROW_US * sum(unit.rows for unit in wanted.phrases)
-    # A prefix is gathered from all its words anew for each row that is looked up: seconds, where many begin so.
-    prefix = any(unit.prefix for unit in wanted.phrases)
-    if prefix or walk_us <= len(ids) * (_SEEK_US + _SEEK_WORD_US * len(wanted.phrases)):
-        reader.rows(_WALK, (match, chosen))
-    else:
-        reader.rows(_SEEK, (chosen, match))
+    _look(reader, wanted, set(ids), weigher)
     idfs = [unit.idf for unit in wanted.phrases]
     return Weighing(
         weigher.found,
-        [idfs[number] for number in wanted.units],
+        wanted.idfs,
         [idfs[left] + idfs[right] for left, right, _ in wanted.near],
         weigher.chunks,
         weigher.usual,
     )
+
+
+def written(reader: Reader, units: Sequence[Unit], contents: Collection[int]) -> list[frozenset[int] | None]:
+    """For each unit those of ``contents`` that hold it as it is asked for, not only its stem. None where that is not
+    looked for: of words that stand together FTS5 does not know it here, of very common ones it says nothing."""
+    among = json.dumps(sorted(contents))
+    return [
+        frozenset(row for (row,) in reader.rows(_WRITTEN, (unit.match, among)))
+        if len(unit.tokens) == 1 and not unit.prefix and not unit.spaceless and unit.rows <= _WRITTEN_ROWS
+        else None
+        for unit in units
+    ]
+
+
+def _look(reader: Reader, wanted: _Wanted, ids: set[int], weigher: _Weigher) -> None:
+    """Has FTS5 call the function for each of the rows, on the way that costs least."""
+    match = any_of(wanted.phrases)
+    words = len(wanted.phrases)
+    walk_us = _ROW_US * sum(unit.rows for unit in wanted.phrases)
+    seek_us = _SEEK_US + _SEEK_WORD_US * words
+    rare = _rarest([wanted.phrases[number] for number in wanted.units])
+    if _LED_WORD_US * words * sum(unit.rows for unit in rare) < min(walk_us, seek_us * len(ids)):
+        weigher.skip(len(rare))
+        reader.rows(_WALK, (f"({any_of(rare)}) AND ({match})", _json(ids)))
+        weigher.skip(0)
+        ids = ids - weigher.found.keys()
+    # A prefix is gathered from all its words anew for each row that is looked up: seconds, where many begin so.
+    prefix = any(unit.prefix for unit in wanted.phrases)
+    if ids and (prefix or walk_us <= seek_us * len(ids)):
+        reader.rows(_WALK, (match, _json(ids)))
+    elif ids:
+        reader.rows(_SEEK, (_json(ids), match))
+
+
+def _rarest(units: Sequence[Unit]) -> list[Unit]:
+    """Those with few rows together, at least one: most rows that are looked into hold one of them."""
+    ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))
+    brought = list(accumulate(unit.rows for unit in ordered))
+    return ordered[: max(1, bisect_right(brought, _RARE_ROWS))]
+
+
+def _json(ids: Collection[int]) -> str:
+    return json.dumps(sorted(ids))
 
 
 def _wanted(asked: Asked) -> _Wanted:
@@ -114,35 +165,58 @@ def _wanted(asked: Asked) -> _Wanted:
     place = {unit: number for number, unit in enumerate(phrases)}
     pairs = [(place[a], place[b], len(a.tokens)) for a, b in told]
     near = [(place[a], place[b], len(a.tokens)) for a, b in pairwise(units)]
-    return _Wanted(phrases, [place[unit] for unit in units], pairs, near)
+    stops = [unit for unit in phrases if unit not in scored]
+    idfs = [*(unit.idf for unit in units), *(_STOP_SHARE * unit.idf for unit in stops)]
+    return _Wanted(phrases, [place[unit] for unit in (*units, *stops)], idfs, pairs, near)
 
 
 class _Weigher:
     """The function that FTS5 calls for each row of one statement. One for each connection, which one thread uses."""
 
     def __init__(self) -> None:
-        self.begin(_Wanted([], [], [], []))
+        self.begin(_Wanted([], [], [], [], []))
 
     def begin(self, wanted: _Wanted) -> None:
         self.found: dict[int, Weighed] = {}
         self.chunks = 0
         self.usual = 1.0
         self._wanted = wanted
+        self._scored = list(zip(wanted.units, wanted.idfs, strict=True))
+        self.skip(0)
+
+    def skip(self, named: int) -> None:
+        """So many words are named once more at the beginning of the expression."""
+        self._numbers = range(named, named + len(self._wanted.phrases))
 
     def __call__(self, row: apsw.FTS5ExtensionApi, *_: Any) -> None:
         wanted = self._wanted
         if not self.chunks:
             self.chunks = row.row_count
             self.usual = max(1.0, row.column_total_size(-1) / max(1, self.chunks))
-        places = [row.phrase_locations(number) for number in range(len(wanted.phrases))]
+        # A hundred times a search: written for speed.
+        places = [row.phrase_locations(number) for number in self._numbers]
         bodies = [columns[_BODY] for columns in places]
-        self.found[row.rowid] = Weighed(
-            [sum(map(len, places[number][:_SYMBOLS])) for number in wanted.units],
-            sum(wanted.phrases[number].idf for number in wanted.units if places[number][_SYMBOLS]),
-            [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs],
-            [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near],
-            row.column_size(-1),
-        )
+        counts, texts = [], []
+        symbols = heading = 0.0
+        naming = heads = 0
+        for number, idf in self._scored:
+            body, ids, headed, named = places[number]
+            texts.append(len(body))
+            counts.append(len(body) + len(ids) + len(headed))
+            if headed:
+                heading, heads = heading + idf, heads + 1
+            if named:
+                symbols, naming = symbols + idf, naming + 1
+        if heads:
+            heading *= min(1.0, heads / max(1, row.column_size(_HEADS)))
+        if naming:
+            symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))
+        pairs: Sequence[int] = ()
+        near: Sequence[int] = ()
+        if len(bodies) - bodies.count([]) > 1:
+            pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
+            near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]
+        self.found[row.rowid] = Weighed(counts, texts, symbols, heading, pairs, near, row.column_size(-1))
 
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:

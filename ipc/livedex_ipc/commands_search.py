@@ -42,6 +42,10 @@ def search(context: Context) -> int:
 def _say(context: Context, result: dict[str, Any]) -> None:
     """Say to people what stands beside the hits: that there are none, or more, and what keeps them from being all."""
     streams = context.streams
+    meant = result.get("did_you_mean")
+    if not streams.json and meant:
+        said = "searched for" if meant["applied"] else "did you mean"
+        streams.message(f"livedex: {said}: {meant['query']}")
     if not streams.json and not result["hits"]:
         streams.message("livedex: nothing found")
     elif not streams.json and result["next_offset"] is not None:

@@ -173,6 +173,7 @@ _SEARCH_FIELDS = (
     Field("reason", "string", "why not fresh", optional=True),
     Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
     Field("omitted", "integer", "hits left out for max_chars: they come on the next page", optional=True),
+    Field("did_you_mean", "object", "{query, applied}: words that stand nowhere as they may be meant", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),

@@ -183,6 +183,7 @@ def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.Mo
 
     index.write("root/a.txt", "the walrus tusk\n")
     monkeypatch.setattr(weighing, "_ROW_US", 1e9)
+    monkeypatch.setattr(weighing, "_LED_WORD_US", 1e9)
     monkeypatch.setattr(Reader, "rows", recorded)
     assert index.found("tusk walrus") == ["a.txt"]
     assert weighing._SEEK in asked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain, repeat
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,12 +13,13 @@ from livedex_indexing.asked import idf_of
 from livedex_indexing.rank import DAMPING, FIRST, K1, PER_FILE, WEIGHTS, B, Copy, Placed, arrange, rank_files, spread
 from livedex_indexing.weighing import Weighed, Weighing
 
+SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
 USUAL = 100  # words of a chunk: as many as they have on average, so that length says nothing
 
 
-def row(count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0) -> Weighed:
+def row(count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0, heading: float = 0.0) -> Weighed:
     """A chunk with one word that is asked for, and one pair of neighbours."""
-    return Weighed([count], symbols, [pairs], [near], USUAL)
+    return Weighed([count], [count], symbols, heading, [pairs], [near], USUAL)
 
 
 def weighing(rows: dict[int, Weighed]) -> Weighing:
@@ -25,7 +27,7 @@ def weighing(rows: dict[int, Weighed]) -> Weighing:
 
 
 def copy(path: bytes, name: float = 0.0, title: float = 0.0, score: float = 0.0) -> Copy:
-    return Copy(len(path), path, name, title, score, [0])
+    return Copy(len(path), path, name, title, score, [0], 4)
 
 
 def bm25(count: int, idf: float) -> float:
@@ -37,13 +39,15 @@ def placed(content_id: int, score: float) -> Placed:
 
 
 def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
-    found = weighing({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1), 3: row(1, pairs=1)})
+    found = weighing({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5), 3: row(1, pairs=1)})
+    found = found._replace(written=[frozenset({7})])
     owners = {1: 7, 2: 7, 3: 8}
     files = rank_files(found, owners, {7: [copy(b"f", 3.0, 2.5, 2.0)], 8: [copy(b"g")]}, total=2.0)
     assert [file.content_id for file in files] == [7, 8]
     expected = {
-        "words": bm25(4, 2.0), "more": bm25(3, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
-        "symbols": 1.0, "name": 3.0, "title": 2.5, "path": 2.0,
+        "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
+        "symbols": 1.0, "heading": 0.5, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
+        "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})
@@ -53,16 +57,38 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
 
 
 def test_a_long_chunk_counts_less() -> None:
-    found = weighing({1: Weighed([3], 0.0, [0], [0], 3 * USUAL), 2: row(3)})
+    found = weighing({1: Weighed([3], [3], 0.0, 0.0, [0], [0], 3 * USUAL), 2: row(3)})
     files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
     assert [file.content_id for file in files] == [8, 7]
-    assert files[1].score == pytest.approx(2.0 * 3 * (K1 + 1) / (3 + K1 * (1 - B + 3 * B)))
+    assert files[1].score == pytest.approx(2.0 * 3 * (K1 + 1) / (3 + K1 * (1 - B + 3 * B)) + SHORT)
+
+
+def test_a_word_written_as_it_is_asked_for_counts_more_than_its_stem() -> None:
+    found = weighing({1: row(1), 2: row(1)})._replace(written=[frozenset({8})])
+    files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
+    assert [file.content_id for file in files] == [8, 7]
+    assert rank_files(found._replace(written=[None]), {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)[
+        0
+    ].score == pytest.approx(files[0].score)
+
+
+def test_of_two_files_that_say_as_much_the_shorter_comes_first() -> None:
+    found = weighing({1: row(1), 2: row(1)})
+    copies = {7: [copy(b"f")], 8: [copy(b"g")._replace(chunks=1)]}
+    assert [file.content_id for file in rank_files(found, {1: 7, 2: 8}, copies, total=1.0)] == [8, 7]
+
+
+def test_stop_words_count_behind_the_words() -> None:
+    both = msgspec.structs.replace(row(1), counts=[1, 2], texts=[1, 2])
+    found = Weighing({1: both}, [2.0, 0.5], [3.0], 1_000, USUAL, [None])
+    (file,) = rank_files(found, {1: 7}, {7: [copy(b"f")]}, total=1.0)
+    assert file.parts[0] == pytest.approx(bm25(1, 2.0) + bm25(2, 0.5))
 
 
 def test_a_word_of_the_name_counts_as_one_of_the_text() -> None:
     named = copy(b"f")._replace(counts=[1])
     (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: [named]}, total=1.0)
-    assert file.score == pytest.approx(bm25(2, 2.0))
+    assert file.score == pytest.approx(bm25(2, 2.0) + SHORT)
 
 
 def test_the_copy_that_scores_best_stands_for_a_content_then_the_shortest_path() -> None:

@@ -11,7 +11,7 @@ from indexed import Indexed
 from livedex_indexing.asked import Asked, WordCounts, ask
 from livedex_indexing.backend import Query
 from livedex_indexing.readpool import Reader
-from livedex_indexing.weighing import NEAR_WORDS, WORDS, scored_units, weigh
+from livedex_indexing.weighing import NEAR_WORDS, WORDS, scored_units, weigh, written
 
 TEXT = "the walrus tusk and a walrus\n"
 
@@ -38,7 +38,8 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
         found = weigh(reader, query, range(1, 5))
     assert sorted(found.rows) == [1, 2, 3]
     assert (list(found.rows[1].counts), list(found.rows[1].pairs), list(found.rows[1].near)) == ([3, 1], [1], [1])
-    assert found.rows[1].symbols == pytest.approx(query.units[0].idf)
+    assert found.rows[1].symbols == pytest.approx(3 * query.units[0].idf)  # the whole of the name
+    assert list(found.rows[1].texts) == [3, 1]
     assert [list(found.rows[row].pairs) for row in (2, 3)] == [[0], [0]]
     assert [list(found.rows[row].near) for row in (2, 3)] == [[1], [0]]
     assert found.rows[2].length == NEAR_WORDS + 2
@@ -61,3 +62,26 @@ def test_nothing_is_looked_for_in_no_row(index: Indexed) -> None:
     with index.pool.connection() as reader:
         assert weigh(reader, asked(reader, "walrus"), []).rows == {}
         assert weigh(reader, asked(reader, "absent"), [1]).rows == {}
+
+
+def test_it_is_known_which_files_hold_a_word_as_it_is_asked_for(index: Indexed) -> None:
+    index.write("root/a.txt", "two walruses\n")
+    index.write("root/b.txt", "one walrus\n")
+    with index.pool.connection() as reader:
+        query = asked(reader, "walrus one-walrus walr*")
+        units = scored_units(query)
+        found = dict(zip((unit.match for unit in units), written(reader, units, [1, 2]), strict=True))
+    assert found['"walrus"'] == {2}
+    assert found['"walr" *'] is None
+
+
+def test_a_stop_word_beside_a_word_counts_half(index: Indexed) -> None:
+    index.write("root/a.txt", "the with statement\n")
+    for number in range(5):
+        index.write(f"root/{number}.txt", f"filler {number}\n")
+    with index.pool.connection() as reader:
+        query = asked(reader, "the with statement")
+        found = weigh(reader, query, [1])
+    idfs = {unit.tokens[0]: unit.idf for unit in query.spoken}
+    assert list(found.rows[1].counts) == [1, 1]
+    assert list(found.idfs) == pytest.approx([idfs["statement"], 0.5 * idfs["with"]])

@@ -103,6 +103,16 @@ def test_files_and_vimgrep_are_plain_text_everywhere_unless_json_is_asked_for(ho
     assert json.loads(home.run("search", "two", "--vimgrep", "--json").stdout) == search_result(HIT)
 
 
+@pytest.mark.parametrize(("applied", "said"), [(True, "searched for"), (False, "did you mean")])
+def test_a_correction_is_said_beside_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
+    canned.answers["search"] = search_result(HIT, did_you_mean={"query": "two", "applied": applied})
+    for form in ("--human", "--files"):
+        assert home.run("search", "tow", form).stderr == f"livedex: {said}: two\n"
+    done = home.run("search", "tow", "--json")
+    assert json.loads(done.stdout)["did_you_mean"] == {"query": "two", "applied": applied}
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize("form", [[], ["--files"], ["--vimgrep"], ["--human"]])
 def test_nothing_found_is_exit_code_1(home: Home, canned: CannedDaemon, form: list[str]) -> None:
     canned.answers["search"] = search_result()

@@ -79,6 +79,7 @@ def check_answer(hits: list[dict[str, Any]], extras: Any, params: dict[str, Any]
     scores = [hit["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True), asked
     assert set(extras.get("facets", {})) <= set(params.get("facets", ())), asked
+    assert extras.get("did_you_mean", {"applied": True})["applied"] is True, asked
     for hit in hits:
         at = 0
         for start, end in hit["highlights"]:

@@ -222,7 +222,7 @@ def test_a_facet_is_what_its_filter_would_find(corpus: Corpus, terms: list[str],
 
 
 @given(
-    st.sampled_from(["walrus", "tusk the", '"walrus tusk"', "getFooBar wal*", "", "ext:py", "-tusk"]),
+    st.sampled_from(["walrus", "tusk the", '"walrus tusk"', "getFooBar wal*", "", "ext:py", "-tusk", "wlarus tsuk"]),
     st.integers(1, 40),
     st.sampled_from(["chunk", "file"]),
 )
@@ -239,6 +239,22 @@ def test_pages_neither_overlap_nor_leave_out(corpus: Corpus, query: str, limit: 
     assert pages == whole
     keys = [(hit["path"], hit["start_byte"]) for hit in whole]
     assert len(set(keys)) == len(keys)
+
+
+@given(
+    st.lists(
+        st.sampled_from(["walrsu", "tsuk", "runing", "getFoBar", "snd_socc", "grösse", "tusk", "x", '"x tusk"']),
+        max_size=4,
+    ),
+    TERMS,
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_said_to_be_meant_needs_no_repair(corpus: Corpus, words: list[str], terms: list[str]) -> None:
+    query = " ".join([*words, *terms])
+    said = corpus.index.ask(query, limit=1000).extras.get("did_you_mean")
+    if said is not None:
+        assert "did_you_mean" not in corpus.index.ask(said["query"]).extras
+        assert found(corpus, said["query"], {}) <= found(corpus, query, {})
 
 
 @given(st.sampled_from(["walrus tusk", "tusk getFooBar", "running the walrus"]))

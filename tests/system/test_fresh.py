@@ -29,7 +29,7 @@ def token() -> str:
     while number:
         number, letter = divmod(number, 26)
         word += letters[letter]
-    return f"zq{word}zq"
+    return f"zq{word}7zq"  # the number keeps it from being read as another one misspelt
 
 
 @pytest.fixture

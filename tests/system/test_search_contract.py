@@ -50,6 +50,19 @@ def daemon(home: Home, tree: Tree) -> Iterator[Daemon]:
     made.stop()
 
 
+def test_a_misspelt_word_is_found_and_that_is_said(daemon: Daemon, home: Home) -> None:
+    with daemon.client() as client:
+        result = client.call("search", {"query": "naiive ext:md"})
+        assert result["did_you_mean"] == {"query": "naïve ext:md", "applied": True}
+        assert [hit["relative_path"] for hit in result["hits"]] == ["docs/Guide.md"]
+        assert client.call("search", {"query": "deltaVlaue"})["did_you_mean"]["query"] == "deltaValue"
+        for params in ({"query": "alpha"}, {"query": "alhpa", "mode": "exact"}, {"query": '"alhpa"'}):
+            assert "did_you_mean" not in client.call("search", params)
+    done = home.run("search", "spacd", "--human")
+    assert "spaced" in done.stdout
+    assert done.stderr.splitlines()[0] == "livedex: searched for: spaced"
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
