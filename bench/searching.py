@@ -51,37 +51,36 @@ def queries(corpus: Path, count: int) -> list[str]:
 def plain(server: Server, corpus: Path, count: int) -> list[Figure]:
     """The same words, asked over the socket and of the same FTS5 table in this process, in turns."""
     words = queries(corpus, count)
-    database = apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)
-    database.pragma("cache_size", -32768)
-    over_socket, in_process = [], []
-    with connect(spawn=False, path=server.socket) as client:
-        for query in words:
-            match = " OR ".join(f'"{word}"' for word in query.split())
-            in_process.append(milliseconds(_in_process, database, match))
-            over_socket.append(milliseconds(client.call, "search", {"query": query, "fresh": False}))
-    database.close()
+    over_socket, in_process = _both_ways(server, words)
     return [Figure("search over the socket", "ms", over_socket, in_process, PLAIN_GOAL)]
 
 
 def mixture(server: Server, corpus: Path, count: int) -> list[Figure]:
     """Searches as they come, the commonest words among them, warm; by the plain OR of their words in this process."""
     mix = mixed(corpus, count)
-    database = apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)
-    database.pragma("cache_size", -32768)
-    over_socket, in_process = [], []
     with connect(spawn=False, path=server.socket) as client:
         for query in mix:
             client.call("search", {"query": query, "fresh": False})
-        for query in mix:
-            match = " OR ".join(f'"{word}"' for word in ANY_WORD.findall(query))
-            in_process.append(milliseconds(_in_process, database, match))
-            over_socket.append(milliseconds(client.call, "search", {"query": query, "fresh": False}))
-    database.close()
+    over_socket, in_process = _both_ways(server, mix)
     return [
         Figure("mixed searches over the socket", "ms", over_socket, goal=MIXED_P50_GOAL_MS),
         Figure("mixed searches, p99", "ms", over_socket, goal=MIXED_P99_GOAL_MS, which="p99"),
         Figure("mixed searches, mean, by plain OR", "ms", [fmean(over_socket)], [fmean(in_process)]),
     ]
+
+
+def _both_ways(server: Server, queries: list[str]) -> tuple[list[float], list[float]]:
+    """Milliseconds of each query over the socket, and of the plain OR of its words in this process, in turns."""
+    database = apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)
+    database.pragma("cache_size", -32768)
+    over_socket, in_process = [], []
+    with connect(spawn=False, path=server.socket) as client:
+        for query in queries:
+            match = " OR ".join(f'"{word}"' for word in ANY_WORD.findall(query))
+            in_process.append(milliseconds(_in_process, database, match))
+            over_socket.append(milliseconds(client.call, "search", {"query": query, "fresh": False}))
+    database.close()
+    return over_socket, in_process
 
 
 def _in_process(database: apsw.Connection, match: str) -> list[object]:

@@ -43,6 +43,18 @@ def wait_until(condition: Callable[[], T], timeout: float = 15.0, *, what: str =
         time.sleep(POLL_S)
 
 
+@contextmanager
+def running(script: str, *words: str) -> Iterator[None]:
+    """Runs a Python script in a process of its own until the end of the block."""
+    process = subprocess.Popen([sys.executable, "-c", script, *words])
+    try:
+        yield
+        assert process.poll() is None, "it was to run all the time"
+    finally:
+        process.kill()
+        process.wait()
+
+
 class Tree:
     """A folder of real files to index and to change. Names are relative to it; text is written as UTF-8 as it is."""
 

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from livedex_daemon.backlog import Scope
-from livedex_daemon.freshness import FreshState
-from livedex_daemon.serving import Side
-from livedex_daemon.standing import First
+from livedex_daemon.answering import Answering
 from livedex_indexing.hits import Style
 from livedex_indexing.standing import standing_query
 from livedex_ipc.server import Call, Handler
@@ -23,18 +19,10 @@ if TYPE_CHECKING:
     from livedex_daemon.app import App
 
 
-class Asking(Protocol):
-    """What a standing query has in common with a search: the scope it waits for, the wait, and reading the index."""
-
-    def search_scope(self, params: dict[str, Any]) -> Scope: ...
-    def freshen(self, params: dict[str, Any], scope: Scope, began: float) -> Awaitable[FreshState]: ...
-    def reading(self, action: Callable[[Side], First], ended: threading.Event) -> Awaitable[First]: ...
-
-
 class Subscribing:
-    def __init__(self, app: App, asking: Asking) -> None:
+    def __init__(self, app: App, answering: Answering) -> None:
         self._app = app
-        self._asking = asking
+        self._answering = answering
 
     def table(self) -> dict[str, Handler]:
         return {"search/subscribe": self.subscribe, "search/unsubscribe": self.unsubscribe}
@@ -43,15 +31,15 @@ class Subscribing:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        scope = self._asking.search_scope(params)
+        scope = self._answering.search_scope(params)
         query = standing_query(params)
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.one_each)
-        state = await self._asking.freshen(params, scope, began)
+        state = await self._answering.freshen(params, scope, began)
         standing = self._app.standing
         subscription = standing.admit(call, query, style)
         ended = threading.Event()
         try:
-            first = await self._asking.reading(
+            first = await self._answering.reading(
                 lambda side: standing.first(subscription, side, params["limit"], ended.is_set), ended
             )
         except BaseException:

@@ -216,11 +216,12 @@ def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alo
         return _runs(reader, whole, counts, repair, alone=alone)
     if whole.prefix or (alone and (whole.rows or whole.files) and not repair.is_missing(whole)):
         return [whole]
-    if alone and any(_is_mark(text) for piece in _surfaces(reader, word) for text in parts_of(piece) or (piece,)):
+    pieces = [(piece, parts_of(piece)) for piece in _surfaces(reader, word)]
+    if alone and any(_is_mark(text) for piece, parts in pieces for text in parts or (piece,)):
         return [whole]
     tokens = [
-        [(text, unit) for text in (piece, *parts_of(piece)) if (unit := _whole(reader, text, counts)) is not None]
-        for piece in _surfaces(reader, word)
+        [(text, unit) for text in (piece, *parts) if (unit := _whole(reader, text, counts)) is not None]
+        for piece, parts in pieces
     ]
     return repair.of(word, [token for token in tokens if token])
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support import Daemon, Tree, add_root, found, wait_until
+from support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -65,17 +63,6 @@ while True:
     with open(path, "w") as file:
         file.write(f"ignoredword {number}")
 """
-
-
-@contextmanager
-def running(script: str, *words: str) -> Iterator[None]:
-    process = subprocess.Popen([sys.executable, "-c", script, *words])
-    try:
-        yield
-        assert process.poll() is None, "it was to run all the time"
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture

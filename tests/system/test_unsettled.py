@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support import Daemon, Tree, add_root, found, wait_until
+from support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -60,17 +58,6 @@ while True:
             os.unlink(path)
     time.sleep(max(0, began + number * 5 / 5000 - time.monotonic()))
 """
-
-
-@contextmanager
-def running(script: str, *words: str) -> Iterator[None]:
-    process = subprocess.Popen([sys.executable, "-c", script, *words])
-    try:
-        yield
-        assert process.poll() is None, "it was to run all the time"
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture
