@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from livedex_indexing.backend import KINDS
 from livedex_indexing.candidates import candidates
 from livedex_indexing.facets import Facets, ordered
-from livedex_indexing.filters import Admission
+from livedex_indexing.filters import Admission, holding_admitted
 from livedex_indexing.hits import CHUNK, CONTENT, ChunkRow, ContentRow, Style
 from livedex_indexing.linehits import FileText, Place, chunk_at, hit_of
 from livedex_indexing.live import COPY, FileCopy, LiveFiles, file_copy
@@ -173,7 +173,7 @@ class LineSearch:
 
     def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:
         """The admitted files with these contents, by their whole paths."""
-        sql, values = self._admission.files
+        sql, values = holding_admitted(self._admission)
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:

@@ -22,6 +22,8 @@ from livedex_indexing.words import below
 from livedex_ipc.errors import InvalidParams
 
 SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
+MANY_ROWS: Final = 5_000  # hold the words: to ask each of them for its language takes longer than to look at all chunks
+FEW_FILES: Final = 1_000
 MOST_BOUNDS: Final = 20  # of globs: as many more would cost what they save
 
 _TABLES = """
@@ -35,7 +37,13 @@ _ADMIT = "INSERT INTO temp.admitted SELECT DISTINCT content_id FROM files WHERE 
 _ADMITTED_CHUNKS = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.admitted)"
 _LIST = """INSERT INTO temp.listed SELECT c.id FROM temp.admitted a JOIN contents t ON t.id = a.id
            JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
+_LIST_OF_ALL = f"INSERT INTO temp.listed SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
+_LISTED = "SELECT count(*) FROM temp.listed"
 _HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
+_FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
+_HOLDS_CHUNK = """(SELECT count(*) FROM contents t
+    JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+    WHERE t.id = d.content_id AND {}) > 0"""
 
 
 class Condition(NamedTuple):
@@ -82,7 +90,8 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     if len(served) < len(known):
         files = files.and_(_one_of("d.root_id", served))
     if query.roots:
-        files = files.and_(_one_of("d.root_id", [root_at(root, roots) for root in query.roots]))
+        inside = _one_of("d.root_id", [root_at(root, roots) for root in query.roots])
+        files, selective = files.and_(inside), reader.one(_FILES_OF.format(inside.sql)) <= FEW_FILES
     if query.path is not None:
         files, selective = files.and_(_within(places(query.path, roots))), True
     files = files.and_(_times(query.modified_after, query.modified_before))
@@ -104,23 +113,47 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     return Filters(files, _chunk_condition(reader, query), admits, selective, key)
 
 
-def admit(reader: Reader, filters: Filters, generation: int) -> Admission:
-    """Prepares a search: lists what is admitted where that pays. Uses temporary tables of the reader's connection."""
-    key = (generation, filters.files, filters.chunks, filters.key)
+def admit(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> Admission:
+    """Prepares a search for words that so many ``rows`` hold: lists what is admitted where that pays. Uses temporary
+    tables of the reader's connection."""
     listed = filters.admits is not None or filters.selective
-    if listed and reader.scratch.get("admitted") != key:
-        reader.scratch["admitted"] = None
-        reader.scratch["small"] = _list_admitted(reader, filters)
-        reader.scratch["admitted"] = key
-    small = listed and bool(reader.scratch["small"])
+    by_chunk = filters.chunks.sql != "1" and rows > MANY_ROWS
+    small = False
+    if listed or by_chunk:
+        key = (generation, filters.files, filters.chunks, filters.key, by_chunk)
+        if reader.scratch.get("admitted") != key:
+            reader.scratch["admitted"] = None
+            reader.scratch["small"] = _list(reader, filters, listed, by_chunk)
+            reader.scratch["admitted"] = key
+        small = bool(reader.scratch["small"])
     files = Condition("+d.id IN (SELECT id FROM temp.chosen)") if listed else filters.files
-    return Admission(files, filters.chunks, _rows(reader, filters, files, listed, small), _paths(filters, files), small)
+    of_rows = _small_rows(reader) if small else _rows(reader, filters, listed)
+    return Admission(files, filters.chunks, of_rows, _paths(filters, files), small)
 
 
-def _list_admitted(reader: Reader, filters: Filters) -> bool:
+def holding_admitted(admission: Admission) -> Condition:
+    """The files that are admitted and hold a chunk that is."""
+    sql, values = admission.chunks
+    return admission.files if sql == "1" else admission.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
+
+
+def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
     """Fills the temporary tables; True when the chunks are so few that they are listed one by one."""
     reader.db.execute(_TABLES)
     reader.db.execute(_EMPTY)
+    if listed:
+        _list_files(reader, filters)
+        if reader.one(_ADMITTED_CHUNKS) <= SMALL:
+            reader.rows(f"{_LIST} WHERE {filters.chunks.sql}", filters.chunks.values)
+            return True
+    if not by_chunk:
+        return False
+    inside = _chunks(filters, listed).and_(Condition("c.id NOT IN (SELECT id FROM dead)"))
+    reader.rows(_LIST_OF_ALL.format(inside.sql), inside.values)
+    return bool(reader.one(_LISTED) <= SMALL)
+
+
+def _list_files(reader: Reader, filters: Filters) -> None:
     where, values = filters.files
     if filters.admits is None:
         reader.rows(f"INSERT INTO temp.chosen SELECT d.id FROM files d WHERE {where}", values)
@@ -130,28 +163,29 @@ def _list_admitted(reader: Reader, filters: Filters) -> bool:
         chosen = [(i,) for i, folder, name in found if admits(folder + b"/" + name if folder else name)]
         reader.fill("INSERT INTO temp.chosen VALUES (?)", chosen)
     reader.rows(_ADMIT)
-    if reader.one(_ADMITTED_CHUNKS) > SMALL:
-        return False
-    reader.rows(f"{_LIST} WHERE {filters.chunks.sql}", filters.chunks.values)
-    return True
 
 
-def _rows(reader: Reader, filters: Filters, files: Condition, listed: bool, small: bool) -> Condition:
-    if small:
-        low, high = reader.rows("SELECT min(id), max(id) FROM temp.listed")[0]
-        return Condition(
-            "+postings.rowid IN (SELECT id FROM temp.listed) AND postings.rowid BETWEEN ? AND ?",
-            (low or 0, high or 0),
-        )
-    alive = Condition("+postings.rowid NOT IN (SELECT id FROM dead)") if reader.one(_HAS_DEAD) else Condition()
-    chunk = filters.chunks
+def _chunks(filters: Filters, listed: bool) -> Condition:
+    """The chunks that are admitted, but those of contents that no file uses."""
+    files = filters.files
     if listed:
-        chunk = chunk.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
-    elif files.sql != _INDEXED:
-        chunk = chunk.and_(
-            Condition(f"(SELECT count(*) FROM files d WHERE d.content_id = c.content_id AND {files.sql}) > 0",
-                      files.values)
-        )  # fmt: skip
+        return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
+    if files.sql == _INDEXED:
+        return filters.chunks
+    of_files = f"(SELECT count(*) FROM files d WHERE d.content_id = c.content_id AND {files.sql}) > 0"
+    return filters.chunks.and_(Condition(of_files, files.values))
+
+
+def _small_rows(reader: Reader) -> Condition:
+    low, high = reader.rows("SELECT min(id), max(id) FROM temp.listed")[0]
+    return Condition(
+        "+postings.rowid IN (SELECT id FROM temp.listed) AND postings.rowid BETWEEN ? AND ?", (low or 0, high or 0)
+    )
+
+
+def _rows(reader: Reader, filters: Filters, listed: bool) -> Condition:
+    alive = Condition("+postings.rowid NOT IN (SELECT id FROM dead)") if reader.one(_HAS_DEAD) else Condition()
+    chunk = _chunks(filters, listed)
     if chunk.sql == "1":
         return alive
     inside = Condition(f"(SELECT {chunk.sql} FROM chunks c WHERE c.id = +postings.rowid)", chunk.values)
@@ -162,10 +196,8 @@ def _paths(filters: Filters, files: Condition) -> Condition:
     sql, values = f"(SELECT {files.sql} FROM files d WHERE d.id = +paths.rowid)", files.values
     if filters.chunks.sql == "1":
         return Condition(sql, values)
-    first = f"""(SELECT count(*) FROM files d JOIN contents t ON t.id = d.content_id
-        JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-        WHERE d.id = +paths.rowid AND {filters.chunks.sql}) > 0"""
-    return Condition(f"{sql} AND {first}", values + filters.chunks.values)
+    some = f"(SELECT {_HOLDS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
+    return Condition(f"{sql} AND {some}", values + filters.chunks.values)
 
 
 def _chunk_condition(reader: Reader, query: Query) -> Condition:

@@ -15,6 +15,7 @@ from typing import Final
 
 from livedex_indexing import postings
 from livedex_indexing.asked import Asked, Unit, any_of
+from livedex_indexing.filters import holding_admitted
 from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
@@ -39,11 +40,8 @@ _ROOTS = "SELECT id, path FROM roots"
 _CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
                 ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
                 WHERE t.id IN (SELECT value FROM json_each(?)) AND {}"""
-# A content with chunks of which none is admitted is no match; one without chunks has nothing to shut out.
-_NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d JOIN contents t ON t.id = d.content_id
-             WHERE {} {} GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
-_ANY_CHUNK = """AND (SELECT count(*) FROM chunks c
-                WHERE c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1 AND {}) > 0"""
+_NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
+             GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
 
 
 class Matching:
@@ -200,10 +198,8 @@ class Matching:
             last = found[-1]
 
     def _newest(self) -> Iterator[Placed]:
-        files, chunks = self._admission.files, self._admission.chunks
-        some = "" if chunks.sql == "1" else _ANY_CHUNK.format(chunks.sql)
-        values = (*files.values, *(chunks.values if some else ()))
-        for content_id, file_id, _ in self._reader.rows(_NEWEST.format(files.sql, some), values):
+        sql, values = holding_admitted(self._admission)
+        for content_id, file_id, _ in self._reader.rows(_NEWEST.format(sql), values):
             yield Placed(content_id, file_id, None, 0.0, ())
 
     def _pairs(self, sql: str, ids: Iterable[int]) -> dict[int, int]:

@@ -245,7 +245,8 @@ class _Search:
         reader, query = self._reader, self._query
         barred = any_of(unit for unit in asked.excluded if unit.files) or None
         filters = build(reader, query, self._roots, barred)
-        held = restrict(reader, asked, admit(reader, filters, generation))
+        admission = admit(reader, filters, generation, sum(unit.rows for unit in asked.any_of))
+        held = restrict(reader, asked, admission)
         page: list[Placed | None] = []
         more = False
         if not self._says_nothing(asked):
