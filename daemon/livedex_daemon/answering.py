@@ -1,7 +1,7 @@
 """Asks the index for what it holds, once that is as fresh as the caller wants it: what every answering method shares.
 
-Invariant: an answer that says ``fresh`` was read after all that came before the request, and from files that were
-found as they had been indexed; whatever was found changed is queued before anything is answered.
+Invariant: an answer that says ``fresh`` was read after all that came before the request, and from files that still
+held what had been indexed of them; whatever was found changed is queued before anything is answered.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from livedex_daemon.freshness import UNSETTLED_WAIT_S, FreshState
 from livedex_daemon.roots import Root, resolve
 from livedex_daemon.serving import Side
 from livedex_indexing.database import IndexDamaged, IndexUnwritable, translated
+from livedex_indexing.live import Stale
 from livedex_indexing.paths_text import display_path, path_b64
 from livedex_indexing.readpool import PoolClosed, Reader
 from livedex_indexing.search import SearchAnswer
@@ -40,7 +41,6 @@ LEAST_QUERY_S = 0.05  # what the query itself is given, however late it is
 
 UNSETTLED_ROUNDS = 3  # at least, of asking again what changed between the wait for it and the reading
 
-Stale = list[tuple[int, bytes]]  # (root id, path) of files found changed
 T = TypeVar("T")
 
 
@@ -92,7 +92,8 @@ class Answering:
         self, ask: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
     ) -> tuple[T, FreshState]:
         """What ``ask`` answers once no file was found changed on the way: what is changed is looked at again, and asked
-        again. Of files that change faster than they can be read the answer is what could be had, and says so.
+        again. A change after that came later than the request: where the file still holds what is indexed of it (a log
+        that grows all the time) the answer is good. Else it is what could be had, and says so.
         """
         state = await self.freshen(params, scope, began)
         rounds, until = 0, float("inf")
@@ -100,7 +101,7 @@ class Answering:
             answer, stale = await ask()
             for key in stale:
                 self._app.backlog.mark(key, now=True)
-            if not stale or not params["fresh"] or not state.fresh:
+            if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
                 return answer, state
             rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
             if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from livedex_daemon import audit, config_edit
-from livedex_daemon.answering import Answering, Stale, outside, put_path
+from livedex_daemon.answering import Answering, outside, put_path
 from livedex_daemon.explaining import explain
 from livedex_daemon.freshness import FreshState
 from livedex_daemon.roots import Root, resolve
@@ -20,6 +20,7 @@ from livedex_daemon.running import IndexRun
 from livedex_daemon.subscribing import Subscribing
 from livedex_indexing import files
 from livedex_indexing.database import IndexUnwritable
+from livedex_indexing.live import Stale
 from livedex_indexing.paths_text import display_path, path_fields
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound

@@ -13,7 +13,7 @@ from livedex_indexing.backend import KINDS, STATUSES, FileRow
 from livedex_indexing.filerows import FROM, ROW, file_row
 from livedex_indexing.filters import glob_filter
 from livedex_indexing.hits import CHUNK, CONTENT, ChunkRow, ContentRow
-from livedex_indexing.live import FileCopy, LiveFiles
+from livedex_indexing.live import FileCopy, LiveFiles, Stale
 from livedex_indexing.parse import decode_slice
 from livedex_indexing.paths_text import display_path, path_fields
 from livedex_indexing.readpool import Reader
@@ -49,8 +49,8 @@ def list_files(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, by
 
 def retrieve(
     reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]
-) -> tuple[dict[str, Any] | None, list[tuple[int, bytes]]]:
-    """Answers checked params of ``files/retrieve``; beside it (root id, path) of a file found changed. None for one
+) -> tuple[dict[str, Any] | None, Stale]:
+    """Answers checked params of ``files/retrieve``; beside it what was found changed (`LiveFiles`). None for a file
     that holds other bytes now.
 
     Raises OutsideRoots, and NotFound with the reason for a file that is not indexed.

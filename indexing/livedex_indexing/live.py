@@ -21,6 +21,8 @@ MARGIN: Final = 4 << 10  # before and after it: the line it begins in, and lines
 _KEPT_BYTES: Final = 16 << 20  # of files kept until the answer is made
 _TRIED: Final = 3  # copies of one content, should the first have changed
 
+Stale = dict[tuple[int, bytes], bool]  # see `LiveFiles`
+
 COPY = "d.id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled"
 
 
@@ -50,10 +52,11 @@ class Part(NamedTuple):
 
 
 class LiveFiles:
-    """Reads files for one answer. ``stale`` gathers (root id, path) of those found changed, to be looked at again."""
+    """Reads files for one answer. ``stale`` gathers (root id, path) of those found changed, to be looked at again, and
+    of each whether it still holds what was indexed: as a log does that grew, or a file that was only touched."""
 
     def __init__(self, roots: Mapping[int, bytes]) -> None:
-        self.stale: list[tuple[int, bytes]] = []
+        self.stale: Stale = {}
         self._roots = roots
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
 
@@ -86,22 +89,21 @@ class LiveFiles:
 
     def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
         """The bytes of a content as one copy holds them; None when it holds them no more."""
-        root = self._roots[copy.root_id]
+        root, key = self._roots[copy.root_id], (copy.root_id, copy.path)
         data = tree.read_if_unchanged(root, copy.path, copy.state)
         if data is not None and copy.settled:
             return data
+        changed = data is None
         if data is None:
-            self.stale.append((copy.root_id, copy.path))
             try:
-                # A file that was touched holds the same bytes still; one of another size does not.
-                data = tree.read_file(root, copy.path, copy.state.size).data
+                # One that was touched holds the same bytes still, and one that grew begins with them.
+                data = tree.read_head(root, copy.path, copy.state.size).data
             except tree.TreeError:
-                return None
-        if hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash:
-            return data
-        if (copy.root_id, copy.path) not in self.stale:
-            self.stale.append((copy.root_id, copy.path))
-        return None
+                data = b""
+        stands = len(data) == copy.state.size and hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash
+        if changed or not stands:
+            self.stale[key] = self.stale.get(key, True) and stands
+        return data if stands else None
 
     def _keep(self, content_id: int, found: tuple[FileCopy, bytes] | None) -> None:
         self._kept[content_id] = found

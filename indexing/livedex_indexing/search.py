@@ -18,7 +18,7 @@ from livedex_indexing.facets import Counting
 from livedex_indexing.filters import Admission, admit, build
 from livedex_indexing.hits import CONTENT, ContentRow, HitMaker, Rows, Style, read_rows
 from livedex_indexing.holding import Bytes, Held, PhraseCheck, PhraseMemory, restrict
-from livedex_indexing.live import COPY, LiveFiles, file_copy
+from livedex_indexing.live import COPY, LiveFiles, Stale, file_copy
 from livedex_indexing.marking import Marker, WrittenPhrase
 from livedex_indexing.matching import Matching
 from livedex_indexing.pattern import Pattern
@@ -57,7 +57,7 @@ _NO_WORDS_WARNING: Final = warning("query_no_words", "the query holds no letter 
 
 
 class SearchAnswer(NamedTuple):
-    """``hits`` in the wire's shape. ``stale``: (root id, path) of files found changed, to be looked at again.
+    """``hits`` in the wire's shape. ``stale``: files found changed, to be looked at again (`LiveFiles`).
     ``extras`` are the answer's fields that are there only where they apply: ``facets``, ``omitted``,
     ``did_you_mean``. ``failed`` is the number of files that could not be indexed."""
 
@@ -66,7 +66,7 @@ class SearchAnswer(NamedTuple):
     generation: int
     mode: str
     warnings: list[dict[str, Any]]
-    stale: list[tuple[int, bytes]]
+    stale: Stale
     extras: Mapping[str, Any] = MappingProxyType({})
     failed: int = 0
 
@@ -136,7 +136,7 @@ class Searcher:
                     return found._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
             used = "keyword" if pattern is None else mode
-            return SearchAnswer([], None, self._counts.generation, used, [*warnings, _LATE_WARNING], [])
+            return SearchAnswer([], None, self._counts.generation, used, [*warnings, _LATE_WARNING], {})
 
     def counts(self, generation: int) -> WordCounts:
         """What is known of how rare words are, begun anew with each generation."""

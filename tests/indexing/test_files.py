@@ -35,7 +35,7 @@ def listed(index: Indexed, **params: Any) -> tuple[list[str], int]:
 def chunks(index: Indexed, path: str, **params: Any) -> list[dict[str, Any]]:
     with index.pool.connection() as reader:
         answer, stale = retrieve(reader, {"path": str(index.folder / path), **params}, index.roots)
-    assert answer is not None and stale == []
+    assert answer is not None and stale == {}
     return list(answer["chunks"])
 
 

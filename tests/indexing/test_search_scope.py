@@ -26,7 +26,7 @@ def test_a_changed_file_is_left_out_and_told(index: Indexed) -> None:
     (index.folder / "root/a.txt").write_text("no more of it\n")
     answer = index.ask("walrus")
     assert [hit["relative_path"] for hit in answer.hits] == ["b.txt"]
-    assert answer.stale == [(1, b"a.txt")]
+    assert answer.stale == {(1, b"a.txt"): False}
     (index.folder / "root/b.txt").unlink()
     assert index.ask("walrus").hits == []
 
@@ -36,7 +36,22 @@ def test_a_touched_file_is_served_and_told(index: Indexed) -> None:
     os.utime(index.folder / "root/a.txt", (1, 1))
     answer = index.ask("walrus")
     assert [hit["relative_path"] for hit in answer.hits] == ["a.txt"]
-    assert answer.stale == [(1, b"a.txt")]
+    assert answer.stale == {(1, b"a.txt"): True}
+
+
+def test_a_file_that_grew_is_served_as_far_as_it_was_indexed(index: Indexed) -> None:
+    """A log. What stands behind is not shown before it is indexed, not even as lines around a hit."""
+    index.write("root/a.log", "walrus one\n")
+    with (index.folder / "root/a.log").open("a") as file:
+        file.write("walrus two\n")
+    answer = index.ask("walrus", context_lines=3)
+    (hit,) = answer.hits
+    assert (hit["snippet"], hit["context_after"]) == ("walrus one", "")
+    assert answer.stale == {(1, b"a.log"): True}
+    assert [hit["start_line"] for hit in index.ask("walrus", mode="exact").hits] == [1]
+    (index.folder / "root/a.log").write_text("walrus owe\nwalrus two\n")
+    answer = index.ask("walrus")
+    assert (answer.hits, answer.stale) == ([], {(1, b"a.log"): False})
 
 
 def test_a_copy_stands_in_for_a_changed_one(index: Indexed) -> None:
@@ -45,7 +60,7 @@ def test_a_copy_stands_in_for_a_changed_one(index: Indexed) -> None:
     (index.folder / "root/a.txt").write_text("changed\n")
     answer = index.ask("walrus")
     assert [hit["relative_path"] for hit in answer.hits] == ["bb.txt"]
-    assert answer.stale == [(1, b"a.txt")]
+    assert answer.stale == {(1, b"a.txt"): False}
 
 
 def test_what_is_not_settled_is_hashed_before_it_is_served(index: Indexed) -> None:
@@ -58,14 +73,14 @@ def test_what_is_not_settled_is_hashed_before_it_is_served(index: Indexed) -> No
     state = row.state._replace(mtime_ns=found.st_mtime_ns, ctime_ns=found.st_ctime_ns)
     index.store.put_files([row._replace(state=state, settled=False)])
     answer = index.ask("walrus")
-    assert (answer.hits, answer.stale) == ([], [(1, b"a.txt")])
+    assert (answer.hits, answer.stale) == ([], {(1, b"a.txt"): False})
 
 
 def test_a_phrase_is_not_believed_of_a_changed_file(index: Indexed) -> None:
     index.write("root/a.txt", "red fox\n")
     (index.folder / "root/a.txt").write_text("red hen\n")
     answer = index.ask('"red fox"')
-    assert (answer.hits, answer.stale) == ([], [(1, b"a.txt")])
+    assert (answer.hits, answer.stale) == ([], {(1, b"a.txt"): False})
 
 
 def test_contents_of_no_visible_file_are_not_found(index: Indexed) -> None:

@@ -69,7 +69,7 @@ def test_no_search_fails_or_takes_too_long(index: Indexed) -> None:
         if taken > slowest:
             slowest, asked = taken, (query[:200], params)
         check_answer(answer.hits, answer.extras, params, (query, params))
-        assert answer.stale == [], (query, params)
+        assert answer.stale == {}, (query, params)
     print(f"{COUNT} searches; the slowest took {slowest * 1000:.0f} ms of its thread's time: {asked}")
 
 

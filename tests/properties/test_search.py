@@ -178,7 +178,7 @@ def test_no_query_fails(
     params: dict[str, Any] = {"limit": limit, "offset": offset, "group": group, "max_snippet_chars": chars}
     answer = corpus.index.ask(query, **params, context_lines=context, explain=True)
     assert len(answer.hits) <= limit
-    assert answer.stale == []
+    assert answer.stale == {}
     scores = [hit["score"] for hit in answer.hits]
     assert scores == sorted(scores, reverse=True)
     for hit in answer.hits:

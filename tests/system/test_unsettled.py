@@ -36,6 +36,9 @@ if "livedex_daemon" in sys.orig_argv:
             with open(name, "r+b", buffering=0) as file:
                 file.seek(9)
                 file.write(os.urandom(4).hex().encode())
+        elif name.endswith("growing.log"):
+            with open(name, "ab", buffering=0) as file:
+                file.write(b"and on\\n")
         return data
 
     os.pread = pread
@@ -122,6 +125,22 @@ def test_a_restless_file_that_goes_is_waited_for_no_more(restless: Client, tree:
     wait_until(lambda: restless.call("search", {"query": "restless"})["fresh"], what="a fresh answer")
     assert found(restless, "restless") == []
     wait_until(lambda: restless.call("status")["pending"] == 0, what="nothing pending")
+
+
+def test_a_log_that_always_grows(restless: Client, tree: Tree) -> None:
+    """Its lines are found as soon as they are written, though no reading finds it as large as the one before."""
+    for number in range(10):
+        with (tree / "growing.log").open("a") as log:
+            log.write(f"logword{number}\n")
+        for mode in ("keyword", "exact"):
+            answer = restless.call(
+                "search", {"query": f"logword{number}", "mode": mode, "path": str(tree / "growing.log")}
+            )
+            assert answer["fresh"], answer
+            (hit,) = answer["hits"]
+            assert f"logword{number}" in hit["snippet"]
+    text = restless.call("files/retrieve", {"path": str(tree / "growing.log")})
+    assert text["fresh"] and "logword0\n" in text["chunks"][0]["text"]
 
 
 def test_a_tree_that_never_holds_still(client: Client, tree: Tree) -> None:
