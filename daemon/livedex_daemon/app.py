@@ -221,6 +221,9 @@ class App:
     def look_at_roots(self) -> None:
         self.worker.order(self._look_at_roots).add_done_callback(_told)
         self.reloader.look()
+        merging = self.tidying.merge(self._later)
+        if merging is not None:
+            merging.add_done_callback(_told)
 
     def _look_at_roots(self) -> None:
         self.worker.mend()

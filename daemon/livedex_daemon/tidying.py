@@ -1,5 +1,7 @@
 """Keeps the index in shape once nothing has changed for a while: collects, compacts, checks a slice, frees memory.
 
+What bulk work has left in many pieces is merged sooner, since every search pays for it.
+
 Invariant: it begins only while nothing waits to be indexed, goes in steps of a fraction of a second, and does nothing
 at all while nothing has changed since it last came to its end.
 """
@@ -24,11 +26,14 @@ Later = Callable[[float, Callable[[], object]], None]
 QUIET_S = 20.0  # without a commit, before it begins
 BUDGET_S = 0.2  # of one step
 AGAIN_S = 0.5  # between two steps
+MERGE_QUIET_S = 1.0  # without a commit, before the pieces of bulk work are merged: about a second of one core …
+MERGE_BUDGET_S = 0.05  # … in steps so short that a save is not held up
+MERGE_AGAIN_S = 0.05
 SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
 
 
 class Tidying:
-    """`commit` may be called from any thread, `soon` on the event loop."""
+    """`committed` may be called from any thread, `look` and `merge` on the event loop."""
 
     def __init__(self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving) -> None:
         self._worker = worker
@@ -37,16 +42,39 @@ class Tidying:
         self._serving = serving
         self._last_commit = time.monotonic()
         self._tidy = False
+        self._scattered: bool | None = None  # None: not looked at since the last commit
         self._page = 1  # the first one of the next slice
 
     def committed(self, now: float) -> None:
         self._last_commit = now
         self._tidy = False
+        if not self._scattered:  # a merge that has begun is carried to its end
+            self._scattered = None
+
+    def _rests(self, quiet_s: float) -> bool:
+        quiet = time.monotonic() - self._last_commit > quiet_s
+        return quiet and not self._backlog.pending() and not self._pool.outstanding
+
+    def merge(self, later: Later) -> Future[None] | None:
+        """Begins or goes on merging what bulk work left in pieces; None where there is nothing to do."""
+        if self._scattered is not False and self._rests(MERGE_QUIET_S):
+            return self._worker.order(lambda: self._merge_step(later))
+        return None
+
+    def _merge_step(self, later: Later) -> None:
+        """On the worker's thread."""
+        store = self._worker.store
+        if self._worker.store_fault is not None:
+            return
+        if self._scattered is None:
+            self._scattered = store.is_scattered()
+        if self._scattered:
+            self._scattered = not store.merge(MERGE_BUDGET_S)
+            later(MERGE_AGAIN_S, lambda: self.merge(later))
 
     def look(self, later: Later) -> Future[None] | None:
         """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
-        quiet = time.monotonic() - self._last_commit > QUIET_S
-        if quiet and not self._tidy and not self._backlog.pending() and not self._pool.outstanding:
+        if not self._tidy and self._rests(QUIET_S):
             return self._worker.order(lambda: self._step(later))
         return None
 

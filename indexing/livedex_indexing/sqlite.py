@@ -252,6 +252,16 @@ class Store:
         with translated(self.path):
             return upkeep.maintain(self._db, lambda: self.collect(keep_s) > 0, budget_s)
 
+    def is_scattered(self) -> bool:
+        """Whether bulk work left the postings in so many pieces that searches pay for it."""
+        with translated(self.path):
+            return upkeep.is_scattered(self._db)
+
+    def merge(self, budget_s: float) -> bool:
+        """Merges the postings, in short transactions, for about ``budget_s``; True when they are in one piece."""
+        with translated(self.path):
+            return upkeep.merge(self._db, budget_s)
+
     def purge(self) -> None:
         """All of `maintain`, at once: what no file uses is gone from the file and its log when it returns."""
         while not self.maintain(1.0, keep_s=0.0):

@@ -190,6 +190,20 @@ def test_forgotten_text_is_physically_gone(rig: Rig) -> None:
     assert rig.store.integrity() == []
 
 
+def test_what_many_commits_left_in_pieces_is_merged(rig: Rig) -> None:
+    assert not rig.store.is_scattered()
+    for number in range(14):
+        rig.put(b"f%d" % number, " ".join(f"word{number}x{place}" for place in range(2_000)))
+    assert rig.store.is_scattered()
+    while not rig.store.merge(10.0):
+        pass
+    assert not rig.store.is_scattered()
+    for number in range(14):  # as edits do: what is small beside the rest need not be merged for every one of them
+        rig.put(b"edited", f"edit{number}\n")
+    assert not rig.store.is_scattered()
+    assert rig.store.integrity() == []
+
+
 def test_maintenance_leaves_what_waits_and_purge_does_not(rig: Rig) -> None:
     content = rig.put(b"a", "one")
     rig.store.remove_files(rig.root, [b"a"])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
+from faults import with_code
 from support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
@@ -22,12 +25,17 @@ if "livedex_daemon" in sys.orig_argv:
     jobs.MAINTAIN_EVERY_S, tidying.QUIET_S, tidying.AGAIN_S = 0.3, 0.3, 0.01
 """
 
+LOOKS_OFTEN = """
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon import jobs
+    jobs.ROOTS_EVERY_S = 0.3
+"""
+
 
 @pytest.fixture
 def daemon(tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Daemon:
-    (tmp_path / "seam").mkdir()
-    (tmp_path / "seam" / "sitecustomize.py").write_text(SOON)
-    return start_daemon(PYTHONPATH=str(tmp_path / "seam"))
+    return start_daemon(**with_code(tmp_path / "seam", SOON))
 
 
 @pytest.fixture
@@ -87,6 +95,24 @@ def test_a_changed_byte_is_noticed_without_an_audit(indexed: Client, tree: Tree,
     assert indexed.call("index/audit", {})["differences"] == []
     assert len(found(indexed, "some")) == 198
     wait_until(lambda: not list(home.data.glob("index.db.damaged*")), what="the damaged one being removed")
+
+
+def test_what_bulk_work_left_in_pieces_is_merged_at_once(
+    tmp_path: Path, start_daemon: Callable[..., Daemon], tree: Tree, home: Home
+) -> None:
+    """Maintenance itself would not begin for 20 s."""
+    with start_daemon(**with_code(tmp_path / "seam", LOOKS_OFTEN)).client() as client:
+        add_root(client, tree)
+        for number in range(14):  # each a commit, and so a piece
+            tree.write(f"f{number}.txt", f"some words and number{number}\n" * 30)
+            client.call("sync")
+        wait_until(lambda: pieces(home.data / "index.db") == 1, what="one piece")
+        assert len(found(client, "some")) == 14
+
+
+def pieces(index: Path) -> int:
+    with closing(apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        return int(db.execute("SELECT count(DISTINCT segid) FROM postings_idx").get)
 
 
 def test_searches_go_on_over_what_is_left_of_a_damaged_index(
