@@ -322,6 +322,11 @@ def wait_ready(client: Client, *, timeout: float = 60.0) -> dict[str, Any]:
     return status
 
 
+def codes(client: Client) -> set[str]:
+    """What the daemon's status warns of."""
+    return {warning["code"] for warning in client.call("status")["warnings"]}
+
+
 def found(client: Client, query: str, **params: Any) -> list[str]:
     """The paths, relative to their roots, that a fresh search gives, best first. Not being fresh is a failure."""
     answer = client.call("search", {"query": query, "limit": 1000, "timeout_ms": 20_000, **params})

@@ -144,7 +144,7 @@ class Auditor:
             return "damaged"
         content_hash = hashlib.blake2b(data, digest_size=16).digest()
         if row.status != "indexed":
-            return self._wrongly_left_out(path, row, data, content_hash)
+            return self._wrongly_left_out(root, path, row, data, content_hash)
         if row.content_hash != content_hash or row.state != stat.state:
             return "stale"
         return self._damage(path, row, data)
@@ -153,9 +153,10 @@ class Auditor:
         with self._app.serving.side.readers.connection() as reader:
             return action(reader)
 
-    def _wrongly_left_out(self, path: bytes, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
+    def _wrongly_left_out(self, root: Root, path: bytes, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
         if row.reason == "forgotten":
-            return None if row.content_hash == content_hash else "missing"
+            marked = self._app.marks.is_forgotten(root.path, path, content_hash)
+            return None if marked and row.content_hash == content_hash else "missing"
         if parse.is_binary(data[: parse.BINARY_HEAD]):
             return _unless_skipped(row, "binary")
         if row.status != "failed":

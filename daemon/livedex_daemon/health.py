@@ -268,8 +268,16 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
 def _store_warning(error: str, db_path: str) -> dict[str, str]:
     if error == "FullError":
         return warning("disk_full", f"no room to write {db_path}: indexing waits", "free some space on its disk")
+    if error == "BusyError":
+        return warning(
+            "store_busy",
+            f"another program holds {db_path} locked: indexing waits",
+            f"end what holds it; `fuser {db_path}` names it",
+        )
     return warning(
-        "backend_unavailable", f"{db_path} cannot be written ({error}): indexing waits", "see that its disk is writable"
+        "backend_unavailable",
+        f"{db_path} cannot be written ({error}): indexing waits",
+        "see that its disk is whole and writable",
     )
 
 

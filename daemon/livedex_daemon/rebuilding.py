@@ -65,7 +65,7 @@ class Rebuilder:
         except (OSError, Unavailable) as error:
             raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error
         self._owed = True
-        if cause == "damaged":  # otherwise what stood there is not ours, or cannot be read at all
+        if cause in ("damaged", "unsynced"):  # otherwise what stood there is not ours, or cannot be read at all
             self._remains.open(aside)
 
     def _begin(self, root: Root) -> None:

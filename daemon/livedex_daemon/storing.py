@@ -122,10 +122,14 @@ class Storing:
         return len(rows)
 
     def keep_forgotten(self, root: Root) -> None:
-        """Carries out the marks that outlived the index's own commit after them, in a crash or a power loss."""
+        """Carries out what of the marks the index's own commit after them did not keep, in a crash or a power loss: it
+        is synced later than they. A mark may have come without its row, or gone while its row stands."""
         found = [(self._store.file(root.id, path), digest) for path, digest in self._marks.of_root(root.path)]
         rows = [row for row, digest in found if row is not None and row.content_hash == digest]
         self._take_out(root, [row for row in rows if row.status == "indexed"])
+        held = self._store.forgotten(root.id)
+        freed = [path for path, digest in held if not self._marks.is_forgotten(root.path, path, digest)]
+        self._store.remove_files(root.id, freed)  # as new files they are read by the next walk
 
     def _take_out(self, root: Root, rows: list[FileRow]) -> None:
         if not rows:

@@ -86,7 +86,7 @@ class Tidying:
         if not store.maintain(BUDGET_S):
             later(AGAIN_S, lambda: self.look(later))
             return
-        self._tidy = True
+        self._tidy = store.checkpoint()  # else a reader still needs the log: once more at the next look
         if not self.check_slice():
             self._worker.mend(damaged=True)
         store.release_memory()

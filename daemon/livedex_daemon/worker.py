@@ -189,6 +189,8 @@ class Worker:
                 future.set_exception(error)
                 if isinstance(error, IndexDamaged):
                     self._replace_index("damaged")
+                elif isinstance(error, IndexUnwritable) and self.store_fault is None:
+                    self._store_failed(error)
         return ran
 
     # -- outcomes

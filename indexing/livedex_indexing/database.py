@@ -79,6 +79,7 @@ def open_writer(path: str) -> apsw.Connection:
             _distrust(db)
             db.set_busy_timeout(BUSY_MS)
             db.pragma("cache_size", -WRITER_CACHE_KIB)
+            db.pragma("temp_store", "memory")  # no text in a temporary folder, and no need of room there
             _check_version(db, path)
             _set_up(db, path)
             _make_tables(db)

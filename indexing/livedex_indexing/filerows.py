@@ -32,6 +32,8 @@ _CERTAIN = f"""(status = {STATUSES.index("indexed")}
                OR status = {STATUSES.index("skipped")} AND reason IN ('binary', 'forgotten')) AND settled = 1"""
 _STATES = f"SELECT name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ? AND folder = ?"
 _ALL_STATES = f"SELECT folder, name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ?"
+_FORGOTTEN = f"""SELECT folder, name, content_hash FROM files
+                 WHERE root_id = ? AND status = {STATUSES.index("skipped")} AND reason = 'forgotten'"""
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
 _FIND = "SELECT id, content_id FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
@@ -114,6 +116,10 @@ class FileTable:
     def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
         """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
         return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
+
+    def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
+        """The files of a root that are left out as forgotten, as (path, content hash)."""
+        return [(_join(folder, name), digest) for folder, name, digest in fetch(self._db, _FORGOTTEN, (root_id,))]
 
     def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
         """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""

@@ -56,9 +56,11 @@ class Intact:
             struct.unpack_from(">I", header, 92)[0],
         )
         # The number of pages counts only where it was written together with the counter of changes (SQLite's rule).
-        if changes == pages_at and os.stat(self._path).st_size < pages * (page_bytes if page_bytes > 1 else 65536):
-            return "truncated"
-        return None
+        if changes != pages_at or os.stat(self._path).st_size >= pages * (page_bytes if page_bytes > 1 else 65536):
+            return None
+        # While a reader holds up a part of the log, the first page tells of pages that come with the rest of it.
+        in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+        return "truncated" if in_log == folded else None
 
 
 def _identity(path: str) -> Identity | None:

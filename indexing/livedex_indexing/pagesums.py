@@ -1,13 +1,18 @@
-"""Gives each page of the index file a checksum of its own, so that bytes that changed on the disk are noticed.
+"""Gives each page of the index file a checksum of its own, so that bytes that changed on the disk are noticed, and
+remembers when the disk failed to keep what it was given.
 
 Invariant: every page that the writer puts into the file carries in its last 8 bytes the CRC-32 of what stands before
-them, begun with the page's number. SQLite itself notices changed bytes only where they make no sense to it.
+them, begun with the page's number. SQLite itself notices changed bytes only where they make no sense to it. While the
+writer waits for a disk or a lock, all other threads go on.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
+import os
 import struct
+import time
 import zlib
 from typing import Final
 
@@ -23,7 +28,45 @@ _LOCK_PAGE: Final = (1 << 30) // PAGE_BYTES + 1  # SQLite locks bytes of this pa
 _SUM: Final = struct.Struct("<Q")
 
 
+# Files, by path, of which a sync failed: the kernel counts as written what it could not write, and a later sync that
+# succeeds says nothing of it (Rebello et al., Can Applications Recover from fsync Failures?, USENIX ATC 2020).
+_unsynced: Final[set[str]] = set()
+
+_sync: Final = getattr(os, "fdatasync", os.fsync)  # as SQLite does it: macOS has no other one
+
+
 class _File(apsw.VFSFile):
+    """A file that the writer writes. SQLite calls holding the interpreter's lock: what lasts must give it up."""
+
+    def __init__(self, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
+        super().__init__("", name, flags)
+        self._path = name.filename() if isinstance(name, apsw.URIFilename) else name
+        # Closed with the file and no earlier: closing a descriptor of a database drops the locks on it.
+        self._own = os.open(self._path, os.O_RDWR | os.O_CLOEXEC) if self._path else -1
+        self._named = False
+
+    def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
+        try:
+            if self._own >= 0:
+                _sync(self._own)
+            if not self._named:  # SQLite's own also makes the name of a new file last; the bytes are there by now
+                super().xSync(flags)
+                self._named = True
+        except (OSError, apsw.Error) as error:
+            _unsynced.add(self._path or "")
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise (apsw.FullError if full else apsw.IOError)(
+                f"the disk did not keep what it was given: {error}"
+            ) from error
+
+    def xClose(self) -> None:  # noqa: N802 - SQLite's name
+        super().xClose()
+        own, self._own = self._own, -1
+        if own >= 0:
+            os.close(own)
+
+
+class _PageFile(_File):
     """The index file as the writer writes it: by whole pages, and only when the log is folded into it."""
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
@@ -38,11 +81,34 @@ class _Vfs(apsw.VFS):
         super().__init__(VFS_NAME, "")
 
     def xOpen(self, name: apsw.URIFilename | str | None, flags: list[int]) -> apsw.VFSFile:  # noqa: N802 - SQLite's name
-        kind = _File if flags[0] & apsw.SQLITE_OPEN_MAIN_DB else apsw.VFSFile
-        return kind("", name, flags)
+        if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
+            return _PageFile(name, flags)
+        return _File(name, flags) if flags[0] & apsw.SQLITE_OPEN_WAL else apsw.VFSFile("", name, flags)
+
+    def xFullPathname(self, name: str) -> str:  # noqa: N802 - SQLite's name
+        return os.path.realpath(name)  # APSW takes SQLite's "I followed a link" for a failure
+
+    def xSleep(self, microseconds: int) -> int:  # noqa: N802 - SQLite's name
+        time.sleep(microseconds / 1e6)
+        return microseconds
 
 
 _registered: Final = _Vfs()  # SQLite keeps no reference of its own
+
+
+def is_unsynced(path: str) -> bool:
+    """Whether a sync of the database at ``path`` or of its log failed since `forget_unsynced`."""
+    return not _unsynced.isdisjoint(_names(path))
+
+
+def forget_unsynced(path: str) -> None:
+    """What will stand at ``path`` is another file."""
+    _unsynced.difference_update(_names(path))
+
+
+def _names(path: str) -> tuple[str, str]:
+    real = os.path.realpath(path)  # SQLite resolves links
+    return real, f"{real}-wal"
 
 
 def reserve(db: apsw.Connection) -> None:

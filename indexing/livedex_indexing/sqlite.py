@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import apsw
 
@@ -83,19 +83,27 @@ class Store:
         """
         # Closed first: the last connection to close removes the log by its name, which may be the new file's by then.
         self._db.close()
+        pagesums.forget_unsynced(self.path)
         former = self.generation
         db = open_writer(self.path)
         with translated(self.path):
             db.execute(_SET_GENERATION, (former + 1,))
             self._use(db)
 
-    def loss(self) -> Loss | None:
-        """What happened to the file under us (deleted, replaced, truncated, overwritten), None while nothing did."""
+    def loss(self) -> Loss | Literal["unsynced"] | None:
+        """What happened to the file under us (deleted, replaced, truncated, overwritten), None while nothing did.
+
+        ``unsynced``: the disk failed to keep some of it and keeps things again. Raises IndexUnwritable while it fails.
+        """
         with translated(self.path):
             try:
-                return self._intact.loss()
+                lost = self._intact.loss()
             except OSError as error:
                 raise IndexUnwritable(f"the index {self.path} cannot be read: {error.strerror}") from error
+            if lost is None and pagesums.is_unsynced(self.path):
+                upkeep.fold(self._db)  # what could not be synced is still to be folded: it is tried again
+                return "unsynced"
+            return lost
 
     def prove_writable(self) -> None:
         """Writes and commits what changes nothing. Raises IndexUnwritable or IndexDamaged."""
@@ -230,6 +238,10 @@ class Store:
     def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
         """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
         return self._files.all_states(root_id, limit)
+
+    def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
+        """The files of a root that are left out as forgotten, as (path, content hash)."""
+        return self._files.forgotten(root_id)
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
         """The folders that hold rows, ``path`` itself included, in order of their bytes."""

@@ -48,6 +48,34 @@ DEFECTS = (
         "tests/system/test_crash.py::test_a_mark_that_outlived_the_commit_after_it",
     ),
     Defect(
+        "freed-file-left-out",
+        "a file whose mark went before the commit that indexed it again was lost stays out for good",
+        "livedex_daemon/storing.py",
+        (("        self._store.remove_files(root.id, freed)  # as new files they are read by the next walk\n", ""),),
+        "tests/system/test_crash.py::test_a_mark_that_was_taken_before_the_commit_after_it",
+    ),
+    Defect(
+        "failed-sync-believed",
+        "what the disk was given and did not keep counts as kept once a later sync succeeds",
+        "livedex_indexing/pagesums.py",
+        (('            _unsynced.add(self._path or "")\n', ""),),
+        "tests/indexing/test_pagesums.py::test_a_sync_that_failed_is_remembered_until_there_is_a_new_file",
+    ),
+    Defect(
+        "sync-holds-everybody",
+        "while the disk writes what it was given, nothing else of the daemon goes on",
+        "livedex_indexing/pagesums.py",
+        (("                _sync(self._own)\n", "                pass\n"),),
+        "tests/indexing/test_pagesums.py::test_others_go_on_while_the_disk_syncs",
+    ),
+    Defect(
+        "log-left-after-a-reader",
+        "where a reader needed the log during the maintenance, it is not emptied before the next change",
+        "livedex_daemon/tidying.py",
+        (("        self._tidy = store.checkpoint()", "        self._tidy = True"),),
+        "tests/system/test_tidying.py::test_the_log_is_emptied_once_no_reader_needs_it",
+    ),
+    Defect(
         "delete-and-insert-apart",
         "the old name of a file goes in one commit, the new one comes in another",
         "livedex_daemon/storing.py",
@@ -119,7 +147,7 @@ DEFECTS = (
         "lost-index-unnoticed",
         "an index file that was deleted or replaced under the daemon is written to as if it were there",
         "livedex_indexing/sqlite.py",
-        (("                return self._intact.loss()", "                return None"),),
+        (("                lost = self._intact.loss()", "                lost = None"),),
         "tests/system/test_store_faults.py::test_marks_outlive_the_folder_they_lay_in",
     ),
     Defect(

@@ -130,6 +130,23 @@ def test_something_else_where_the_socket_should_be(home: Home, what: str) -> Non
     assert os.path.lexists(home.socket)
 
 
+def test_a_home_behind_a_link(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+    """As on macOS, where /tmp and /var are links, or where somebody moved their data to another disk."""
+    elsewhere = home.path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (home.path / "link").symlink_to(elsewhere)
+    tree.write("a.txt", "firstword\n")
+    where = {"LIVEDEX_HOME": str(home.path / "link" / "home"), "LIVEDEX_SOCKET": str(home.socket)}
+    daemon = start_daemon(**where)
+    with daemon.client() as client:
+        add_root(client, tree)
+        assert found(client, "firstword") == ["a.txt"]
+    daemon.restart()
+    with daemon.client() as client:
+        assert found(client, "firstword") == ["a.txt"]
+    assert (elsewhere / "home" / "data" / "index.db").is_file()
+
+
 def test_a_stale_socket_is_replaced(home: Home) -> None:
     with socket.socket(socket.AF_UNIX) as left_behind:
         left_behind.bind(str(home.socket))

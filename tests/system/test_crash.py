@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from faults import with_code
 from livedex_indexing.marks import Marks
 from livedex_ipc.errors import LivedexError
 from rebuilt import assert_as_rebuilt
@@ -129,6 +130,28 @@ def test_a_mark_that_outlived_the_commit_after_it(home: Home, tree: Tree, start_
     with daemon.client() as client:
         assert found(client, "goneword") == []
         assert found(client, "keptword otherword") == ["d/other.txt", "kept.txt"]
+    assert_as_rebuilt(daemon)
+
+
+def test_a_mark_that_was_taken_before_the_commit_after_it(
+    tree: Tree, home: Home, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    """The other way round: a file was indexed again on demand, its mark is gone for good, the power took the commit."""
+    settles_at_once = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"  # else it is read again anyway
+    tree.write_all({"kept.txt": "keptword\n", "d/again.txt": "againword\n", "d/forgotten.txt": "forgottenword\n"})
+    daemon = start_daemon(**with_code(tmp_path / "seam", settles_at_once))
+    with daemon.client() as client:
+        add_root(client, tree)
+        for name in ("d/again.txt", "d/forgotten.txt"):
+            assert client.call("files/delete", {"path": str(tree / name)}) == {"deleted": 1}
+        assert client.call("index/audit", {})["differences"] == []
+        daemon.kill()
+    marks = Marks(str(home.data / "forgotten.db"))
+    assert marks.clear(os.fsencode(tree.path), b"d/again.txt") == 1
+    marks.close()
+    daemon.start()
+    with daemon.client() as client:
+        assert found(client, "againword forgottenword keptword") == ["d/again.txt", "kept.txt"]
     assert_as_rebuilt(daemon)
 
 

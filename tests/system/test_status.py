@@ -11,16 +11,12 @@ import pytest
 
 from faults import Disk, needs_namespaces, with_code, with_small_disk
 from livedex_ipc.errors import Unavailable
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 CHANGES = 40
-
-
-def codes(client: Client) -> set[str]:
-    return {warning["code"] for warning in client.call("status")["warnings"]}
 
 
 def test_freshness_is_measured_change_by_change(client: Client, tree: Tree) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from faults import Disk, injected, needs_namespaces, with_small_disk
 from livedex_ipc.errors import Unavailable
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -22,10 +22,6 @@ Fault = Callable[[Daemon, Home], AbstractContextManager[None]]
 
 if sys.platform != "linux":
     pytest.skip("namespaces and strace are Linux's", allow_module_level=True)
-
-
-def codes(client: Client) -> set[str]:
-    return {warning["code"] for warning in client.call("status")["warnings"]}
 
 
 @pytest.fixture

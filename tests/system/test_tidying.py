@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,13 @@ import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon import jobs, tidying
     jobs.MAINTAIN_EVERY_S, tidying.QUIET_S, tidying.AGAIN_S = 0.3, 0.3, 0.01
+    step = tidying.Tidying._step
+
+    def told(self, later):
+        step(self, later)
+        tidying.log.info("tidied")
+
+    tidying.Tidying._step = told
 """
 
 LOOKS_OFTEN = """
@@ -80,6 +88,23 @@ def test_what_is_forgotten_or_shut_out_is_physically_gone(
     wait_until(lambda: not any(canary in held(home) for canary in canaries), what="the words being gone")
     assert os.path.getsize(home.data / "index.db-wal") == 0
     assert len(found(indexed, "some")) == 200
+
+
+def test_the_log_is_emptied_once_no_reader_needs_it(indexed: Client, tree: Tree, home: Home) -> None:
+    """Somebody looks into the index with a SQL tool and leaves it open: the log can only grow meanwhile."""
+    log = home.data / "index.db-wal"
+    with closing(sqlite3.connect(f"file:{home.data / 'index.db'}?mode=ro", uri=True, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM files").fetchone() == (200,)
+        looked = home.logs().count("tidied")
+        tree.write("later.txt", "laterword\n")
+        assert found(indexed, "laterword") == ["later.txt"]
+        wait_until(lambda: home.logs().count("tidied") > looked, what="the maintenance")
+        assert log.stat().st_size > 0
+        assert reader.execute("SELECT count(*) FROM files").fetchone() == (200,), "what it reads is one state"
+        assert indexed.call("status")["state"] == "ready"
+    wait_until(lambda: log.stat().st_size == 0, what="the log being emptied")
+    assert found(indexed, "laterword") == ["later.txt"]
 
 
 def test_a_changed_byte_is_noticed_without_an_audit(indexed: Client, tree: Tree, home: Home) -> None:

@@ -8,7 +8,7 @@ import sys
 
 from support import Daemon, Home, Tree, add_root, found, wait_until
 
-MANY = 6
+MANY = 10
 
 
 def start(home: Home) -> subprocess.Popen[str]:
