@@ -81,7 +81,7 @@ class Large:
             query += f" {filters.pop('terms', '')}"
             params |= filters
         answer = self.index.ask(query.strip(), **params)
-        assert answer.stale == [], "none of the many was even looked at"
+        assert not answer.stale, "none of the many was even looked at"
         return answer
 
     def hits(self, query: str, *names: str, **params: Any) -> list[dict[str, Any]]:
