@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import corpus, idle, indexing, lines, searching, standing
+from bench import beside, corpus, idle, indexing, lines, searching, standing
 from bench.figures import HEADER, Figure
 from bench.server import server
 
@@ -41,6 +41,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[Figure]:
             *searching.fresh_after_edit(running, edits, options.searches),
             *searching.command(running, max(10, options.searches // 10)),
             *idle.idle(running, options.idle),
+            *beside.beside(running, indexed, folder, options.mixed),
             *standing.standing(indexed, folder),
         ]
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from livedex_indexing.backend import Query
+from livedex_indexing.database import varints
 from livedex_indexing.query import is_phrase, is_prefix
 from livedex_indexing.readpool import Reader
 from livedex_indexing.repairing import Repair
@@ -21,6 +22,8 @@ from livedex_indexing.terms import parts_of
 MAX_WORDS: Final = 64  # the rarest so many count
 _MAX_UNITS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
+_MANY: Final = 1_000  # chunks: of a word in so many it takes long to count them, and a few more change nothing
+_SAME_SIZE: Final = 0.02  # by which share the number of all chunks may differ for that
 _REMEMBERED: Final = 10_000  # counts of words, about 2 MB
 _SENTENCE: Final = 8  # a longer run of Chinese, Thai … that stands nowhere is not one word, but many
 
@@ -41,7 +44,7 @@ STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
 _COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
 _COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
 _COUNT_PATHS = "SELECT count(*) FROM paths WHERE paths MATCH ?"
-_COUNT_ALL = "SELECT count(*) FROM chunks"
+_TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the number of rows, then of words
 
 
 class Unit(NamedTuple):
@@ -101,31 +104,49 @@ class Asked(NamedTuple):
 
 
 class WordCounts:
-    """How many rows hold a word: read once a generation, since a common word's list is long to read."""
+    """How many rows hold a word: read once a generation, since a common word's list is long to read.
 
-    def __init__(self, generation: int) -> None:
+    While much is indexed there are several generations a second: of common words the number in the ``former`` one is
+    taken, as long as the index has hardly grown. Of any other an old number would hide what is new.
+    """
+
+    def __init__(self, generation: int, former: WordCounts | None = None) -> None:
         self.generation = generation
         self.chunks: int | None = None
         self._known: dict[str, tuple[int, int]] = {}
+        self._many: dict[str, int] = {} if former is None else former._many
+        self._counted_at: int = 0 if former is None else former._counted_at  # all chunks, when these were counted
         self.meant: dict[str, list[Unit]] = {}  # by words that stand nowhere
 
     def all_chunks(self, reader: Reader) -> int:
         if self.chunks is None:
-            self.chunks = int(reader.one(_COUNT_ALL))
+            totals = reader.one(_TOTALS)
+            self.chunks = varints(totals)[0] if totals else 0
+            if abs(self.chunks - self._counted_at) > _SAME_SIZE * self._counted_at:
+                self._many, self._counted_at = {}, self.chunks
         return self.chunks
 
     def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> tuple[int, int]:
         """(chunks, paths) that hold it."""
         known = self._known.get(match)
         if known is None:
-            if len(stems) == 1 and not prefix:
-                rows = reader.one(_COUNT_TERM, (stems[0],)) or 0
-            else:
-                rows = reader.one(_COUNT_ROWS, (match,))
+            rows = self._rows(reader, match, stems, prefix)
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (match,)))
         return known
+
+    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+        self.all_chunks(reader)  # first: it forgets the numbers of an index of another size
+        rows = self._many.get(match)
+        if rows is None:
+            if len(stems) == 1 and not prefix:
+                rows = int(reader.one(_COUNT_TERM, (stems[0],)) or 0)
+            else:
+                rows = int(reader.one(_COUNT_ROWS, (match,)))
+            if rows >= _MANY and len(self._many) < _REMEMBERED:
+                self._many[match] = rows
+        return rows
 
 
 def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:

@@ -106,6 +106,21 @@ def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any
     return db.execute(sql, values).fetchall()
 
 
+def varints(data: bytes) -> list[int]:
+    """The numbers of an FTS5 record: SQLite's varints, high bits first."""
+    numbers, value, length = [], 0, 0
+    for byte in data:
+        length += 1
+        if length == 9:
+            value = value << 8 | byte
+        else:
+            value = value << 7 | byte & 0x7F
+        if length == 9 or byte < 0x80:
+            numbers.append(value)
+            value, length = 0, 0
+    return numbers
+
+
 def _make_private(path: str) -> None:
     """SQLite gives the WAL and its index the mode of the database: so one mode, set whatever the umask, serves all.
 

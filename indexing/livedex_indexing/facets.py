@@ -13,6 +13,7 @@ from typing import Final
 
 from livedex_indexing.asked import Asked, any_of
 from livedex_indexing.backend import KINDS
+from livedex_indexing.filters import OF_CONTENT
 from livedex_indexing.holding import Held
 from livedex_indexing.paths_text import display_path
 from livedex_indexing.postings import admitted_chunks
@@ -31,7 +32,8 @@ _WHOLE = f"""{_SORT} FROM contents t CROSS JOIN chunks c ON c.id BETWEEN t.first
              WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NAMED = "SELECT rowid FROM paths WHERE paths MATCH ? AND {}"
 _FILES = "SELECT d.id, d.content_id, d.root_id FROM files d WHERE {}"
-_FILES_OF = f"{_FILES} AND d.content_id IN (SELECT value FROM json_each(?))"
+_FILES_OF = f"""SELECT d.id, d.content_id, d.root_id FROM {OF_CONTENT}
+                WHERE {{}} AND d.content_id IN (SELECT value FROM json_each(?))"""
 _FILES_BY_ID = _FILES.format("d.id IN (SELECT value FROM json_each(?))")
 _LANGUAGES = "SELECT id, name FROM languages"
 _PLACES: Final = {"kinds": 1, "languages": 2}  # in a `Sort`

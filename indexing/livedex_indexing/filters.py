@@ -26,6 +26,9 @@ MANY_ROWS: Final = 5_000  # hold the words: to ask each of them for its language
 FEW_FILES: Final = 1_000
 MOST_BOUNDS: Final = 20  # of globs: as many more would cost what they save
 
+# A row ``d`` that is found by its content: where a root is asked for too, SQLite would rather look through all of that.
+OF_CONTENT: Final = "files d INDEXED BY files_by_content"
+
 _TABLES = """
 CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);
 CREATE TEMP TABLE IF NOT EXISTS admitted (id INTEGER PRIMARY KEY);
@@ -172,7 +175,7 @@ def _chunks(filters: Filters, listed: bool) -> Condition:
         return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
     if files.sql == _INDEXED:
         return filters.chunks
-    of_files = f"(SELECT count(*) FROM files d WHERE d.content_id = c.content_id AND {files.sql}) > 0"
+    of_files = f"(SELECT count(*) FROM {OF_CONTENT} WHERE d.content_id = c.content_id AND {files.sql}) > 0"
     return filters.chunks.and_(Condition(of_files, files.values))
 
 

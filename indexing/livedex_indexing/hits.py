@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.backend import KINDS, Kind
-from livedex_indexing.filters import Admission
+from livedex_indexing.filters import OF_CONTENT, Admission
 from livedex_indexing.live import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.marking import Marker, Span
 from livedex_indexing.parse import decode_slice
@@ -32,7 +32,7 @@ _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_e
 _FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
                   ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
                   WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
-_COPIES = f"""SELECT d.content_id, {COPY} FROM files d
+_COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
               WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
               ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),
               d.folder, d.name, d.root_id"""

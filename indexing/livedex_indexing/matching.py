@@ -15,7 +15,7 @@ from typing import Final
 
 from livedex_indexing import postings
 from livedex_indexing.asked import Asked, Unit, any_of
-from livedex_indexing.filters import holding_admitted
+from livedex_indexing.filters import OF_CONTENT, holding_admitted
 from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
@@ -33,9 +33,9 @@ _NOT_NAMED: Final[tuple[float, float, Sequence[int]]] = (0.0, 0.0, ())
 
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
-_COPIES_OF = """SELECT d.content_id, d.id, d.root_id, d.folder, d.name,
-                (SELECT chunks FROM contents WHERE id = d.content_id) FROM files d
-                WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {}"""
+_COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name,
+                (SELECT chunks FROM contents WHERE id = d.content_id) FROM {OF_CONTENT}
+                WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _ROOTS = "SELECT id, path FROM roots"
 _CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
                 ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1

@@ -142,7 +142,7 @@ class Searcher:
         """What is known of how rare words are, begun anew with each generation."""
         with self._lock:
             if self._counts.generation != generation:
-                self._counts = WordCounts(generation)
+                self._counts = WordCounts(generation, self._counts)
             return self._counts
 
     @property

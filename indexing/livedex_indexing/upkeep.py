@@ -12,7 +12,7 @@ from typing import Final
 
 import apsw
 
-from livedex_indexing.database import BUSY_MS, fetch
+from livedex_indexing.database import BUSY_MS, fetch, varints
 
 _MERGE_PAGES: Final = 250  # of one step: about 12 ms
 _VACUUM_PAGES: Final = 1_000
@@ -120,26 +120,11 @@ def _wrong_totals(db: apsw.Connection, table: str) -> list[str]:
     rows = 0
     sums: list[int] = []
     for (sizes,) in db.execute(f"SELECT sz FROM {table}_docsize"):
-        counts = _varints(sizes)
+        counts = varints(sizes)
         sums = [have + more for have, more in zip(sums, counts, strict=True)] if rows else counts
         rows += 1
-    totals = _varints(kept[0][0]) if kept else []
+    totals = varints(kept[0][0]) if kept else []
     return [] if totals == [rows, *sums] or not (rows or any(totals)) else [f"the totals of {table} are wrong"]
-
-
-def _varints(data: bytes) -> list[int]:
-    """The numbers of an FTS5 record: SQLite's varints, high bits first."""
-    numbers, value, length = [], 0, 0
-    for byte in data:
-        length += 1
-        if length == 9:
-            value = value << 8 | byte
-        else:
-            value = value << 7 | byte & 0x7F
-        if length == 9 or byte < 0x80:
-            numbers.append(value)
-            value, length = 0, 0
-    return numbers
 
 
 def _steps(db: apsw.Connection, collect: Callable[[], bool]) -> Generator[None]:

@@ -190,3 +190,65 @@ def test_no_filter_becomes_a_lookup_for_each_row(
                 tables = tuple(f"SCAN {name} VIRTUAL" for name in ("postings", "paths", "exact"))
                 scan = next(step for step in plan if step.startswith(tables))
                 assert "=" not in scan.rpartition(":")[2], (sql, plan)
+
+
+@pytest.mark.parametrize("ahead", [2, 4, 30])
+def test_the_best_rows_are_the_same_however_many_were_ranked_before_the_filter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
+) -> None:
+    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 3)
+    monkeypatch.setattr("livedex_indexing.filters.FEW_FILES", 0)
+    with Indexed(tmp_path, ("one", "two")) as index:
+        for number in range(12):
+            index.write(f"{'one' if number % 3 else 'two'}/f{number}.txt", f"walrus {'tusk ' * number}\n")
+            index.write(f"two/other{number}.txt", f"neither word {number}\n")
+            index.write(f"one/other{number}.txt", f"nor here {number}\n")
+        roots = [str(tmp_path / "two")]
+        monkeypatch.setattr("livedex_indexing.postings.AHEAD_ROWS", 0)  # the filter is asked of every row
+        wanted = index.search("walrus tusk", roots=roots)
+        monkeypatch.setattr("livedex_indexing.postings.AHEAD_ROWS", ahead)
+        assert index.search("walrus tusk", roots=roots) == wanted
+        assert sorted(hit["relative_path"] for hit in wanted) == ["f0.txt", "f3.txt", "f6.txt", "f9.txt"]
+        assert len({hit["score"] for hit in wanted}) == 4
+
+
+def test_a_root_among_others_is_found_by_its_contents(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its rows, all of a large root would be looked through for the copies of ten hits."""
+    plans: list[str] = []
+    rows = Reader.rows
+
+    def noted(reader: Reader, sql: str, values: Any = ()) -> list[tuple[Any, ...]]:
+        if "d.content_id IN (SELECT value" in sql:
+            plans.extend(row[3] for row in rows(reader, f"EXPLAIN QUERY PLAN {sql}", values))
+        return rows(reader, sql, values)
+
+    index.write("root/a.txt", "walrus tusk\n")
+    monkeypatch.setattr("livedex_indexing.filters.FEW_FILES", 0)
+    monkeypatch.setattr(Reader, "rows", noted)
+    assert len(index.search("walrus", roots=[str(index.folder / "root")], facets=["roots"])) == 1
+    assert len([plan for plan in plans if plan.startswith("SEARCH d USING INDEX files_by_content")]) == 3
+
+
+def test_how_many_chunks_hold_a_common_word_is_kept_while_the_index_hardly_grows(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("livedex_indexing.asked._MANY", 5)
+    monkeypatch.setattr("livedex_indexing.asked._SAME_SIZE", 0.3)
+    counted: list[str] = []
+    one = Reader.one
+
+    def noted(reader: Reader, sql: str, values: Any = ()) -> Any:
+        if "temp.vocabulary" in sql:
+            counted.append(values[0])
+        return one(reader, sql, values)
+
+    monkeypatch.setattr(Reader, "one", noted)
+    for number in range(6):
+        index.write(f"root/f{number}.txt", "walrus\n" + "\n" * number)
+    assert len(index.search("walrus tusk")) == 6
+    index.write("root/new.txt", "walrus tusk\n")
+    assert index.found("walrus tusk")[0] == "new.txt"
+    assert counted == ["walru", "tusk", "tusk"], "what is rare is counted anew, or what is new would not be found"
+    index.write("root/many.txt", "other\n" * 40)
+    assert len(index.search("walrus")) == 7
+    assert counted[3:] == ["walru"]
