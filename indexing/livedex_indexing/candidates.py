@@ -5,27 +5,40 @@ words hold, a content that came after the words were read) everything is.
 
 A stretch of text is cut where the tokenizer cuts: a word in its middle stands there whole, one at its edge may be a
 piece of a longer word. The index has no case and no diacritics: a letter is looked for in every form it may take there.
+
+Words that stand side by side in the pattern do so in the line, and the postings have stems in the order of the text:
+where the words alone leave many contents, a phrase leaves few. It may go over the border of two chunks where that parts
+a line: then the second begins with one of its words, or with the end of one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import islice, product
+from math import prod
 from typing import Final, NamedTuple
 
 import re2
 
+from livedex_indexing.postings import contents_matching
 from livedex_indexing.readpool import Reader
 from livedex_indexing.required import Need
+from livedex_indexing.spaceless import spelled
 from livedex_indexing.vocabulary import Words
 
 TOO_MANY: Final = 1_000  # words that hold a piece: it tells too little
 LOOKUPS: Final = 64  # stretches of text that are looked up for one pattern
 FEW: Final = 16  # contents: to read them is quicker than to ask on
+MANY: Final = 100  # contents, from which on phrases are asked for
+ALTERNATIVES: Final = 3  # a phrase costs 50 to 200 µs, as much as so many contents that are read
+LONGEST_PHRASE: Final = 16  # words
 _FORMS: Final = 8  # ways to write one piece
 
 _HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
+_BEGINNING = "SELECT rowid FROM postings WHERE postings MATCH ?"
+_CONTENTS_OF = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 # Everywhere that letters with a case are; `_cased` picks them.
 _CASED_RANGES: Final = (
@@ -37,11 +50,12 @@ _CASED_RANGES: Final = (
 
 class WordPiece(NamedTuple):
     """A word of which ``forms`` says how it may be written, whole to the left (``begins``) and right (``ends``) or
-    perhaps going on there."""
+    perhaps going on there. ``follows``: nothing but signs and blanks parts it from the piece before."""
 
     forms: tuple[str, ...]
     begins: bool
     ends: bool
+    follows: bool = False
 
 
 def candidates(reader: Reader, need: Need, words: Words) -> set[int] | None:
@@ -80,18 +94,33 @@ class _Lookup:
         return self._known[string]
 
     def _look_up(self, string: str) -> frozenset[int] | None:
-        """The contents with a word for each piece of the string."""
-        tests: list[list[str]] = []
-        for piece in word_pieces(string, self._reader):
-            found = self._words_of(piece)
-            if found is not None:
-                tests.append(found)
+        """The contents with a word for each piece of the string, side by side where the pieces are."""
+        pieces = [(piece, self._words_of(piece)) for piece in word_pieces(string, self._reader)]
+        tests = [words for _, words in pieces if words is not None]
         if not tests:
             return None
         if not all(tests):
             return frozenset()
         match = " AND ".join(sorted({f"({' OR '.join(_quoted(words))})" for words in tests}))
-        return frozenset(row[0] for row in self._reader.rows(_HOLDING, (match,)))
+        found = frozenset(row[0] for row in self._reader.rows(_HOLDING, (match,)))
+        for phrase in phrases(pieces):
+            most = len(found) // ALTERNATIVES
+            if len(found) > MANY and prod(map(len, phrase)) <= most:
+                found &= self._side_by_side(phrase, most)
+        return found
+
+    def _side_by_side(self, phrase: Sequence[Sequence[str]], most: int) -> set[int]:
+        """The contents in which the words of a phrase may stand side by side. For borders of chunks at most so many
+        words are looked for."""
+        reader, torn = self._reader, self._words.torn
+        found = contents_matching(reader, f"body : ({' OR '.join(_quoted(map(' '.join, product(*phrase))))})")
+        if not torn:
+            return found
+        ends = {word[at:] for place, words in enumerate(phrase) for word in words for at in range(not place, len(word))}
+        if len(ends) <= most:
+            begin = " OR ".join(f"^{end}" for end in _quoted(sorted(ends)))
+            torn = torn.intersection(row for (row,) in reader.rows(_BEGINNING, (f"body : ({begin})",)))
+        return found.union(row for (row,) in reader.rows(_CONTENTS_OF, (json.dumps(sorted(torn)),)))
 
     def _words_of(self, piece: WordPiece) -> list[str] | None:
         """The words of the index that a piece may be of; None when they are too many."""
@@ -109,26 +138,58 @@ def word_pieces(string: str, reader: Reader) -> list[WordPiece]:
     pieces: list[WordPiece] = []
     forms: list[frozenset[str]] = []
     begins = False  # whether the piece under way is known to begin its word
+    follows = False
     for char in string:
         found = _written(char, reader)
         if found:
             forms.append(found)
             continue
         parts = found is None
-        pieces += _piece(forms, begins=begins, ends=parts)
+        made = _piece(forms, begins=begins, ends=parts, follows=follows)
+        pieces += made
+        follows = parts and (bool(made) or (follows and not forms))
         forms, begins = [], parts
-    return pieces + _piece(forms, begins=begins, ends=False)
+    return pieces + _piece(forms, begins=begins, ends=False, follows=follows)
 
 
-def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool) -> list[WordPiece]:
+def phrases(pieces: Sequence[tuple[WordPiece, list[str] | None]]) -> list[list[list[str]]]:
+    """Rows of words that stand side by side wherever the pieces do, each with all that may stand in its place: first
+    rows of words that are known whole, then each piece at an edge with the word beside it."""
+    rows: list[list[list[str]]] = [[]]
+    edges: list[list[list[str]]] = []
+    before: list[str] | None = None
+    for piece, words in pieces:
+        whole = piece.begins and piece.ends
+        side = _as_in_postings(piece, words)
+        if not (whole and side and piece.follows) or len(rows[-1]) == LONGEST_PHRASE:
+            rows.append([])
+        if whole and side:
+            rows[-1].append(side)
+        if before and side and piece.follows and not (whole and len(rows[-1]) > 1):
+            edges.append([before, side])
+        before = side
+    return [row for row in rows if len(row) > 1] + edges
+
+
+def _as_in_postings(piece: WordPiece, words: list[str] | None) -> list[str] | None:
+    """The words that a piece may be of as the postings have them, beside the next or the last one; None where they may
+    have something else: ASCII is never changed, but a script without blanks parts a word."""
+    if words is None or not "".join(piece.forms).isascii():
+        return None
+    if piece.begins and piece.ends:
+        return words
+    return sorted({spelled(word).split()[-1 if piece.ends else 0] for word in words})
+
+
+def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool, follows: bool) -> list[WordPiece]:
     ways = 1
     for place, form in enumerate(forms):
         ways *= len(form)
         if ways > _FORMS:  # the ways multiply: the piece is cut there, and its rest looked up by itself
-            left = _piece(forms[:place], begins=begins, ends=False)
-            return left + _piece(forms[place:], begins=False, ends=ends)
+            left = _piece(forms[:place], begins=begins, ends=False, follows=follows)
+            return left + _piece(forms[place:], begins=False, ends=ends, follows=False)
     whole = tuple(sorted("".join(letters) for letters in product(*forms)))
-    return [WordPiece(whole, begins, ends)] if any(whole) else []
+    return [WordPiece(whole, begins, ends, follows)] if any(whole) else []
 
 
 def _written(char: str, reader: Reader) -> frozenset[str] | None:

@@ -113,7 +113,11 @@ def admitted_chunks(reader: Reader, ids: Collection[int], admission: Admission) 
 
 def contents_holding(reader: Reader, unit: Unit) -> set[int]:
     """The contents with a chunk that matches, whatever the filters."""
-    return {row[0] for row in reader.rows(_HOLDING, (unit.match,))} if unit.rows else set()
+    return contents_matching(reader, unit.match) if unit.rows else set()
+
+
+def contents_matching(reader: Reader, match: str) -> set[int]:
+    return {row for (row,) in reader.rows(_HOLDING, (match,))}
 
 
 def _balanced(rare: Sequence[Unit], common: Sequence[Unit]) -> tuple[str, float]:

@@ -1,6 +1,7 @@
 """What every text that an expression matches must hold: pieces of words, found without understanding the expression.
 
-Invariant: a text that matches holds what is required here. What is not understood requires nothing.
+Invariant: a text that matches holds what is required here, however many blanks and signs stand in the place of some.
+What is not understood requires nothing.
 
 Strings are put together along the expression as far as it allows few of them (``(foo|bar)_x+`` gives ``foo_x`` and
 ``bar_x``), after Cox's "Regular Expression Matching with a Trigram Index", with whole strings in the place of trigrams.
@@ -83,10 +84,13 @@ class _Group:
         self.items = []
 
     def repeat(self, piece: Piece) -> None:
-        """The last item, as often as the piece says."""
+        """The last item, as often as the piece says. Many blanks and signs part words as one does."""
         info, _, _ = self.items.pop()
-        if piece.least == 0 and piece.most == 1 and info.strings is not None:
+        parting = info.strings is not None and not any(_tells(char) for string in info.strings for char in string)
+        if info.strings is not None and piece.least == 0 and (piece.most == 1 or (parting and piece.most != 0)):
             self.items.append(_Item(_limited(info.strings | {""})))
+        elif parting:
+            self.items.append(_Item(info, min(piece.least, 1)))
         else:
             self.items.append(_Item(info, piece.least, piece.most is None or piece.most > piece.least))
 

@@ -24,18 +24,22 @@ _NEWEST = "SELECT (SELECT coalesce(max(id), 0) FROM contents), (SELECT value FRO
 _LATER_THAN = """SELECT (SELECT count(*) FROM contents WHERE id > ?),
                  (SELECT value FROM state WHERE name = 'rewritten')"""
 _COUNT = "SELECT count(*) FROM contents"
+# A chunk begins in the line in which the one before it ends.
+_TORN = """SELECT b.id FROM chunks b JOIN chunks a ON a.id = b.id - 1 AND a.content_id = b.content_id
+           WHERE b.start_line = a.end_line"""
 _WORDS = "SELECT CAST(term AS BLOB) FROM temp.written WHERE term > CAST(? AS TEXT) ORDER BY term LIMIT ?"
 _HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
 
 
 class Words(NamedTuple):
     """``text`` has a line feed before and behind each word. ``cut``: contents with a word that FTS5 cut, of which
-    nothing is known either."""
+    nothing is known either. ``torn``: chunks that begin inside a line."""
 
     text: bytes
     newest: int
     cut: frozenset[int]
     rewritten: int
+    torn: frozenset[int] = frozenset()
 
     def holding(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
         """The words that hold a piece, begin with it, end with it, or are it."""
@@ -87,7 +91,8 @@ class Vocabulary:
             self._read.append(b"".join([word + b"\n" for word in found if len(word) < _CUT]))
             self._last = found[-1]
         cut = {row[0] for word in self._cut for row in reader.rows(_HOLDING, (_beginning(word),))}
-        words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten)
+        torn = frozenset(row for (row,) in reader.rows(_TORN))
+        words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten, torn)
         self._began, self._read, self._last, self._cut = None, [], b"", []
         return words
 

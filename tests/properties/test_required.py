@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+import re2
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexed import Indexed
+from indexed import Indexed, chunked
+from livedex_indexing.backend import Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.candidates import candidates
 from livedex_indexing.expression import BadPattern, read
 from livedex_indexing.pattern import Pattern
@@ -39,7 +43,7 @@ LINES = st.text(LETTERS, max_size=24)
 
 
 def holds(need: Need, line: str) -> bool:
-    """What parts words is alike to a need: each such character is a blank here."""
+    """What parts words is alike to a need, and how much of it there is: a blank here."""
     if need.strings:
         return any(_plain(string) in line for string in need.strings)
     parts = [holds(part, line) for part in need.parts]
@@ -47,7 +51,7 @@ def holds(need: Need, line: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    return "".join(char.lower() if char.isalnum() else " " for char in text)
+    return re.sub(" +", " ", "".join(char.lower() if char.isalnum() else " " for char in text))
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,9 @@ def _plain(text: str) -> str:
         ("a(b|c)d", [{"abd", "acd"}]),
         ("(foo|.*)x", [{"x"}]), ("^ab$", [{"\nab\n"}]), ("(ab){2}c", [{"ababc"}]), ("a{0}b", [{"b"}]),
         ("x*", []), (".", []),
-        ("[Ab]c", [{"ac", "bc"}]), ("[^a]c", [{"c"}]), ("a\\s+b", [{"a "}, {" b"}]),
+        ("[Ab]c", [{"ac", "bc"}]), ("[^a]c", [{"c"}]), ("a\\s+b", [{"a b"}]), ("a\\s*b", [{"ab", "a b"}]),
+        ("a[ ,]{2,9}b", [{"a b"}]), ("(a )+b", [{"a "}, {"a b"}]), ("a( |-){0}b", [{"ab"}]),
+        ("a(, )*b", [{"ab", "a, b"}]),
         ("a{2,}b", [{"aa"}, {"ab"}]),
         ("->", []),
     ],
@@ -125,3 +131,62 @@ def test_what_matches_is_a_candidate(index: Indexed, text: str) -> None:
             if found is not None and any(pattern.lines(data.encode(), 100, bool)):
                 row = reader.one("SELECT content_id FROM files WHERE name = ?", (f"{number}.txt".encode(),))
                 assert row in found, data[:40]
+
+
+PROSE = (
+    "static int ret = of_this(function);\nthe red  fox, a_red_fox and\tthe red\u00a0fox\n",
+    "一个struct result {\nindex成员的struct result\n在struct\u200bresult ｘstruct result é-struct result\n"
+    "长monkey business\n",
+    "relational generalization of ties; dying dies tied\nthe ties died, its generalizations of the ties\n",
+    "naïve struct no\u0308w a naive struct, ΣΑΣ σας The End\nü\0ü result\nmy cat ι dog\n",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def parted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, int], tuple[Indexed, int]]]:
+    """Indexes of each text, cut as usual (0) and every so many characters, whatever stands there: by text and size."""
+    made: dict[tuple[str, int], tuple[Indexed, int]] = {}
+    for size in (0, 1, 4, 9):
+        index = Indexed(tmp_path_factory.mktemp("parted"))
+        for text in PROSE:
+            data = text.encode()
+            digest = hashlib.blake2b(data, digest_size=16).digest()
+            content = chunked(data) if size == 0 else _cut(text, size)
+            made[text, size] = index, index.store.add_content(digest, b"any", len(data), content)
+    yield made
+    for index in {id(index): index for index, _ in made.values()}.values():
+        index.__exit__()
+
+
+def _cut(text: str, size: int) -> ChunkedContent:
+    chunks: list[Chunk] = []
+    for at in range(0, len(text), size):
+        piece, line = text[at : at + size], text.count("\n", 0, at) + 1
+        last = line + piece.count("\n") - piece.endswith("\n")
+        first = len(text[:at].encode())
+        end = first + len(piece.encode())
+        chunks.append(Chunk(len(chunks), piece, "", "plain", None, None, None, line, last, first, end, {}))
+    return ChunkedContent("plain", None, "utf-8", False, chunks, [ChunkTerms("", "", "")] * len(chunks))
+
+
+@given(st.data(), st.sampled_from(PROSE), st.sampled_from([0, 1, 4, 9]))
+@settings(max_examples=400)
+def test_words_side_by_side_are_found_over_the_borders_of_chunks(
+    parted: dict[tuple[str, int], tuple[Indexed, int]], data: st.DataObject, text: str, size: int
+) -> None:
+    line = data.draw(st.sampled_from(text.splitlines()))
+    start = data.draw(st.integers(0, len(line) - 1))
+    wanted = line[start : start + data.draw(st.integers(1, 40))]
+    wanted = data.draw(st.sampled_from([wanted, wanted.lower()]))
+    loose = data.draw(st.booleans())
+    words = re.split(r"\s+", wanted) if loose else [wanted]
+    pattern = Pattern(r"\s+".join(map(re2.escape, words)) if loose else wanted, exact=not loose)
+    if not any(pattern.lines(text.encode(), 100, bool)):
+        return
+    index, content_id = parted[text, size]
+    with pytest.MonkeyPatch.context() as patch, index.pool.connection() as reader:
+        patch.setattr("livedex_indexing.candidates.MANY", 0)
+        patch.setattr("livedex_indexing.candidates.FEW", 0)
+        patch.setattr("livedex_indexing.candidates.ALTERNATIVES", 0.01)
+        found = candidates(reader, pattern.needs, Vocabulary().words(reader))
+    assert found is None or content_id in found
