@@ -6,13 +6,13 @@ however deep the code is nested.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cache
-from itertools import accumulate, chain
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from livedex_indexing.bodies import insides
+from livedex_indexing.depth import too_deep
 from livedex_indexing.grammars import grammar
 
 if TYPE_CHECKING:
@@ -20,22 +20,20 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1024 * 1024  # a tree takes some 30 times the source
 MAX_NODES = 600_000
-MAX_DEPTH = 1_000  # brackets inside brackets
-_WATCHED_FROM = 16 * 1024  # bytes; a smaller file can neither nest deep enough nor err long enough to hurt
+MAX_DEPTH = 1_000  # brackets inside brackets, elements inside elements
+_WATCHED_FROM = 4 * 1024  # bytes; a smaller file can neither nest deep enough nor err long enough to hurt
 # The parser reports after every 100 steps. Real code takes 4 to 13 reports a KiB; one inside an error storm can take
 # a hundred times as long as another, so there is little room above that.
 _REPORTS_BASE = 300
 _REPORTS_PER_KIB = 18
-# The shell grammar's scanner keeps a list of open here-documents, and reports nothing while it searches it.
-_HERE_DOCUMENTS = 5_000
-
-# It also looks at all the rest of a word for each part of it: a word of 64 KB takes ten seconds.
-_LONG_WORD = re.compile(rb"\S{8192}")
+# What a grammar's scanner looks ahead is not in the reports: an opening that nothing closes makes it look at all that
+# follows, each time anew. But it has to ask for that, piece by piece. Real code asks 10 times for each piece, and up
+# to 400 times more where one line lies across the border of two.
+_PIECE = 16 * 1024  # bytes
+_READS_BASE = 1_000
+_READS_PER_PIECE = 64
 # Where `a<b` may begin a type's arguments, each one is followed up both ways: 700 bytes of memory for a byte of text.
 _FEWER_BYTES = {"typescript": 512 * 1024, "tsx": 512 * 1024}
-
-_NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
-_PAIRS = (b"()", b"[]", b"{}")
 
 
 class TooMuch(Exception):
@@ -55,13 +53,9 @@ def parse(language: str, data: bytes, limits: Limits, block: int = 0) -> Tree:
 
     Blocks of at most ``block`` bytes are parsed as empty where nothing inside matters (`bodies.insides`).
     """
-    if len(data) > limits.max_bytes:
+    if len(data) > min(limits.max_bytes, _FEWER_BYTES.get(language, limits.max_bytes)):
         raise TooMuch("bytes")
-    if language == "shell" and (data.count(b"<<") > _HERE_DOCUMENTS or _LONG_WORD.search(data)):
-        raise TooMuch("work")
-    if len(data) > _FEWER_BYTES.get(language, limits.max_bytes):
-        raise TooMuch("bytes")
-    if len(data) > _WATCHED_FROM and bracket_depth(data) > limits.max_depth:
+    if too_deep(language, data, limits.max_depth, watched=len(data) > _WATCHED_FROM):
         raise TooMuch("depth")
     parser = _parser(language)
     parser.included_ranges = _between(insides(language, data, block), len(data))
@@ -82,49 +76,37 @@ def _between(left_out: list[tuple[int, int]], size: int) -> list[Range]:
 
 
 def _watched(parser: Parser, data: bytes) -> Tree:
-    """Parse, counting the parser's reports."""
+    """Parse, counting the parser's reports and readings."""
     reports = _REPORTS_BASE + _REPORTS_PER_KIB * (len(data) // 1024)
+    reads = _READS_BASE + _READS_PER_PIECE * (len(data) // _PIECE)
 
     def too_long(_offset: int, _has_error: bool) -> bool:
         nonlocal reports
         reports -= 1
-        return reports < 0
+        return reports < 0 or reads < 0
 
-    # Reports come only with a reader, which is asked again after each look at the end of the text. The library never
-    # lets go of what it returns (tree-sitter 0.26.1): so it gets views, and those are emptied afterwards.
-    views: list[memoryview] = []
+    # The library never lets go of what it is given (tree-sitter 0.26.1): so that is views, emptied afterwards.
+    views = [memoryview(b"")]
 
     def read(at: int, _point: object) -> memoryview:
-        views.append(memoryview(data)[at:])
+        nonlocal reads
+        reads -= 1
+        if at >= len(data) or reads < 0:  # the text seems to end, so that the scanner gives up and the parser reports
+            return views[0]
+        views.append(memoryview(data)[at : (at // _PIECE + 1) * _PIECE])
         return views[-1]
 
     try:
-        return parser.parse(read, progress_callback=too_long)
+        tree = parser.parse(read, progress_callback=too_long)
     except ValueError as error:  # what the parser raises when the callback stops it
         parser.reset()
         raise TooMuch("work") from error
     finally:
         for view in views:
             view.release()
-
-
-def bracket_depth(data: bytes) -> int:
-    """How deep brackets stand inside brackets, roughly: those in strings count too.
-
-    Pairs with nothing between them are taken away until none is left; ordinary code is gone after a dozen rounds.
-    """
-    brackets = data.translate(None, _NOT_BRACKETS)
-    rounds = 0
-    while brackets and rounds < MAX_DEPTH:
-        left = brackets
-        for pair in _PAIRS:
-            left = left.replace(pair, b"")
-        if len(left) == len(brackets):
-            break
-        brackets = left
-        rounds += 1
-    steps = accumulate(1 if bracket in b"([{" else -1 for bracket in brackets)
-    return rounds + max(steps, default=0)
+    if reads < 0:
+        raise TooMuch("work")
+    return tree
 
 
 def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:

@@ -9,6 +9,7 @@ import pytest
 
 from livedex_indexing import syntax
 from livedex_indexing.components import SyntaxChunker
+from livedex_indexing.depth import bracket_depth
 from livedex_indexing.grammars import DISTRIBUTIONS, grammar
 from livedex_indexing.symbols import definitions
 from livedex_indexing.terms import mixed_case_parts, name_words
@@ -133,8 +134,17 @@ def test_wide_characters_keep_their_places() -> None:
         ("json", '{"a":' * 100_000 + "1" + "}" * 100_000, "depth"),
         ("javascript", "(" * 1_000_000, "depth"),
         ("javascript", "function a(b){return b+1};" * 50_000, "bytes"),
+        ("yaml", "- " * 400, "depth"),
+        ("yaml", "".join(" " * deep + "a:\n" for deep in range(300)), "depth"),
+        ("html", "</a>" * 20_000 + "<a>" * 20_000, "depth"),
+        ("html", "<!--" * 20_000, "work"),
+        ("java", "a<" * 5_000, "depth"),
+        ("css", "a:" * 40_000, "work"),
+        ("ruby", "<%" * 40_000, "work"),
+        ("rust", 'r#"' * 40_000, "work"),
         ("shell", "<" * 200_000, "work"),
         ("c", "a<b " * 30_000, "work"),
+        ("c", "<!--" * 3_000, "work"),
         ("python", "x" * 2_000_000, "bytes"),
     ],
 )
@@ -166,10 +176,10 @@ def test_odd_code_is_covered(language: str, source: str) -> None:
 
 
 def test_deep_brackets_are_counted() -> None:
-    assert syntax.bracket_depth(b"f(a[1]{})(b)") == 2
-    assert syntax.bracket_depth(b"(" * 5000 + b")" * 5000) == 5000
-    assert syntax.bracket_depth(b"no") == 0
-    assert syntax.bracket_depth(b")" * 100) <= 0
+    assert bracket_depth(b"f(a[1]{})(b)") == 2
+    assert bracket_depth(b"(" * 5000 + b")" * 5000) == 5000
+    assert bracket_depth(b"no") == 0
+    assert bracket_depth(b")" * 100) <= 0
 
 
 def test_parts_of_words() -> None:

@@ -1,0 +1,70 @@
+"""Tells code that is nested too deep for its grammar, before it is parsed.
+
+Invariant: nothing here recurses, takes longer than a few passes over the text, or calls ordinary code deep.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import accumulate
+
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
+_PAIRS = (b"()", b"[]", b"{}")
+_MAX_ROUNDS = 1_000
+
+# YAML's scanner keeps the column of each block that is open in 1,024 bytes, 4 each, and writes past their end. A block
+# inside another stands further to the right, so as many of them need a line that begins with as many of these.
+_YAML_COLUMNS = re.compile(rb"(?<![ \t?:-])(?:[ \t]|[?:-](?=[ \t])){240}")
+# HTML's scanner goes through all open elements for each of its words. Those that need no end tag are not counted.
+_HTML_TAGS = re.compile(
+    rb"<(?!(?:area|base|body|br|col|colgroup|dd|dt|embed|head|hr|html|img|input|li|link|meta|optgroup|option|p|param|"
+    rb"rp|rt|source|tbody|td|tfoot|th|thead|tr|track|wbr)[\s/>])[a-z]|</|/>",
+    re.IGNORECASE,
+)
+_HTML_ENDS = frozenset((b"</", b"/>"))
+# Java's parser follows up each `<` both as less-than and as the beginning of a type's arguments: 20,000 inside each
+# other take 3.5 GB.
+_NOT_ANGLES = bytes(set(range(256)) - set(b"<>"))
+
+
+def too_deep(language: str, data: bytes, limit: int, *, watched: bool) -> bool:
+    """Whether something stands inside more than ``limit`` others, roughly. What only slows a parser down is looked for
+    where it would be ``watched``, in all but small files."""
+    if language == "yaml" and _YAML_COLUMNS.search(data):
+        return True
+    if language == "java" and _rise(angle == ord("<") for angle in data.translate(None, _NOT_ANGLES)) > limit:
+        return True
+    if not watched:
+        return False
+    if language == "html" and _rise(tag not in _HTML_ENDS for tag in _HTML_TAGS.findall(data)) > limit:
+        return True
+    return bracket_depth(data) > limit
+
+
+def bracket_depth(data: bytes) -> int:
+    """How deep brackets stand inside brackets, roughly: those in strings count too.
+
+    Pairs with nothing between them are taken away until none is left; ordinary code is gone after a dozen rounds.
+    """
+    brackets = data.translate(None, _NOT_BRACKETS)
+    rounds = 0
+    while brackets and rounds < _MAX_ROUNDS:
+        left = brackets
+        for pair in _PAIRS:
+            left = left.replace(pair, b"")
+        if len(left) == len(brackets):
+            break
+        brackets = left
+        rounds += 1
+    steps = accumulate(1 if bracket in b"([{" else -1 for bracket in brackets)
+    return rounds + max(steps, default=0)
+
+
+def _rise(openings: Iterable[bool]) -> int:
+    """How many more openings than closings stand between any two places of what opens (True) and closes (False)."""
+    depth = deepest = 0
+    for opening in openings:
+        depth = depth + 1 if opening else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
