@@ -7,6 +7,7 @@ tokenizer itself found, each in quotes.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -18,6 +19,7 @@ from livedex_indexing.readpool import Reader
 from livedex_indexing.repairing import Repair
 from livedex_indexing.spaceless import RUN, as_asked, folded, pieces_of
 from livedex_indexing.terms import parts_of
+from livedex_indexing.words import path_text
 
 MAX_WORDS: Final = 64  # the rarest so many count
 _MAX_UNITS: Final = 256  # with the parts of words
@@ -26,6 +28,8 @@ _MANY: Final = 1_000  # chunks: of a word in so many it takes long to count them
 _SAME_SIZE: Final = 0.02  # by which share the number of all chunks may differ for that
 _REMEMBERED: Final = 10_000  # counts of words, about 2 MB
 _SENTENCE: Final = 8  # a longer run of Chinese, Thai … that stands nowhere is not one word, but many
+
+_NAME: Final = re.compile(r"[\w.-]+")
 
 # Words that say nothing about what is looked for: articles, pronouns, prepositions, auxiliaries, and what people put
 # around a question. Taken from ranking.md's recipe: leaving them out gains .01 and two thirds of the time.
@@ -52,7 +56,8 @@ class Unit(NamedTuple):
 
     ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that hold it, ``files`` of paths. ``idf``
     is BM25's, of its rows among all. ``spaceless`` is what was typed where it holds a script without blanks between
-    words: its tokens are pairs of characters then, and it is marked by the characters.
+    words: its tokens are pairs of characters then, and it is marked by the characters. Of what may be a path
+    (``net/tun.c``) ``paths`` finds the files there, and ``name`` has the stems of its last part.
     """
 
     match: str
@@ -63,6 +68,8 @@ class Unit(NamedTuple):
     files: int
     idf: float
     spaceless: str = ""
+    paths: str = ""
+    name: frozenset[str] = frozenset()
 
     @property
     def stop(self) -> bool:
@@ -126,14 +133,14 @@ class WordCounts:
                 self._many, self._counted_at = {}, self.chunks
         return self.chunks
 
-    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> tuple[int, int]:
+    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
         """(chunks, paths) that hold it."""
         known = self._known.get(match)
         if known is None:
             rows = self._rows(reader, match, stems, prefix)
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (match,)))
+            known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
         return known
 
     def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
@@ -189,7 +196,7 @@ class _Uncounted(WordCounts):
     def all_chunks(self, reader: Reader) -> int:
         return 0
 
-    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> tuple[int, int]:
+    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
         return 0, 0
 
 
@@ -223,12 +230,18 @@ def any_of(units: Iterable[Unit]) -> str:
     return " OR ".join(unit.match for unit in units)
 
 
+def any_path_of(units: Iterable[Unit]) -> str:
+    """The same for the words of paths."""
+    return " OR ".join(unit.paths or unit.match for unit in units)
+
+
 def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:
     """A word as asked for: its tokens and the parts of those in mixed case, each for itself.
 
     ``alone``: a query of one name asks for that name as a whole, where it stands anywhere at all. Among other words
     the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking anyway.
-    A name that numbers or a single letter tell from its like (``token17``, ``part_b``) is that one or none.
+    A name that numbers or a single letter tell from its like (``token17``, ``part_b``) is that one or none; what holds
+    other signs (``call(x)``) is no name.
     """
     whole = _whole(reader, word, counts)
     if whole is None:
@@ -237,8 +250,9 @@ def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alo
         return _runs(reader, whole, counts, repair, alone=alone)
     if whole.prefix or (alone and (whole.rows or whole.files) and not repair.is_missing(whole)):
         return [whole]
-    pieces = [(piece, parts_of(piece)) for piece in _surfaces(reader, word)]
-    if alone and any(_is_mark(text) for piece, parts in pieces for text in parts or (piece,)):
+    # The parts of names are ASCII's: cut there, `größe` would be asked for as `gr` and `e`.
+    pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(reader, word)]
+    if alone and _NAME.fullmatch(word) and any(_is_mark(text) for piece, parts in pieces for text in parts or (piece,)):
         return [whole]
     tokens = [
         [(text, unit) for text in (piece, *parts) if (unit := _whole(reader, text, counts)) is not None]
@@ -261,9 +275,22 @@ def _whole(reader: Reader, word: str, counts: WordCounts) -> Unit | None:
         return None
     stems = tuple(token for _, _, token in reader.stems(encoded))
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
-    rows, files = counts.of(reader, match, stems, prefix)
+    paths, name = ("", frozenset[str]()) if spaceless else _as_path(reader, word, match)
+    rows, files = counts.of(reader, match, stems, prefix, paths or match)
     idf = idf_of(rows or files, counts.all_chunks(reader))
-    return Unit(match, tokens, stems, prefix, rows, files, idf, spaceless)
+    return Unit(match, tokens, stems, prefix, rows, files, idf, spaceless, paths, name)
+
+
+def _as_path(reader: Reader, word: str, match: str) -> tuple[str, frozenset[str]]:
+    """What finds the files at a path, and the stems of its last part: no row of words reaches from the folder, which is
+    a column of its own, into the name."""
+    folder, _, name = (part.encode("utf-8", "replace") for part in word.rpartition("/"))
+    above = " ".join([token for _, _, token in reader.words(folder)])
+    stems = frozenset(stem for _, _, stem in reader.stems(path_text(name).encode()))
+    if not above or not stems:
+        return "", frozenset()
+    last = match[1:].removeprefix(above).lstrip()  # with the star of a prefix
+    return f'({match} OR (folder : "{above}" AND name : "{last}))', stems
 
 
 def _runs(reader: Reader, whole: Unit, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:

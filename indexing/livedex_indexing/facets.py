@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from livedex_indexing.asked import Asked, any_of
+from livedex_indexing.asked import Asked, any_of, any_path_of
 from livedex_indexing.backend import KINDS
 from livedex_indexing.filters import OF_CONTENT
 from livedex_indexing.holding import Held
@@ -92,7 +92,8 @@ class Counting:
         else:
             units = [unit for unit in self._asked.units if unit.files]
             sql, values = self._admission.paths
-            ids = [row for (row,) in self._reader.rows(_NAMED.format(sql), (any_of(units), *values))] if units else []
+            match = any_path_of(units)
+            ids = [row for (row,) in self._reader.rows(_NAMED.format(sql), (match, *values))] if units else []
             found = self._reader.rows(_FILES_BY_ID, (json.dumps(ids),))
         contents = json.dumps(sorted({content_id for _, content_id, _ in found}))
         sorts = set(self._reader.rows(_WHOLE.format(chunks.sql), (contents, *chunks.values)))

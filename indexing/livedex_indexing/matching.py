@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing import postings
-from livedex_indexing.asked import Asked, Unit, any_of
+from livedex_indexing.asked import Asked, Unit, any_of, any_path_of
 from livedex_indexing.filters import OF_CONTENT, holding_admitted
 from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
@@ -140,7 +140,7 @@ class Matching:
         told, dot, suffix = name.rpartition(b".")
         own = self._stems_of(told if told else name)
         stems = own | self._suffix_stems(suffix) if dot and told else own
-        held = [unit for unit in self._named if _stands_among(unit, stems)]
+        held = [unit for unit in self._named if _stands_among(unit, stems, own)]
         if not held:
             return _NOT_NAMED
         score = sum(unit.idf for unit in held)
@@ -185,7 +185,7 @@ class Matching:
     def _other_files(self, contents: set[int]) -> Iterator[Placed]:
         """Files that match by their path alone, each content once."""
         units = [unit for unit in self._asked.units if unit.files]
-        last, match = 0, any_of(units)
+        last, match = 0, any_path_of(units)
         while units:
             found = postings.other_files(self._reader, match, last, self._admission, _BATCH)
             content_of = self._pairs(_CONTENT_OF_FILE, found)
@@ -206,7 +206,10 @@ class Matching:
         return dict(self._reader.rows(sql, (_json(ids),)))
 
 
-def _stands_among(unit: Unit, stems: set[str]) -> bool:
+def _stands_among(unit: Unit, stems: set[str], own: set[str]) -> bool:
+    """``own``: those without the suffix, which a path may be typed without."""
+    if unit.name:
+        return own <= unit.name <= stems
     if unit.prefix:
         return any(stem.startswith(unit.stems[-1]) for stem in stems) and stems.issuperset(unit.stems[:-1])
     return stems.issuperset(unit.stems)

@@ -57,7 +57,7 @@ def collect(reader: Reader, asked: Asked, admission: Admission) -> Candidates:
     """The rows that ranking looks at. Past the deadline, those that were found."""
     found = Candidates({}, {}, late=False)
     units = [unit for unit in asked.any_of if unit.rows]
-    named = [unit for unit in asked.any_of if unit.files]
+    named = [unit._replace(match=unit.paths or unit.match) for unit in asked.any_of if unit.files]
     try:
         if named:
             match, weight = _balanced(*_budget(named, _files, PATH_COMMON_ROWS))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.asked import Asked, WordCounts, any_of, ask
+from livedex_indexing.asked import Asked, WordCounts, any_of, any_path_of, ask
 from livedex_indexing.backend import STATUSES, Query
 from livedex_indexing.exact import MODES, LineSearch
 from livedex_indexing.facets import Counting
@@ -243,7 +243,7 @@ class _Search:
     def _find(self, asked: Asked, generation: int) -> tuple[list[Placed | None], bool, Rows]:
         """The page's places, whether more follow, and the rows to make hits of them."""
         reader, query = self._reader, self._query
-        barred = any_of(unit for unit in asked.excluded if unit.files) or None
+        barred = any_path_of(unit for unit in asked.excluded if unit.files) or None
         filters = build(reader, query, self._roots, barred)
         admission = admit(reader, filters, generation, sum(unit.rows for unit in asked.any_of))
         held = restrict(reader, asked, admission)

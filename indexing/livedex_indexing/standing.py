@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.asked import Asked, Unit, any_of, ask_whole
+from livedex_indexing.asked import Asked, Unit, any_of, any_path_of, ask_whole
 from livedex_indexing.backend import Query
 from livedex_indexing.filters import Filters, build
 from livedex_indexing.hits import CHUNK, CONTENT, ChunkRow, ContentRow
@@ -124,7 +124,7 @@ class StandingQuery:
         if not candidates:
             return
         try:
-            filters = build(reader, self._query, roots, any_of(asked.excluded) or None)
+            filters = build(reader, self._query, roots, any_path_of(asked.excluded) or None)
         except OutsideRoots:
             return  # what it looks into is no root any more, or not yet again
         chunks = _chunks(reader, candidates, filters)

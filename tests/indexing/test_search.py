@@ -199,3 +199,30 @@ def test_a_word_torn_by_a_cut_is_found(index: Indexed) -> None:
     index.store.add_content(digest, SIGNATURE, len(text), msgspec.structs.replace(whole, chunks=pieces, terms=terms))
     index.index("root/a.txt")
     assert index.found("hippopotamus") == ["a.txt"]
+
+
+def test_a_path_finds_the_file_that_stands_there(index: Indexed) -> None:
+    for path in ("drivers/net/tun.c", "drivers/net/port_tun.c", "drivers/usb/tun.c", "net/readme.txt"):
+        index.write(f"root/{path}", f"nothing of it, number {path[::-1]}\n")
+    index.write("root/docs/tuntap.txt", "as drivers/net/tun.c has it, and net/tun.c\n")
+    assert index.found("drivers/net/tun.c")[:2] == ["drivers/net/tun.c", "docs/tuntap.txt"]
+    for query in ("net/tun.c", "drivers/net/tun", "drivers/net/tu*"):
+        found = index.found(query)
+        assert {"drivers/net/tun.c", "docs/tuntap.txt"}.issubset(found), query
+        assert "drivers/usb/tun.c" not in found, query
+    assert index.found("usb/tun.c") == ["drivers/usb/tun.c"]
+    assert "drivers/net/tun.c" not in index.found("nothing -drivers/net/tun.c")
+    assert index.ask("usb/tun.c", facets=["languages"]).extras["facets"] == {"languages": {"c": 1}}
+
+
+@pytest.mark.parametrize("query", ["walrus(x)", "x=walrus", "no/such/walrus.c", "walrus[17]", "a\0walrus"])
+def test_what_is_no_name_is_taken_apart(index: Indexed, query: str) -> None:
+    index.write("root/a.txt", "the walrus\n")
+    assert index.found(query) == ["a.txt"]
+
+
+def test_a_word_is_not_cut_at_its_letters_beyond_ascii(index: Indexed) -> None:
+    index.write("root/a.txt", "Gr e is no word\n")
+    index.write("root/b.txt", "die Größe\n")
+    assert index.found("größe walrus") == ["b.txt"]
+    assert index.found("GrößeÄndern walrus") == []
