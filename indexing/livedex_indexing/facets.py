@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import Final
 
 from livedex_indexing.asked import Asked, any_of, any_path_of
@@ -40,9 +41,9 @@ _PLACES: Final = {"kinds": 1, "languages": 2}  # in a `Sort`
 
 
 class Counting:
-    """Counts for one search, in its snapshot. ``holds`` says whether a content holds its phrases."""
+    """Counts for one search, in its snapshot. ``holds`` says whether a content holds its phrases, None: all do."""
 
-    def __init__(self, reader: Reader, asked: Asked, held: Held, holds: Callable[[int], bool]) -> None:
+    def __init__(self, reader: Reader, asked: Asked, held: Held, holds: Callable[[int], bool] | None) -> None:
         self._reader = reader
         self._asked = asked
         self._admission = held.admission
@@ -54,14 +55,16 @@ class Counting:
         by_name, sorts_of_named = self._by_name()
         sorts = self._by_text()
         named = {file_id for file_id, _, _ in by_name}
-        admitted = {i for i in {sort[0] for sort in sorts}.union(file[1] for file in by_name) if self._holds(i)}
-        by_text = [file for file in self._files_of(admitted.intersection(sort[0] for sort in sorts))
-                   if file[0] not in named]  # fmt: skip
-        by_name = [file for file in by_name if file[1] in admitted]
+        contents = {sort[0] for sort in sorts}
+        if self._holds is not None:
+            admitted = set(filter(self._holds, contents.union(file[1] for file in by_name)))
+            contents &= admitted
+            by_name = [file for file in by_name if file[1] in admitted]
+        by_text = [file for file in self._files_of(contents) if file[0] not in named]
         facets: Facets = {}
         for name in dict.fromkeys(names):
             if name == "roots":
-                counts = Counter(root_id for _, _, root_id in (*by_text, *by_name))
+                counts = Counter(map(itemgetter(2), (*by_text, *by_name)))
                 shown = {root_id: display_path(roots[root_id]) for root_id in counts}
             else:
                 place = _PLACES[name]
@@ -109,11 +112,13 @@ class Counting:
 
 def _files_with(files: Iterable[File], sorts: Iterable[Sort], place: int) -> Counter[int]:
     """How many of the files have a chunk of each value."""
-    copies = Counter(content_id for _, content_id, _ in files)
+    copies = Counter(map(itemgetter(1), files))
     counts: Counter[int] = Counter()
-    for content_id, value in {(sort[0], sort[place]) for sort in sorts}:
-        counts[value] += copies[content_id]
-    return +counts
+    for content_id, value in set(map(itemgetter(0, place), sorts)):
+        count = copies.get(content_id)
+        if count:
+            counts[value] += count
+    return counts
 
 
 def ordered(counts: Mapping[str, int]) -> dict[str, int]:

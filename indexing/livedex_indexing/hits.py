@@ -106,7 +106,7 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
     ids = _json({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
-    first = _first_chunks(reader, bare, admission) if bare else []
+    first = first_chunks(reader, bare, admission) if bare else []
     wanted = _json({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
     chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
     copies: dict[int, list[FileCopy]] = {}
@@ -116,7 +116,8 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
 
 
-def _first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
+def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
+    """Of each content the first chunk that is admitted: the one shown where none is named."""
     sql, values = admission.chunks
     return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (_json(contents), *values))]
 

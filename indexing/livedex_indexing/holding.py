@@ -118,6 +118,11 @@ class PhraseCheck:
         self._asked_one_by_one = 0
         self._rows: dict[str, array[int]] = {}  # of a phrase: all chunks that may hold it, in order
 
+    @property
+    def trivial(self) -> bool:
+        """Whether it admits all contents."""
+        return not self._wanted and not self._barred
+
     def admits(self, content_id: int) -> bool:
         """Raises DeadlinePassed or Cancelled."""
         return all(self._holds(content_id, wanted) is True for wanted in self._wanted) and all(

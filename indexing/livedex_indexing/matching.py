@@ -6,7 +6,6 @@ one generation neither overlap nor leave out, and every match can be paged to.
 
 from __future__ import annotations
 
-import heapq
 import json
 import re
 from collections import Counter
@@ -16,6 +15,7 @@ from typing import Final
 from livedex_indexing import postings
 from livedex_indexing.asked import Asked, Unit, any_of, any_path_of
 from livedex_indexing.filters import OF_CONTENT, holding_admitted
+from livedex_indexing.hits import first_chunks
 from livedex_indexing.holding import Held
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
@@ -23,7 +23,8 @@ from livedex_indexing.weighing import scored_units, weigh, written
 from livedex_indexing.words import path_text
 
 _BATCH: Final = 500
-WEIGHED: Final = 150  # chunks that are looked into
+WEIGHED: Final = 150  # chunks that are looked into, at most, and for a few words …
+WEIGHED_A_WORD: Final = 50  # … so many for each: there BM25 alone puts what is best near the top
 BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
 FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
@@ -59,6 +60,7 @@ class Matching:
         self._may_hold = _beginnings(self._named)
         self._suffixes: dict[bytes, set[str]] = {}
         self._scored = scored_units(asked)
+        self._left: list[int] = []  # proposed chunks that are not looked into, best first
         self.late = False
 
     def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
@@ -77,7 +79,13 @@ class Matching:
         if self.late:
             return
         contents = {file.content_id for file in ranked}
-        yield from self._other_chunks({chunk_id for file in ranked for _, chunk_id in file.chunks}, contents)
+        seen = {chunk_id for file in ranked for _, chunk_id in file.chunks}
+        # Of a file that only its path brought the first chunk is shown.
+        seen.update(
+            first_chunks(self._reader, {file.content_id for file in ranked if not file.chunks}, self._admission)
+        )
+        yield from self._not_weighed(seen, contents)
+        yield from self._other_chunks(seen, contents)
         yield from self._over_borders(contents)
         yield from self._other_files(contents)
 
@@ -86,7 +94,9 @@ class Matching:
         found = postings.collect(self._reader, asked, admission)
         self.late = found.late
         with self._reader.unhurried():
-            ids = heapq.nsmallest(WEIGHED, found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
+            proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
+            most = min(WEIGHED, WEIGHED_A_WORD * len(self._scored))
+            ids, self._left = proposed[:most], proposed[most:]
             content_of = self._pairs(_CONTENT_OF, ids)
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
             if not found.late:
@@ -154,6 +164,17 @@ class Matching:
 
     def _stems_of(self, name: bytes) -> set[str]:
         return {stem for _, _, stem in self._reader.stems(path_text(name).encode("utf-8", "replace"))}
+
+    def _not_weighed(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
+        """What the full-text index proposed beyond what is looked into, in its order."""
+        content_of = self._pairs(_CONTENT_OF, self._left)
+        for chunk_id in self._left:
+            if chunk_id not in seen:
+                seen.add(chunk_id)
+                content_id = content_of[chunk_id]
+                if not (self._one_each and content_id in contents):
+                    yield Placed(content_id, None, chunk_id, 0.0, ())
+                contents.add(content_id)
 
     def _other_chunks(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
         """All further chunks that match, by their ids; with ``one_each`` one for each content not served yet."""

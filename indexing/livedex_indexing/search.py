@@ -287,7 +287,7 @@ class _Search:
         if not self._facets:
             return
         try:
-            counting = Counting(self._reader, asked, held, check.admits)
+            counting = Counting(self._reader, asked, held, None if check.trivial else check.admits)
             self._extras["facets"] = counting.count(self._facets, self._roots)
         except DeadlinePassed:
             self._late = True
