@@ -127,21 +127,22 @@ class Answering:
         return await self.reading(ask, ended)
 
     async def reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
-        """Runs what reads the index in a thread; once more where the file was found lost and is begun anew."""
-        side = self._app.serving.side
+        """Runs what reads the index in a thread; once more where the file was found lost and is begun anew, or where it
+        could not be read, which may have been for once."""
 
-        def act() -> T:
+        def act(side: Side) -> T:
             with translated(side.readers.path):
                 return action(side)
 
+        side = self._app.serving.side
         try:
-            return await self.in_thread(act, ended)
+            return await self.in_thread(lambda: act(side), ended)
         except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
-            if not await self._app.mend_index(side, error):
+            if not await self._app.mend_index(side, error) and not isinstance(error, IndexUnwritable):
                 raise
         if ended is not None:
             ended.clear()  # the first try set it when it ended
-        return await self.in_thread(lambda: action(self._app.serving.side), ended)
+        return await self.in_thread(lambda: act(self._app.serving.side), ended)
 
     async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
         try:

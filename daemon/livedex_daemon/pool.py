@@ -30,6 +30,7 @@ TIMEOUT_S = 20.0  # for one file, and as much again for each
 TIMEOUT_S_PER_MIB = 5.0
 UNCOLLECTED = 64  # outcomes, with all their text, that wait for the writer; then reading pauses
 WARM_S = 600.0  # the child for edits ends after so long without one
+STUCK_S = 1.0  # over one batch, and the spare thread takes what else was edited
 NICE = 10
 REST_S = 20.0  # after no child could be had
 LEFT_ALONE = "the daemon crashed several times while it read the file"
@@ -85,7 +86,7 @@ class _Job(NamedTuple):
 
 
 class Pool:
-    """One thread with a warm child for edits; more of both while bulk work is there."""
+    """One thread with a warm child for edits, a spare one for when that is stuck; more while bulk work is there."""
 
     def __init__(
         self,
@@ -124,7 +125,9 @@ class Pool:
         self._stopping = False
         self._threads: list[threading.Thread] = []
         self._bulk_threads = 0
+        self._busy_since: float | None = None  # the thread for edits, with its batch
         self._start(bulk=False)
+        self._start(bulk=False, spare=True)
 
     # -- called by the worker
 
@@ -167,37 +170,47 @@ class Pool:
 
     # -- the pool's threads
 
-    def _start(self, *, bulk: bool) -> None:
-        thread = threading.Thread(target=self._run, args=(bulk,), name="bulk" if bulk else "edits", daemon=True)
+    def _start(self, *, bulk: bool, spare: bool = False) -> None:
+        name = "bulk" if bulk else "spare" if spare else "edits"
+        thread = threading.Thread(target=self._run, args=(bulk, spare), name=name, daemon=True)
         self._threads = [known for known in self._threads if known.is_alive()] + [thread]
         thread.start()
 
-    def _run(self, bulk: bool) -> None:
-        hand = _Hand(NICE if bulk and self.policy.yield_to_load else 0)
+    def _run(self, bulk: bool, spare: bool) -> None:
+        hand = _Hand(NICE if bulk and self.policy.yield_to_load else 0, self._bulk if bulk else self._edits)
         try:
             while True:
-                works = self._next(bulk, hand)
+                works = self._next(hand, bulk=bulk, spare=spare)
                 if works is None:
                     return
                 self._handle(works, hand)
         finally:
             hand.close()
 
-    def _next(self, bulk: bool, hand: _Hand) -> list[Work] | None:
+    def _next(self, hand: _Hand, *, bulk: bool, spare: bool) -> list[Work] | None:
         """The next batch; None when the thread shall end (a bulk thread: when there is no bulk work left)."""
+        queue = hand.queue
         with self._lock:
             idle_since = time.monotonic()
+            if not bulk and not spare:
+                self._busy_since = None
             while not self._stopping:
-                queue = self._bulk if bulk else self._edits
-                if queue and (not bulk or self._may_run()):
+                if queue and (self._may_run() if bulk else not spare or self._is_stuck()):
+                    if not bulk and not spare:
+                        self._busy_since = time.monotonic()
                     return _batch(queue)
                 if bulk and not queue:
                     self._bulk_threads -= 1
                     return None
-                self._more.wait(1.0 if bulk else (30.0 if hand.open else None))
+                if spare and not queue:
+                    hand.close()
+                self._more.wait(1.0 if bulk else STUCK_S / 4 if queue else 30.0 if hand.open else None)
                 if not bulk and time.monotonic() - idle_since > WARM_S:
                     hand.close()
             return None
+
+    def _is_stuck(self) -> bool:
+        return self._busy_since is not None and time.monotonic() - self._busy_since > STUCK_S
 
     def _handle(self, works: list[Work], hand: _Hand) -> None:
         jobs: list[_Job] = []
@@ -274,13 +287,14 @@ class Pool:
             except WorkerDied as death:
                 hand.close()
                 log.warning("chunk_worker_died", extra={"reason": death.reason})
-                jobs = self._after_death(jobs, death)
+                jobs = self._after_death(jobs, death, hand)
                 continue
             self._put_chunked(jobs, results)
             return
 
-    def _after_death(self, jobs: list[_Job], death: WorkerDied) -> list[_Job]:
-        """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it."""
+    def _after_death(self, jobs: list[_Job], death: WorkerDied, hand: _Hand) -> list[_Job]:
+        """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it. The
+        others of its batch do not wait for that."""
         done = len(death.results)
         self._put_chunked(jobs[:done], death.results)
         rest = jobs[done:]
@@ -288,12 +302,15 @@ class Pool:
             self._no_worker(rest, death.reason)
             return []
         culprit, others = rest[0], rest[1:]
+        with self._lock:
+            hand.queue.extendleft(job.work for job in reversed(others))
+            self._more.notify_all()
         culprit.work.tries += 1
         if culprit.work.tries >= 2:
             failed = Failed("quarantined", f"chunk: the worker ended twice on it ({death.reason})")
             self._put([Outcome(culprit.work, failed, culprit.stat, culprit.content_hash, culprit.plan)])
-            return others
-        return [culprit, *others]
+            return []
+        return [culprit]
 
     def _no_worker(self, jobs: list[_Job], reason: str) -> None:
         if self.worker_fault is None or time.monotonic() >= self._rest_until:
@@ -322,7 +339,9 @@ class Pool:
 class _Hand:
     """A child process that is started when it is first needed. Belongs to one thread."""
 
-    def __init__(self, nice: int) -> None:
+    def __init__(self, nice: int, queue: deque[Work]) -> None:
+        """``queue``: what its thread works off."""
+        self.queue = queue
         self._nice = nice
         self._process: ChunkProcess | None = None
 

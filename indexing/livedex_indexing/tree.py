@@ -225,11 +225,18 @@ class _OpenFile:
             raise _fault(error) from error
         try:
             self._born = time.time_ns()
-            self.stat = describe(os.fstat(self._fd))
+            self.stat = self._look()
             self._refuse_special(self.stat)
         except BaseException:
             os.close(self._fd)
             raise
+
+    def _look(self) -> Stat:
+        """Its state now. Raises ReadFailed, as a share may make it that is gone."""
+        try:
+            return describe(os.fstat(self._fd))
+        except OSError as error:
+            raise ReadFailed(error) from error
 
     @staticmethod
     def _refuse_special(found: Stat) -> None:
@@ -259,11 +266,11 @@ class _OpenFile:
             return False
         if self.stayed_as_it_is(data):
             return True
-        return describe(os.fstat(self._fd)).size > self.stat.size and self._reads_again(data, 0)
+        return self._look().size > self.stat.size and self._reads_again(data, 0)
 
     def stayed_as_it_is(self, data: bytes, start: int = 0) -> bool:
         """Whether the file is in the state in which it was opened, so that what was read at ``start`` is of that."""
-        if describe(os.fstat(self._fd)).state != self.stat.state:
+        if self._look().state != self.stat.state:
             return False
         young = self._born - self.stat.ctime_ns < YOUNG_NS
         return not young or self._reads_again(data, start)

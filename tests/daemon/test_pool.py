@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -155,6 +156,36 @@ def test_a_file_that_kills_its_worker_twice_is_quarantined_alone(
     assert failed.stage == "quarantined"
     assert all(isinstance(outcome.result, ChunkedContent) for outcome in found.values())
     assert pool.worker_fault is None
+
+
+def test_a_file_that_takes_its_time_holds_up_no_other(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gate = threading.Event(), threading.Event()
+
+    class Slow(ChunkProcess):
+        def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+            if any(job.name == b"slow.txt" for job in jobs):
+                begun.set()
+                assert gate.wait(60)
+            return super().chunk(jobs, timeout_s)
+
+    monkeypatch.setattr(pool_module, "ChunkProcess", Slow)
+    monkeypatch.setattr(pool_module, "STUCK_S", 0.05)
+    for name in ("slow.txt", "a.txt", "b.txt"):
+        (folder / name).write_text(f"{name}\n")
+    pool = make()
+    try:
+        pool.submit(works(root, "slow.txt"), bulk=False)
+        assert begun.wait(60)
+        pool.submit(works(root, "a.txt", "b.txt"), bulk=False)
+        others: list[Outcome] = []
+        while len(others) < 2:
+            others += wait_until(lambda: pool.collect(10), 60, what="the others")
+    finally:
+        gate.set()
+    assert {outcome.work.path for outcome in others} == {b"a.txt", b"b.txt"}
+    assert isinstance(outcomes(pool, 1)["slow.txt"].result, ChunkedContent)
 
 
 class Unstartable(ChunkProcess):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from faults import with_code
 from support import Daemon, Home, Tree, add_root, found, wait_until
 
 
@@ -38,3 +40,23 @@ def test_what_is_polled_is_found_without_a_search(start_daemon: Callable[..., Da
         add_root(client, tree)
         tree.write("b.txt", "beta\n")
         wait_until(lambda: client.call("status")["files"] == 2, what="the new file in the index")
+
+
+# As if what the root lies on were a share of another machine: nothing tells what changes there.
+A_SHARE = """
+from livedex_daemon import presence
+presence.mount_kind = lambda path: "network"
+"""
+
+
+def test_a_share_of_another_machine_is_polled(start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path) -> None:
+    daemon = start_daemon(**with_code(tmp_path / "seam", A_SHARE))
+    with daemon.client() as client:
+        tree.write("a.txt", "alpha\n")
+        add_root(client, tree)
+        (root,) = client.call("status")["roots"]
+        assert (root["state"], root["watching"]) == ("online", "polling")
+        tree.write("sub/b.txt", "beta\n")
+        assert found(client, "beta") == ["sub/b.txt"], "a fresh search walks it"
+        tree.remove("sub")
+        assert found(client, "beta") == []

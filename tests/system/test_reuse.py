@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import changes
 from covering import write_odd_files
-from support import CHECKOUT, Daemon, Tree, add_root, wait_ready
+from faults import with_code
+from support import CHECKOUT, Daemon, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -63,3 +66,24 @@ def test_nothing_is_chunked_twice_by_git(root: Tree, client: Client) -> None:
     add_root(client, second)
     assert changes.chunked(client) == before
     assert client.call("status")["files"] == 2 * files - 1  # one file is gone on the other branch
+
+
+def test_a_first_index_that_was_killed_goes_on_where_it_was(
+    start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
+) -> None:
+    many = 3_000
+    tree.write_all({f"d{number % 30}/f{number}.txt": f"word{number} of a file\n" * 40 for number in range(many)})
+    settles_at_once = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"  # else they are read once more
+    daemon = start_daemon(**with_code(tmp_path / "seam", settles_at_once))
+    with daemon.client() as client:
+        client.call("roots/add", {"path": str(tree)})
+        wait_until(lambda: client.call("status")["files"] > many // 10, 60, what="a tenth of it")
+        done = client.call("status")["files"]
+        daemon.kill()
+    assert done < many, "killed too late"
+    daemon.start()
+    with daemon.client() as client:
+        status = wait_ready(client)
+        assert status["files"] == many
+        assert status["work"]["files_read"] <= many - done
+        assert len(found(client, "of a file")) == 1_000

@@ -93,6 +93,27 @@ def test_a_path_may_lead_through_a_link(root: Tree, client: Client, home: Home) 
     assert len(states(client)) == 1
 
 
+def test_a_root_that_is_a_link_is_what_it_names_when_it_is_loaded(
+    start_daemon: Callable[..., Daemon], tmp_path: Path
+) -> None:
+    first, second, link = Tree(tmp_path / "first"), Tree(tmp_path / "second"), tmp_path / "link"
+    first.write("a.txt", "firstword\n")
+    second.write("b.txt", "secondword\n")
+    link.symlink_to(first.path)
+    daemon = start_daemon(f'[[roots]]\npath = "{link}"\n')
+    with daemon.client() as client:
+        wait_ready(client)
+        assert [root["path"] for root in client.call("roots/list")["roots"]] == [str(first)]
+        assert found(client, "firstword secondword") == ["a.txt"]
+        link.unlink()
+        link.symlink_to(second.path)
+        assert found(client, "firstword secondword") == ["a.txt"]
+        client.call("server/reload")
+        wait_ready(client)
+        assert [root["path"] for root in client.call("roots/list")["roots"]] == [str(second)]
+        assert found(client, "firstword secondword") == ["b.txt"]
+
+
 def test_gone_is_not_deleted(root: Tree, client: Client, home: Home) -> None:
     before, away = chunked(client), root.path.parent / "away"
     root.path.rename(away)
