@@ -312,5 +312,6 @@ def _within(alternatives: Sequence[Any]) -> Condition:
 
 def _one_of(column: str, ids: Sequence[int], *, excluded: bool = False) -> Condition:
     if not ids:
-        return Condition() if excluded else Condition("0")
+        # No id is negative. A constant would leave SQLite no way to use the index that `OF_CONTENT` names.
+        return Condition() if excluded else Condition(f"{column} IN (-1)")
     return Condition(f"{column} {'NOT ' if excluded else ''}IN ({', '.join(map(str, ids))})")

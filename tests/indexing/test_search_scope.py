@@ -252,3 +252,14 @@ def test_how_many_chunks_hold_a_common_word_is_kept_while_the_index_hardly_grows
     index.write("root/many.txt", "other\n" * 40)
     assert len(index.search("walrus")) == 7
     assert counted[3:] == ["walru"]
+
+
+@pytest.mark.parametrize("params", [{}, {"group": "file"}, {"facets": ["languages"]}, {"kinds": ["plain"]}], ids=str)
+@pytest.mark.parametrize("query", ["words", "", '"some words"', "wor*", "path:a"])
+def test_while_no_root_is_there_nothing_is_found(tmp_path: Path, query: str, params: dict[str, Any]) -> None:
+    with Indexed(tmp_path) as index:
+        index.write("root/a.txt", "some words\n")
+        index.store.set_root(1, missing_since=1.0)
+        assert index.search(query, **params) == []
+        index.store.set_root(1, missing_since=None)
+        assert len(index.search(query, **params)) == 1
