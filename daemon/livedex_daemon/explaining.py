@@ -20,8 +20,9 @@ _WHY = {
 }
 
 
-def explain(root: Root, path: bytes, row: FileRow | None) -> dict[str, Any]:
-    """The result of ``files/explain`` for a path inside ``root``; ``row``: what the index holds for it."""
+def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str | None) -> dict[str, Any]:
+    """The result of ``files/explain`` for a path inside ``root``; ``row``: what the index holds for it,
+    ``frontmatter_fault``: why its frontmatter was not taken for one."""
     answer: dict[str, Any] = {**path_fields(root.absolute(path)), "status": None, "reason": None, "rule": None}
     if not root.present:
         return {**answer, "status": "pending" if row is not None else "outside", "reason": f"the root is {root.state}"}
@@ -45,7 +46,9 @@ def explain(root: Root, path: bytes, row: FileRow | None) -> dict[str, Any]:
     if stat is None:
         return {**answer, "status": "outside", "reason": "there is no such file"}
     if row is not None:
-        return {**answer, "status": row.status, "reason": row.reason}
+        taken = "its frontmatter is taken as ordinary text: "
+        reason = row.reason if frontmatter_fault is None else taken + frontmatter_fault
+        return {**answer, "status": row.status, "reason": reason}
     if stat.kind == "folder":
         return {**answer, "status": "indexed", "reason": "a folder: what is in it is judged entry by entry"}
     return {**answer, "status": "pending", "reason": "not indexed yet"}

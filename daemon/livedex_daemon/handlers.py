@@ -19,9 +19,11 @@ from livedex_daemon.roots import Root, resolve
 from livedex_daemon.running import IndexRun
 from livedex_daemon.subscribing import Subscribing
 from livedex_indexing import files
+from livedex_indexing.backend import FileRow
 from livedex_indexing.database import IndexUnwritable
 from livedex_indexing.live import Stale
 from livedex_indexing.paths_text import display_path, path_fields
+from livedex_indexing.readpool import Reader
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
@@ -221,8 +223,13 @@ class Handlers:
 
     async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
         served = self._answering.served()
-        row = await self._answering.read(lambda reader: files.find_row(reader, root.absolute(relative), served))
-        return await self._answering.in_thread(lambda: explain(root, relative, row))
+
+        def held(reader: Reader) -> tuple[FileRow | None, str | None]:
+            row = files.find_row(reader, root.absolute(relative), served)
+            return row, None if row is None else files.frontmatter_fault(reader, row)
+
+        row, fault = await self._answering.read(held)
+        return await self._answering.in_thread(lambda: explain(root, relative, row, fault))
 
     async def files_delete(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = self._itself(_required_path(params))

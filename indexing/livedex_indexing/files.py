@@ -27,6 +27,7 @@ _LIST = """SELECT d.id, d.root_id, d.folder, d.name FROM files d WHERE {}"""
 _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT value FROM json_each(?))"
 _FILE = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
+_FRONTMATTER_FAULT = "SELECT frontmatter_fault FROM contents WHERE id = ?"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
 _PRESENT = "d.root_id NOT IN (SELECT id FROM roots WHERE missing_since IS NOT NULL)"
 _NANOSECONDS: Final = 1_000_000_000
@@ -84,6 +85,12 @@ def find_row(reader: Reader, path: bytes, roots: Mapping[int, bytes]) -> FileRow
         return None
     values = reader.rows(_FILE, (place.root_id, *split_path(place.path)))
     return file_row(values[0]) if values else None
+
+
+def frontmatter_fault(reader: Reader, row: FileRow) -> str | None:
+    """Why a block that looks like frontmatter was taken as ordinary text; None where none was."""
+    fault: str | None = reader.one(_FRONTMATTER_FAULT, (row.content_id,))
+    return fault
 
 
 def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]) -> list[tuple[bytes, int]]:

@@ -17,6 +17,7 @@ PRESENT: Final = b""
 TAGS: Final = "\ntags"
 _TAG_NAMES: Final = frozenset(("tags", "tag"))
 _LONGEST_NAME: Final = 256  # characters: a name that repeats below a long one must not grow without bounds
+_MOST_BORDERS: Final = 4  # between a name and its value that are tried
 _PARTED: Final = re.compile(r"[,\s]+")
 
 _OF_VALUE = "name = ? AND value = ?"
@@ -47,13 +48,17 @@ def folded(text: str) -> str:
 
 
 def meta_condition(terms: Iterable[str], *, excluded: bool) -> tuple[str, tuple[str, ...]]:
-    """A condition on ``files d``: ``KEY=VALUE`` or ``KEY``, any of them."""
+    """A condition on ``files d``: ``KEY=VALUE`` or ``KEY``, any of them. Either side may hold a ``=`` of its own."""
     tests: list[str] = []
     values: list[str] = []
     for term in terms:
-        key, equals, value = term.partition("=")
-        tests.append(_OF_VALUE if equals else _OF_NAME)
-        values += (folded(key)[:_LONGEST_NAME], folded(value)) if equals else (folded(key)[:_LONGEST_NAME],)
+        borders = [place for place, char in enumerate(term) if char == "="]
+        if not borders:
+            tests.append(_OF_NAME)
+            values.append(folded(term)[:_LONGEST_NAME])
+        for border in borders[:_MOST_BORDERS]:
+            tests.append(_OF_VALUE)
+            values += (folded(term[:border])[:_LONGEST_NAME], folded(term[border + 1 :]))
     return _holding(tests, excluded), tuple(values)
 
 

@@ -1,0 +1,26 @@
+"""`livedex why` says what became of a file that is indexed, but not as its author meant it."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_ipc.client import Client
+from support import Home, Tree, add_root
+
+
+@pytest.mark.parametrize(
+    ("block", "said"), [("tags: [work", "YAML"), ("a: &x work\ntags: *x", "aliases"), ("tags: [work]", None)]
+)
+def test_frontmatter_that_is_ordinary_text(
+    client: Client, home: Home, tree: Tree, block: str, said: str | None
+) -> None:
+    tree.write_all({"note.md": f"---\n{block}\n---\nwalrus\n"})
+    add_root(client, tree)
+    answer = home.run_json("why", str(tree / "note.md"))
+    assert answer["status"] == "indexed"
+    if said is None:
+        assert answer["reason"] is None
+    else:
+        assert answer["reason"].startswith("its frontmatter is taken as ordinary text: ")
+        assert said in answer["reason"]
+    assert bool(client.call("search", {"query": "tag:work"})["hits"]) == (said is None)
