@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from livedex_indexing import postings
@@ -29,8 +30,12 @@ BY_PATH: Final = 15  # files that only their path brought whose chunks are looke
 FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
 _COPIES: Final = 64  # of one content whose names are looked at
+AKIN: Final = 0.8  # of a word's worth in a file's name, where the name says it otherwise: `config` for configuration
+_AT_PATH: Final = 2.0  # times as much says the name at a path asked for: the file comes before what tells of it
+_SHORTEST: Final = 3  # letters of a word that may be short for another, and at least a third of its stem
+_INSIDE: Final = 4  # letters of a stem that is found inside of a name's words: `fromarray`
 
-_NOT_NAMED: Final[tuple[float, float, Sequence[int]]] = (0.0, 0.0, ())
+_NOT_NAMED: Final[tuple[float, float, Sequence[float]]] = (0.0, 0.0, ())
 
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
@@ -58,7 +63,9 @@ class Matching:
         stops = (unit for unit in asked.spoken if unit.stop and unit.idf >= _TELLING and len(unit.tokens[0]) > 2)
         self._named = tuple(dict.fromkeys((*asked.any_of, *stops)))
         self._may_hold = _beginnings(self._named)
-        self._suffixes: dict[bytes, set[str]] = {}
+        self._told = [unit for unit in self._named if _has_kin(unit)]
+        self._suffixes: dict[bytes, AbstractSet[str]] = {}
+        self._akin: dict[str, Sequence[Unit]] = {}
         self._scored = scored_units(asked)
         self._left: list[int] = []  # proposed chunks that are not looked into, best first
         self.late = False
@@ -131,7 +138,7 @@ class Matching:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
         copies: dict[int, list[Copy]] = {}
-        names: dict[bytes, tuple[float, float, Sequence[int]]] = {}
+        names: dict[bytes, tuple[float, float, Sequence[float]]] = {}
         for content_id, file_id, root, folder, name, chunks in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
@@ -142,28 +149,44 @@ class Matching:
                 those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts, chunks))
         return copies
 
-    def _in_name(self, name: bytes) -> tuple[float, float, Sequence[int]]:
+    def _in_name(self, name: bytes) -> tuple[float, float, Sequence[float]]:
         """What is asked for that stands in a file's name: Σ idf, the same times the share of the name that it makes up,
-        and for each scored word whether it does, empty where none does. The suffix is no part of the name there."""
+        and for each scored word whether it does, empty where none does; all of it `AKIN` for what is said in another
+        form. The suffix is no part of the name there."""
         if name.isascii() and not self._may_hold.search(name):
             return _NOT_NAMED
         told, dot, suffix = name.rpartition(b".")
-        own = self._stems_of(told if told else name)
-        stems = own | self._suffix_stems(suffix) if dot and told else own
-        held = [unit for unit in self._named if _stands_among(unit, stems, own)]
+        own = self._words_of(told if told else name)
+        stems = own.keys() | self._suffix_stems(suffix) if dot and told else own.keys()
+        named = (unit for unit in self._named if _stands_among(unit, stems, own.keys()))
+        held = {unit: _AT_PATH if unit.name else 1.0 for unit in named}
+        said = {stem for unit in held for stem in unit.stems}
+        covered = 0.0
+        for stem, word in own.items():
+            akin = () if stem in said else self._akin_to(word)
+            for unit in akin:
+                held.setdefault(unit, AKIN)
+            covered += 1.0 if stem in said else AKIN if akin else 0.0
         if not held:
             return _NOT_NAMED
-        score = sum(unit.idf for unit in held)
-        covered = len(own & {stem for unit in held for stem in unit.stems})
-        return score, score * covered / max(1, len(own)), [unit in held for unit in self._scored]
+        score = sum(unit.idf * share for unit, share in held.items())
+        return score, score * covered / max(1, len(own)), [held.get(unit, 0.0) for unit in self._scored]
 
-    def _suffix_stems(self, suffix: bytes) -> set[str]:
+    def _akin_to(self, word: str) -> Sequence[Unit]:
+        """What is asked for that a word of a name says in another form: it is short for it, or holds it."""
+        if word not in self._akin:
+            self._akin[word] = [unit for unit in self._told if _is_akin(word, unit)]
+        return self._akin[word]
+
+    def _suffix_stems(self, suffix: bytes) -> AbstractSet[str]:
         if suffix not in self._suffixes:
-            self._suffixes[suffix] = self._stems_of(suffix)
+            self._suffixes[suffix] = self._words_of(suffix).keys()
         return self._suffixes[suffix]
 
-    def _stems_of(self, name: bytes) -> set[str]:
-        return {stem for _, _, stem in self._reader.stems(path_text(name).encode("utf-8", "replace"))}
+    def _words_of(self, name: bytes) -> dict[str, str]:
+        """The words of a name, in lower case, by their stems."""
+        text = path_text(name).lower().encode("utf-8", "replace")
+        return {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in self._reader.stems(text)}
 
     def _not_weighed(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
         """What the full-text index proposed beyond what is looked into, in its order."""
@@ -227,20 +250,32 @@ class Matching:
         return dict(self._reader.rows(sql, (_json(ids),)))
 
 
-def _stands_among(unit: Unit, stems: set[str], own: set[str]) -> bool:
+def _stands_among(unit: Unit, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:
     """``own``: those without the suffix, which a path may be typed without."""
     if unit.name:
         return own <= unit.name <= stems
     if unit.prefix:
-        return any(stem.startswith(unit.stems[-1]) for stem in stems) and stems.issuperset(unit.stems[:-1])
-    return stems.issuperset(unit.stems)
+        return any(stem.startswith(unit.stems[-1]) for stem in stems) and stems >= set(unit.stems[:-1])
+    return stems >= set(unit.stems)
+
+
+def _has_kin(unit: Unit) -> bool:
+    """Whether a word is looked for in other forms, too: not stop words, nor what is asked for as it stands."""
+    return len(unit.stems) == 1 and not (unit.prefix or unit.stop or unit.spaceless) and unit.tokens[0].isalpha()
+
+
+def _is_akin(word: str, unit: Unit) -> bool:
+    asked, stem = unit.tokens[0], unit.stems[0]
+    if len(word) >= _SHORTEST and 3 * len(word) >= len(stem) and asked.startswith(word):
+        return True
+    return len(stem) >= _INSIDE and (stem in word or asked in word)
 
 
 def _beginnings(units: Iterable[Unit]) -> re.Pattern[bytes]:
     """Finds the names that may hold a unit, many times faster than the tokenizer tells which do: a stem keeps the
     beginning of its word, of a short one all but the last letter."""
     stems = {unit.stems[-1].encode() for unit in units}
-    begin = {re.escape(stem[: max(1, min(4, len(stem) - 1))]) for stem in stems}
+    begin = {re.escape(stem[: max(1, min(_SHORTEST, len(stem) - 1))]) for stem in stems}
     return re.compile(b"|".join(sorted(begin)) or b"(?!)", re.IGNORECASE)
 
 

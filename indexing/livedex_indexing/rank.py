@@ -12,8 +12,9 @@ divided by T, the Σ idf of the words asked:
     near     … over words within eight words of each other, stop words aside: both of them
     symbols  Σ idf of the words that name a definition of the chunk, up to three times for names asked for as a whole
     heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that are asked for
-    more     words and written of the three next best chunks
-    name     Σ idf of the words in the file's name
+    opening  Σ idf of the words among the first eight of the chunk's text
+    more     words and written of the three next best chunks; in place of each that a file has not, most of its best
+    name     Σ idf of the words in the file's name, a smaller share of those that a word there is akin to
     title    the same, times the share of the name's words that are asked for
     path     BM25 over the words of the path
     short    1 / √ number of the file's chunks: of what says as much, the shorter
@@ -39,16 +40,18 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "near": 0.1,
     "symbols": 0.1,
     "heading": 0.3,
+    "opening": 0.2,
     "more": 0.05,
     "name": 0.3,
     "title": 1.0,
-    "path": 0.5,
+    "path": 0.45,
     "short": 0.1,
 }
 K1: Final = 1.2
 B: Final = 0.75
 MORE_CHUNKS: Final = 3
-_OF_CHUNKS: Final = 6  # the first so many parts are those of a chunk, the others of the file
+_NOT_THERE: Final = 0.7  # of its best chunk is worth each that a short file has not (.3 to .7: + .002 to .008 each set)
+_OF_CHUNKS: Final = 7  # the first so many parts are those of a chunk, the others of the file
 DAMPING: Final = 0.5  # of a file's second chunk, its square of the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
@@ -56,15 +59,15 @@ FIRST: Final = 10
 
 class Copy(NamedTuple):
     """One file that holds a content of so many ``chunks``. ``name``, ``title`` and ``path_score`` are parts of its
-    score; ``counts`` says of each word asked whether it stands in the name; it is empty
-    where none does."""
+    score; ``counts`` says of each word asked whether it stands in the name: 1, less where a word there is akin to it;
+    it is empty where none does."""
 
     file_id: int
     path: bytes
     name: float
     title: float
     path_score: float
-    counts: Sequence[int]
+    counts: Sequence[float]
     chunks: int
 
 
@@ -164,7 +167,7 @@ class _Scale:
         held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
         self._pairs = [idf_of(count, weighing.chunks) for count in held]
 
-    def parts(self, chunk_id: int, content_id: int, in_name: Sequence[int]) -> tuple[float, ...]:
+    def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
         """The weighted parts of a chunk."""
         row = self._rows[chunk_id]
         norm = K1 * (1 - B + B * row.length / self._usual)
@@ -180,15 +183,16 @@ class _Scale:
             WEIGHTS["near"] * _bm25(row.near, self._near, norm) if row.near else 0.0,
             WEIGHTS["symbols"] * row.symbols,
             WEIGHTS["heading"] * row.heading,
+            WEIGHTS["opening"] * row.opening,
         )
 
 
-def _sums(counts: Sequence[int], in_name: Sequence[int]) -> list[int]:
+def _sums(counts: Sequence[int], in_name: Sequence[float]) -> list[float]:
     """Of stop words, which come last, no name says anything."""
     return list(map(add, counts, chain(in_name, repeat(0))))
 
 
-def _bm25(counts: Sequence[int], idfs: Sequence[float], norm: float) -> float:
+def _bm25(counts: Sequence[float], idfs: Sequence[float], norm: float) -> float:
     score = 0.0
     for count, idf in zip(counts, idfs, strict=False):  # a hundred rows a search: a generator would take twice as long
         if count:
@@ -204,16 +208,22 @@ def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale
     if len(ids) == 1:
         (chunk_id,) = ids
         only = [value / total for value in scale.parts(chunk_id, content_id, best.counts)]
-        parts = (*only, 0.0, *of_copy)
+        parts = (*only, _more([only[0] + only[1]], best.chunks), *of_copy)
         return Ranked(content_id, best, sum(parts), parts, [(1.0 if any(only) else 0.0, chunk_id)])
     of_chunks = {chunk_id: scale.parts(chunk_id, content_id, best.counts) for chunk_id in ids}
     by_part = list(zip(*of_chunks.values(), strict=True))
-    further = sorted(map(add, *by_part[:2]), reverse=True)[1 : 1 + MORE_CHUNKS]
-    more = WEIGHTS["more"] * sum(further) / total
+    more = _more(sorted(map(add, *by_part[:2]), reverse=True), best.chunks) / total
     parts = (*(max(values) / total for values in by_part), more, *of_copy)
     own = sorted((-sum(values), chunk_id) for chunk_id, values in of_chunks.items())
     top = own[0][0] or 1.0
     return Ranked(content_id, best, sum(parts), parts, [(negative / top, chunk_id) for negative, chunk_id in own])
+
+
+def _more(scores: Sequence[float], chunks: int) -> float:
+    """What a file's next best chunks are worth, ``scores`` being those looked into, best first. One that has no others
+    is no worse for it."""
+    absent = max(0, MORE_CHUNKS + 1 - chunks)
+    return WEIGHTS["more"] * (sum(scores[1 : 1 + MORE_CHUNKS]) + _NOT_THERE * absent * scores[0])
 
 
 def _of_copy(copy: Copy) -> tuple[float, float, float]:

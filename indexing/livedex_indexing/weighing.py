@@ -22,6 +22,7 @@ from livedex_indexing.readpool import Reader
 
 WORDS: Final = 24  # the rarest so many words are looked for in a row
 NEAR_WORDS: Final = 8
+OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
 _RARE_ROWS: Final = 5_000  # of the words that lead to rows together
 _ROW_US: Final = 0.04  # of one more row of a word that FTS5 walks through
 _LED_WORD_US: Final = 0.1  # of each word in a row that a rare word leads to
@@ -43,7 +44,8 @@ _WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT va
 class Weighed(msgspec.Struct, frozen=True, gc=False):
     """What one row holds. ``counts`` runs beside the words asked: how often each stands in text, parts of names and
     headings, ``texts`` how often in the text alone. ``symbols`` is the Σ idf of those that name a definition, more the
-    fewer other names there are; ``heading`` that of those in the headings times the share of them that they make up.
+    fewer other names there are; ``heading`` that of those in the headings times the share of them that they make up;
+    ``opening`` that of those among the first words of the text.
     ``pairs`` runs beside the neighbours in the query: how often they are neighbours here; ``near`` beside the same
     without stop words: how often the rarer of both stands here where they come within eight words of each other, else
     0. Both are empty where the row holds no two of
@@ -53,6 +55,7 @@ class Weighed(msgspec.Struct, frozen=True, gc=False):
     texts: Sequence[int]
     symbols: float
     heading: float
+    opening: float
     pairs: Sequence[int]
     near: Sequence[int]
     length: int
@@ -197,12 +200,14 @@ class _Weigher:
         places = [row.phrase_locations(number) for number in self._numbers]
         bodies = [columns[_BODY] for columns in places]
         counts, texts = [], []
-        symbols = heading = 0.0
+        symbols = heading = opening = 0.0
         naming = heads = 0
         for number, idf in self._scored:
             body, ids, headed, named = places[number]
             texts.append(len(body))
             counts.append(len(body) + len(ids) + len(headed))
+            if body and body[0] < OPENING:
+                opening += idf
             if headed:
                 heading, heads = heading + idf, heads + 1
             if named:
@@ -216,7 +221,7 @@ class _Weigher:
         if len(bodies) - bodies.count([]) > 1:
             pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
             near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]
-        self.found[row.rowid] = Weighed(counts, texts, symbols, heading, pairs, near, row.column_size(-1))
+        self.found[row.rowid] = Weighed(counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1))
 
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:

@@ -17,9 +17,11 @@ SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
 USUAL = 100  # words of a chunk: as many as they have on average, so that length says nothing
 
 
-def row(count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0, heading: float = 0.0) -> Weighed:
+def row(
+    count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0, heading: float = 0.0, opening: float = 0.0
+) -> Weighed:
     """A chunk with one word that is asked for, and one pair of neighbours."""
-    return Weighed([count], [count], symbols, heading, [pairs], [near], USUAL)
+    return Weighed([count], [count], symbols, heading, opening, [pairs], [near], USUAL)
 
 
 def weighing(rows: dict[int, Weighed]) -> Weighing:
@@ -39,14 +41,14 @@ def placed(content_id: int, score: float) -> Placed:
 
 
 def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
-    found = weighing({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5), 3: row(1, pairs=1)})
+    found = weighing({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5, opening=0.2), 3: row(1, pairs=1)})
     found = found._replace(written=[frozenset({7})])
     owners = {1: 7, 2: 7, 3: 8}
     files = rank_files(found, owners, {7: [copy(b"f", 3.0, 2.5, 2.0)], 8: [copy(b"g")]}, total=2.0)
     assert [file.content_id for file in files] == [7, 8]
     expected = {
         "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
-        "symbols": 1.0, "heading": 0.5, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
+        "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
         "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
@@ -57,7 +59,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
 
 
 def test_a_long_chunk_counts_less() -> None:
-    found = weighing({1: Weighed([3], [3], 0.0, 0.0, [0], [0], 3 * USUAL), 2: row(3)})
+    found = weighing({1: Weighed([3], [3], 0.0, 0.0, 0.0, [0], [0], 3 * USUAL), 2: row(3)})
     files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
     assert [file.content_id for file in files] == [8, 7]
     assert files[1].score == pytest.approx(2.0 * 3 * (K1 + 1) / (3 + K1 * (1 - B + 3 * B)) + SHORT)
@@ -76,6 +78,17 @@ def test_of_two_files_that_say_as_much_the_shorter_comes_first() -> None:
     found = weighing({1: row(1), 2: row(1)})
     copies = {7: [copy(b"f")], 8: [copy(b"g")._replace(chunks=1)]}
     assert [file.content_id for file in rank_files(found, {1: 7, 2: 8}, copies, total=1.0)] == [8, 7]
+
+
+def test_a_file_without_further_chunks_is_no_worse_for_it() -> None:
+    found = weighing({1: row(3), 2: row(3), 3: row(1), 4: row(3)})._replace(written=[None])
+    owners = {1: 7, 2: 8, 3: 8, 4: 9}
+    copies = {7: [copy(b"a")._replace(chunks=1)], 8: [copy(b"b")._replace(chunks=2)], 9: [copy(b"c")]}
+    more = list(WEIGHTS).index("more")
+    worth = {file.copy.path: file.parts[more] for file in rank_files(found, owners, copies, total=1.0)}
+    best, other = ((1 + WEIGHTS["written"]) * bm25(count, 2.0) for count in (3, 1))
+    expected = {b"a": 3 * 0.7 * best, b"b": other + 2 * 0.7 * best, b"c": 0.0}
+    assert worth == pytest.approx({path: WEIGHTS["more"] * value for path, value in expected.items()})
 
 
 def test_stop_words_count_behind_the_words() -> None:

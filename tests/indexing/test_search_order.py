@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexed import LINES, Indexed
+from livedex_indexing.rank import WEIGHTS
 from livedex_ipc.errors import Cancelled
 
 
@@ -102,7 +103,7 @@ def test_explain_sums_up(index: Indexed) -> None:
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
-    assert names == {"words", "written", "pairs", "near", "symbols", "name", "title", "path", "short"}
+    assert names == set(WEIGHTS) - {"heading"}
     assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
 
 
@@ -152,3 +153,40 @@ def test_a_file_with_many_matches_can_be_paged_to_its_end(index: Indexed) -> Non
         == len(starts)
         == len(index.search("needle", path=f"{os.fsdecode(index.roots[1])}/one.txt", limit=50))
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("configuration walrus", "config.txt"),  # short for the word
+        ("directory walrus", "mkdirs_dir.txt"),
+        ("array walrus", "fromarray.txt"),  # holds the word
+        ("polynomial walrus", "charpoly_poly.txt"),
+    ],
+)
+def test_a_name_may_say_a_word_in_another_form(index: Indexed, query: str, name: str) -> None:
+    for number in range(30):
+        index.write(f"root/{number}.txt", f"filler {number}\n")
+    word = query.split(maxsplit=1)[0]
+    index.write("root/a.txt", f"a walrus {word} 1\n")
+    index.write(f"root/{name}", f"a walrus {word} 2\n")
+    index.write(f"root/{word}.txt", f"a walrus {word} 3\n")
+    assert index.found(query)[:3] == [f"{word}.txt", name, "a.txt"], "less than the word itself, more than nothing"
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("getusername", "get.txt"),  # says less than a third of it
+        ("disk", "is.txt"),  # stands inside the word, not at its beginning
+        ("conf*", "config_con.txt"),  # asked for as it stands
+    ],
+)
+def test_a_name_that_says_too_little_counts_for_nothing(index: Indexed, query: str, name: str) -> None:
+    index.write("root/0.txt", f"{query.rstrip('*')} 1\n")
+    index.write(f"root/{name}", f"{query.rstrip('*')} 2\n")
+    parts = {
+        hit["relative_path"]: {part["name"] for part in hit["explain"]["parts"]}
+        for hit in index.search(query, explain=True)
+    }
+    assert ("name" in parts[name]) == query.endswith("*"), "a prefix finds what begins with it"

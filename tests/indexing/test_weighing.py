@@ -42,6 +42,9 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
     assert list(found.rows[1].texts) == [3, 1]
     assert [list(found.rows[row].pairs) for row in (2, 3)] == [[0], [0]]
     assert [list(found.rows[row].near) for row in (2, 3)] == [[1], [0]]
+    assert [found.rows[row].opening for row in (1, 2)] == pytest.approx(
+        [query.total, query.units[1].idf]  # `tusk` alone: before `walrus` stand as many words as count
+    )
     assert found.rows[2].length == NEAR_WORDS + 2
     assert found.chunks == 4
 
