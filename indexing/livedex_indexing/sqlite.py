@@ -294,12 +294,17 @@ class Store:
     def damaged_pages(self, first: int, count: int) -> list[int] | None:
         """Those among ``count`` pages from ``first`` on (1-based) whose bytes have changed on the disk.
 
-        None where it cannot be told now: what a crash left in the log must be in the file first, and a reader holds it.
+        None where it cannot be told now: what stands in the log must be in the file first, and a reader holds it.
         """
         with translated(self.path):
             if not self._folded:
                 self._folded = upkeep.fold(self._db)
-            return pagesums.damaged(self._db, first, count) if self._folded else None
+            if not self._folded:
+                return None
+            found = pagesums.damaged(self._db, first, count)
+            if found and not upkeep.fold(self._db):
+                return None  # before a page that is still held up in the log, later ones may have reached the file
+            return pagesums.damaged(self._db, first, count) if found else []
 
     def pages(self) -> int:
         """How many pages the file has."""

@@ -93,13 +93,14 @@ def test_no_descriptor_is_left(tmp_path: Path) -> None:
     assert len(os.listdir("/dev/fd")) == before
 
 
-def test_a_file_to_which_a_reader_holds_up_pages_is_not_truncated(tmp_path: Path) -> None:
+def test_a_file_to_which_a_reader_holds_up_pages_is_neither_truncated_nor_damaged(tmp_path: Path) -> None:
     """The log is folded up to what a reader needs: the first page may tell of pages that come with the rest of it."""
     path = str(tmp_path / "index.db")
     names = [b"/root%d" % number * 40 for number in range(100)]
     with closing(Store.open(path)) as store, closing(apsw.Connection(path)) as reader:
         store.put_root(b"/r", 1, 1)
         assert store.checkpoint()
+        assert store.damaged_pages(1, 10_000) == []
         for name in names:
             store.put_root(name, 1, 1)
         reader.execute("BEGIN")
@@ -108,7 +109,9 @@ def test_a_file_to_which_a_reader_holds_up_pages_is_not_truncated(tmp_path: Path
             store.put_root(name, 2, 2)
         assert not store.checkpoint()
         assert store.loss() is None
+        assert store.damaged_pages(1, 10_000) is None, "it cannot be told now"
         reader.execute("ROLLBACK")
+        assert store.damaged_pages(1, 10_000) == []
         assert store.checkpoint()
         assert store.loss() is None
         os.truncate(path, os.path.getsize(path) // 2)

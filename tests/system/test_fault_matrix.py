@@ -23,7 +23,7 @@ from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-CELLS = int(os.environ.get("LIVEDEX_CELLS", "6"))
+CELLS = int(os.environ.get("LIVEDEX_CELLS", "4"))
 FILES = 12
 HEALED_S = 30.0
 

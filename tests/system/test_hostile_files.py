@@ -84,9 +84,9 @@ def test_a_byte_in_a_hundred_is_wrong(client: Client, tree: Tree) -> None:
 def test_walls_of_signs(client: Client, tree: Tree, home: Home) -> None:
     """What is no language has no end of words: the index of it stays within a few times the text."""
     chance = random.Random(2)
-    tree.write("word.txt", "x" * 1_000_000 + " afterword\n")
-    tree.write("base64.txt", base64.encodebytes(chance.randbytes(500_000)).decode() + "\nafterbase\n")
-    tree.write("words.txt", " ".join(f"tk{number:x}" for number in range(100_000)) + "\nafterwords\n")
+    tree.write("word.txt", "x" * 500_000 + " afterword\n")
+    tree.write("base64.txt", base64.encodebytes(chance.randbytes(300_000)).decode() + "\nafterbase\n")
+    tree.write("words.txt", " ".join(f"tk{number:x}" for number in range(50_000)) + "\nafterwords\n")
     add_root(client, tree)
     for word, name in (("afterword", "word"), ("afterbase", "base64"), ("afterwords", "words")):
         assert f"{name}.txt" in found(client, f'"{word}"')
