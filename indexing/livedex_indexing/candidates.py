@@ -34,6 +34,7 @@ FEW: Final = 16  # contents: to read them is quicker than to ask on
 MANY: Final = 100  # contents, from which on phrases are asked for
 ALTERNATIVES: Final = 3  # a phrase costs 50 to 200 µs, as much as so many contents that are read
 LONGEST_PHRASE: Final = 16  # words
+MOST_PHRASES: Final = 1_000  # of one pattern
 _FORMS: Final = 8  # ways to write one piece
 
 _HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
@@ -71,6 +72,7 @@ class _Lookup:
         self._reader = reader
         self._words = words
         self._known: dict[str, frozenset[int] | None] = {}
+        self._phrases = MOST_PHRASES
 
     def find(self, need: Need) -> set[int] | None:
         if need.strings:
@@ -104,8 +106,10 @@ class _Lookup:
         match = " AND ".join(sorted({f"({' OR '.join(_quoted(words))})" for words in tests}))
         found = frozenset(row[0] for row in self._reader.rows(_HOLDING, (match,)))
         for phrase in phrases(pieces):
-            most = len(found) // ALTERNATIVES
-            if len(found) > MANY and prod(map(len, phrase)) <= most:
+            most = min(self._phrases, len(found) // ALTERNATIVES)
+            ways = prod(map(len, phrase))
+            if len(found) > MANY and ways <= most:
+                self._phrases -= ways
                 found &= self._side_by_side(phrase, most)
         return found
 
