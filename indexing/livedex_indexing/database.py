@@ -33,6 +33,7 @@ _UNWRITABLE = (
     apsw.ReadOnlyError,
     apsw.CantOpenError,
     apsw.PermissionsError,
+    apsw.ProtocolError,  # the locks on the file do not work: every reader would wait ten seconds for them
     apsw.ConnectionClosedError,  # the file is being replaced
 )
 

@@ -46,7 +46,6 @@ CALLS = {  # and on whose paths
     "pwrite64": INDEX,
     "fdatasync": INDEX,
     "ftruncate": INDEX,
-    "fcntl": INDEX,
     "read": TREE,
     "openat": TREE,
     "newfstatat": TREE,
