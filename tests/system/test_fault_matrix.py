@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CELLS = int(os.environ.get("LIVEDEX_CELLS", "4"))
 FILES = 12
-HEALED_S = 30.0
+HEALED_S = 60.0
 
 # A short patience, and the trouble noticed soon.
 SOON = """

@@ -64,7 +64,7 @@ def test_a_log_that_is_not_what_it_was(client: Client, home: Home, daemon: Daemo
     lose(home, daemon, tree)
     daemon.start()
     with daemon.client() as again:
-        wait_until(lambda: again.call("status")["state"] == "ready", what="health")
+        wait_until(lambda: again.call("status")["state"] == "ready", 60, what="health")
         assert len(found(again, "words")) == FILES
         assert again.call("index/audit", {})["differences"] == []
 

@@ -99,11 +99,11 @@ def test_the_log_is_emptied_once_no_reader_needs_it(indexed: Client, tree: Tree,
         looked = home.logs().count("tidied")
         tree.write("later.txt", "laterword\n")
         assert found(indexed, "laterword") == ["later.txt"]
-        wait_until(lambda: home.logs().count("tidied") > looked, what="the maintenance")
+        wait_until(lambda: home.logs().count("tidied") > looked, 60, what="the maintenance")
         assert log.stat().st_size > 0
         assert reader.execute("SELECT count(*) FROM files").fetchone() == (200,), "what it reads is one state"
         assert indexed.call("status")["state"] == "ready"
-    wait_until(lambda: log.stat().st_size == 0, what="the log being emptied")
+    wait_until(lambda: log.stat().st_size == 0, 60, what="the log being emptied")
     assert found(indexed, "laterword") == ["later.txt"]
 
 
