@@ -15,6 +15,7 @@ from typing import Final
 
 from livedex_indexing import postings
 from livedex_indexing.asked import Asked, Unit, any_of, any_path_of
+from livedex_indexing.beside import is_asked_for, stands_beside
 from livedex_indexing.filters import OF_CONTENT, holding_admitted
 from livedex_indexing.hits import first_chunks
 from livedex_indexing.holding import Held
@@ -40,7 +41,8 @@ _NOT_NAMED: Final[tuple[float, float, Sequence[float]]] = (0.0, 0.0, ())
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name,
-                (SELECT chunks FROM contents WHERE id = d.content_id) FROM {OF_CONTENT}
+                (SELECT chunks FROM contents WHERE id = d.content_id),
+                (SELECT pipeline = 'code' FROM contents WHERE id = d.content_id) FROM {OF_CONTENT}
                 WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _ROOTS = "SELECT id, path FROM roots"
 _CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
@@ -51,9 +53,14 @@ _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
 
 
 class Matching:
-    """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking."""
+    """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking.
 
-    def __init__(self, reader: Reader, asked: Asked, held: Held, *, one_each: bool, one_file: bool) -> None:
+    ``damps``: tests, examples and their like come after what says as much, unless the query's words ask for them.
+    """
+
+    def __init__(
+        self, reader: Reader, asked: Asked, held: Held, *, one_each: bool, one_file: bool, damps: bool
+    ) -> None:
         self._reader = reader
         self._asked = asked
         self._admission = held.admission
@@ -68,6 +75,7 @@ class Matching:
         self._akin: dict[str, Sequence[Unit]] = {}
         self._scored = scored_units(asked)
         self._left: list[int] = []  # proposed chunks that are not looked into, best first
+        self._damps = damps and not is_asked_for(token for unit in asked.any_of for token in unit.tokens)
         self.late = False
 
     def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
@@ -139,14 +147,15 @@ class Matching:
         roots = dict(self._reader.rows(_ROOTS))
         copies: dict[int, list[Copy]] = {}
         names: dict[bytes, tuple[float, float, Sequence[float]]] = {}
-        for content_id, file_id, root, folder, name, chunks in rows:
+        for content_id, file_id, root, folder, name, chunks, is_code in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
                 if name not in names:
                     names[name] = self._in_name(name)
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 score, title, counts = names[name]
-                those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts, chunks))
+                beside = bool(is_code) and self._damps and stands_beside(folder, name)
+                those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts, chunks, beside))
         return copies
 
     def _in_name(self, name: bytes) -> tuple[float, float, Sequence[float]]:

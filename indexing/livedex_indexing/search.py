@@ -296,7 +296,12 @@ class _Search:
         """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
         query = self._query
         matching = Matching(
-            self._reader, asked, held, one_each=query.group == "file", one_file=self._is_file(query.path)
+            self._reader,
+            asked,
+            held,
+            one_each=query.group == "file",
+            one_file=self._is_file(query.path),
+            damps=not (query.path or query.globs or any(term.name == "path" for term in query.terms)),
         )
         page: list[Placed | None] = []
         try:

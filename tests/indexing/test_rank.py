@@ -49,7 +49,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
     expected = {
         "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
         "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
-        "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0,
+        "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "beside": 0.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})
@@ -108,6 +108,21 @@ def test_the_copy_that_scores_best_stands_for_a_content_then_the_shortest_path()
     copies = [copy(b"longest", 0.0), copy(b"bb", 1.0), copy(b"a", 1.0), copy(b"c", 0.5)]
     (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"a"
+
+
+def test_a_test_comes_after_what_says_as_much() -> None:
+    found = weighing({1: row(2), 2: row(2), 3: row(1)})
+    copies = {7: [copy(b"a")._replace(beside=True)], 8: [copy(b"b")], 9: [copy(b"c")]}
+    files = rank_files(found, {1: 7, 2: 8, 3: 9}, copies, total=1.0)
+    assert [file.copy.path for file in files] == [b"b", b"a", b"c"], "and before what says less"
+    assert files[1].parts[-1] == pytest.approx(WEIGHTS["beside"] * files[0].score)
+    assert files[1].score == pytest.approx(sum(files[1].parts))
+
+
+def test_of_two_copies_the_one_that_is_no_test_stands_for_both() -> None:
+    copies = [copy(b"a")._replace(beside=True), copy(b"bb")]
+    (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
+    assert file.copy.path == b"bb"
 
 
 def test_ties_fall_to_the_path() -> None:

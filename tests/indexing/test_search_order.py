@@ -103,7 +103,7 @@ def test_explain_sums_up(index: Indexed) -> None:
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
-    assert names == set(WEIGHTS) - {"heading"}
+    assert names == set(WEIGHTS) - {"heading", "beside"}
     assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
 
 
@@ -190,3 +190,34 @@ def test_a_name_that_says_too_little_counts_for_nothing(index: Indexed, query: s
         for hit in index.search(query, explain=True)
     }
     assert ("name" in parts[name]) == query.endswith("*"), "a prefix finds what begins with it"
+
+
+BESIDE = ("tests/a.c", "src/test_a.py", "a_test.py", "examples/a.py", "vendor/x/a.c", "a_pb2.py", "src/__tests__/a.c")
+
+
+@pytest.mark.parametrize("path", BESIDE)
+def test_code_comes_before_what_stands_beside_it(index: Indexed, path: str) -> None:
+    index.write(f"root/{path}", "walrus = 1  # one\n")
+    index.write("root/src/zebra/other.py", "walrus = 1  # two\n")
+    assert index.found("walrus") == ["src/zebra/other.py", path]
+    root = os.fsdecode(index.roots[1])
+    for query, params in (
+        ("walrus", {"path": root}),
+        ("walrus", {"globs": ["**"]}),
+        ("walrus test", {}),
+        ("examples of a walrus", {}),
+    ):
+        for hit in index.search(query, explain=True, **params):
+            assert "beside" not in {part["name"] for part in hit["explain"]["parts"]}, (query, params)
+    damped = index.search("walrus", explain=True)[1]["explain"]
+    assert {part["name"]: part["value"] for part in damped["parts"]}["beside"] < 0
+    assert damped["total"] == pytest.approx(sum(part["value"] for part in damped["parts"]))
+
+
+@pytest.mark.parametrize(
+    "path", ["tests/readme.txt", "examples/walrus.md", "latest/a.c", "contest.py", "src/attest.py"]
+)
+def test_what_is_no_code_or_no_test_is_not_damped(index: Indexed, path: str) -> None:
+    index.write(f"root/{path}", "walrus\n")
+    (hit,) = index.search("walrus", explain=True)
+    assert "beside" not in {part["name"] for part in hit["explain"]["parts"]}

@@ -1,0 +1,45 @@
+"""Which files of code stand beside the code itself: tests, examples, what others wrote and what a program wrote.
+
+Invariant: pure; only folders below the root and the file's own name say it, never what the file holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+_FOLDERS: Final = re.compile(
+    rb"(?:^|/)(?:__)?(?:tests?|testing|testdata|test[_-]data|selftests?|specs?|fixtures?|mocks?|"
+    rb"examples?|samples?|demos?|vendor(?:ed)?|_vendor|third[_-]?party|generated)(?:__)?(?:/|$)",
+    re.IGNORECASE,
+)
+_NAMES: Final = re.compile(
+    rb"^(?:tests?|conftest)\.[^.]+$|^test[_-]|[_.-](?:tests?|spec)\.[^.]+$|^[A-Z].*(?:[a-z0-9])(?:Tests?|Spec)\.[^.]+$|"
+    rb"_pb2(?:_grpc)?\.pyi?$|\.pb\.[^.]+$|[._-]generated\.[^.]+$|\.min\.(?:js|css)$"
+)
+# Words that ask for such files.
+_ASKED_FOR: Final = frozenset(
+    [
+        "conftest", "demo", "demos", "example", "examples", "fixture", "fixtures", "generated",
+        "mock", "mocks", "pytest", "sample", "samples", "selftest", "selftests", "spec",
+        "specs", "test", "testdata", "tested", "testing", "tests", "unittest", "unittests",
+        "vendor", "vendored",
+    ]
+)  # fmt: skip
+
+
+def stands_beside(folder: bytes, name: bytes) -> bool:
+    """Whether a file is a test, an example, vendored or generated, by its path relative to its root."""
+    return _is_beside(folder) or _NAMES.search(name) is not None
+
+
+@lru_cache(maxsize=1_000)
+def _is_beside(folder: bytes) -> bool:
+    return _FOLDERS.search(folder) is not None
+
+
+def is_asked_for(words: Iterable[str]) -> bool:
+    """Whether one of a query's words, in lower case, asks for such files."""
+    return not _ASKED_FOR.isdisjoint(words)
