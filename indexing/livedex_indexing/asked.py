@@ -87,7 +87,7 @@ class Asked(NamedTuple):
     """What a search looks for. ``units`` in the order typed, stop words left out unless they stand alone; ``spoken``
     is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out.
     ``respelt``: what was typed and its correction, of each word that stands nowhere and has near ones; the units are
-    those of the corrections, in ``spoken`` of the nearest alone."""
+    those of the corrections, in ``spoken`` of the nearest alone. ``chunks`` is the number of all there are."""
 
     units: tuple[Unit, ...]
     spoken: tuple[Unit, ...]
@@ -98,6 +98,7 @@ class Asked(NamedTuple):
     total: float
     cut: bool
     respelt: tuple[tuple[str, str], ...] = ()
+    chunks: int = 0
 
     @property
     def any_of(self) -> tuple[Unit, ...]:
@@ -187,6 +188,7 @@ def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
         sum(unit.idf for unit in scored if unit.rows or unit.files) or 1.0,
         len(counted) < len(set(map(tuple, telling))) or len(kept) + len(others) < len(rarest) or longest > MAX_WORDS,
         tuple(repair.respelt.items()),
+        counts.all_chunks(reader),
     )
 
 

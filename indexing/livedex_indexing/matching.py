@@ -27,6 +27,7 @@ from livedex_indexing.words import path_text
 _BATCH: Final = 500
 WEIGHED: Final = 150  # chunks that are looked into, at most, and for a few words …
 WEIGHED_A_WORD: Final = 50  # … so many for each: there BM25 alone puts what is best near the top
+_SMALL_INDEX: Final = 10_000  # chunks: below, few words get as many rows (topics of `help()`: .787, not .727)
 BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
 FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
@@ -73,6 +74,13 @@ class Matching:
         self._told = [unit for unit in self._named if _has_kin(unit)]
         self._suffixes: dict[bytes, AbstractSet[str]] = {}
         self._akin: dict[str, Sequence[Unit]] = {}
+        # A hundred names a search: a look into a table and a search for all words at once cost a third of asking each.
+        self._short: dict[str, list[Unit]] = {}
+        for unit in self._told:
+            for short in _short_for(unit):
+                self._short.setdefault(short, []).append(unit)
+        inside = {re.escape(text) for unit in self._told for text in _long_enough(unit)}
+        self._inside = re.compile("|".join(sorted(inside)) or "(?!)")
         self._scored = scored_units(asked)
         self._left: list[int] = []  # proposed chunks that are not looked into, best first
         self._damps = damps and not is_asked_for(token for unit in asked.any_of for token in unit.tokens)
@@ -110,7 +118,7 @@ class Matching:
         self.late = found.late
         with self._reader.unhurried():
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
-            most = min(WEIGHED, WEIGHED_A_WORD * len(self._scored))
+            most = WEIGHED if asked.chunks < _SMALL_INDEX else min(WEIGHED, WEIGHED_A_WORD * len(self._scored))
             ids, self._left = proposed[:most], proposed[most:]
             content_of = self._pairs(_CONTENT_OF, ids)
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
@@ -183,9 +191,13 @@ class Matching:
 
     def _akin_to(self, word: str) -> Sequence[Unit]:
         """What is asked for that a word of a name says in another form: it is short for it, or holds it."""
-        if word not in self._akin:
-            self._akin[word] = [unit for unit in self._told if _is_akin(word, unit)]
-        return self._akin[word]
+        akin = self._akin.get(word)
+        if akin is None:
+            told = self._short.get(word, ())
+            if self._inside.search(word):
+                told = [unit for unit in self._told if unit in told or _is_inside(word, unit)]
+            akin = self._akin[word] = told
+        return akin
 
     def _suffix_stems(self, suffix: bytes) -> AbstractSet[str]:
         if suffix not in self._suffixes:
@@ -273,11 +285,19 @@ def _has_kin(unit: Unit) -> bool:
     return len(unit.stems) == 1 and not (unit.prefix or unit.stop or unit.spaceless) and unit.tokens[0].isalpha()
 
 
-def _is_akin(word: str, unit: Unit) -> bool:
+def _short_for(unit: Unit) -> Iterator[str]:
+    """The beginnings of a word that may stand for it."""
     asked, stem = unit.tokens[0], unit.stems[0]
-    if len(word) >= _SHORTEST and 3 * len(word) >= len(stem) and asked.startswith(word):
-        return True
-    return len(stem) >= _INSIDE and (stem in word or asked in word)
+    return (asked[:letters] for letters in range(_SHORTEST, len(asked) + 1) if 3 * letters >= len(stem))
+
+
+def _long_enough(unit: Unit) -> Sequence[str]:
+    """The forms of a word that count where they stand inside another."""
+    return (unit.stems[0], unit.tokens[0]) if len(unit.stems[0]) >= _INSIDE else ()
+
+
+def _is_inside(word: str, unit: Unit) -> bool:
+    return any(text in word for text in _long_enough(unit))
 
 
 def _beginnings(units: Iterable[Unit]) -> re.Pattern[bytes]:
