@@ -27,7 +27,7 @@ from livedex_indexing.words import path_text
 _BATCH: Final = 500
 WEIGHED: Final = 150  # chunks that are looked into, at most, and for a few words …
 WEIGHED_A_WORD: Final = 50  # … so many for each: there BM25 alone puts what is best near the top
-_SMALL_INDEX: Final = 10_000  # chunks: below, few words get as many rows (topics of `help()`: .787, not .727)
+_SMALL_INDEX: Final = 5_000  # chunks: below, few words get as many rows (topics of `help()`: .787, not .727)
 BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
 FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
