@@ -31,10 +31,17 @@ def test_a_pipe_that_is_passed_by_is_not_opened(root: bytes, both_ways: str) -> 
     """A writer that waits for a reader must not be woken by us: opening a pipe is something its owner sees."""
     path = os.path.join(root, b"pipe")
     os.mkfifo(path)
-    writer = threading.Thread(target=lambda: os.close(os.open(path, os.O_WRONLY)))
+    about = threading.Event()
+
+    def write() -> None:
+        about.set()
+        os.close(os.open(path, os.O_WRONLY))
+
+    writer = threading.Thread(target=write)
     writer.start()
     try:
-        for _ in range(50):
+        about.wait()
+        for _ in range(3_000):  # long enough for the writer to be waiting by then, on a busy machine too
             with pytest.raises(tree.NotRegular):
                 tree.read_file(root, b"pipe", MIB)
         writer.join(0.2)
