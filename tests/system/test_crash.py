@@ -24,6 +24,8 @@ WRITES = int(os.environ.get("LIVEDEX_WRITES", "6"))  # of the reference workload
 NAME_CALLS = ("rename", "renameat", "link", "linkat", "unlink", "unlinkat")
 WRITE_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", *NAME_CALLS)
 FILES = 30
+# Inside the daemon: a file that was written just now would be read again at the next start anyway.
+SETTLES_AT_ONCE = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"
 
 
 class Workload:
@@ -115,10 +117,12 @@ def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[
     told.assert_kept(daemon)
 
 
-def test_a_mark_that_outlived_the_commit_after_it(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+def test_a_mark_that_outlived_the_commit_after_it(
+    tree: Tree, home: Home, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
     """The mark is on the disk first, and the index keeps no promise of its own: a crash or a power loss between."""
     tree.write_all({"kept.txt": "keptword\n", "d/gone.txt": "goneword\n", "d/other.txt": "otherword\n"})
-    daemon = start_daemon()
+    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     with daemon.client() as client:
         add_root(client, tree)
     daemon.kill()
@@ -137,9 +141,8 @@ def test_a_mark_that_was_taken_before_the_commit_after_it(
     tree: Tree, home: Home, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
     """The other way round: a file was indexed again on demand, its mark is gone for good, the power took the commit."""
-    settles_at_once = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"  # else it is read again anyway
     tree.write_all({"kept.txt": "keptword\n", "d/again.txt": "againword\n", "d/forgotten.txt": "forgottenword\n"})
-    daemon = start_daemon(**with_code(tmp_path / "seam", settles_at_once))
+    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     with daemon.client() as client:
         add_root(client, tree)
         for name in ("d/again.txt", "d/forgotten.txt"):
