@@ -6,6 +6,7 @@ Invariant: a test sees only the home, the daemon and the folders that it asked f
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 # No test asserts a time: on a busy machine an example takes as long as it takes.
 settings.register_profile("livedex", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("livedex")
+# A shell that runs the tests in the background leaves Ctrl-C ignored, and so would be what the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
