@@ -12,6 +12,10 @@ import sys
 
 from livedex_ipc.errors import LivedexError
 
+# A search takes the interpreter's lock again some two hundred times, after each statement and for each row that is
+# weighed, and while files are indexed it may have to wait so long each time (Python's own: 5 ms).
+SWITCH_S = 0.0005
+
 
 def main(argv: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
@@ -28,11 +32,6 @@ def main(argv: list[str] | None = None) -> int:
 
         return config_command.run(["validate", *(word for word in words if word in ("--json", "--human"))])
     return _serve()
-
-
-# A search takes the interpreter's lock again some two hundred times, after each statement and for each row that is
-# weighed, and while files are indexed it may have to wait so long each time (Python's own: 5 ms).
-SWITCH_S = 0.0005
 
 
 def _serve() -> int:

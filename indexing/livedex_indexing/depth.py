@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 from itertools import accumulate
 
+MAX_DEPTH = 1_000  # brackets inside brackets, elements inside elements
+
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _PAIRS = (b"()", b"[]", b"{}")
-_MAX_ROUNDS = 1_000
-
 # YAML's scanner keeps the column of each block that is open in 1,024 bytes, 4 each, and writes past their end. A block
 # inside another stands further to the right, so as many of them need a line that begins with as many of these.
 _YAML_COLUMNS = re.compile(rb"(?<![ \t?:-])(?:[ \t]|[?:-](?=[ \t])){240}")
@@ -49,7 +49,7 @@ def bracket_depth(data: bytes) -> int:
     """
     brackets = data.translate(None, _NOT_BRACKETS)
     rounds = 0
-    while brackets and rounds < _MAX_ROUNDS:
+    while brackets and rounds < MAX_DEPTH:
         left = brackets
         for pair in _PAIRS:
             left = left.replace(pair, b"")

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from livedex_indexing.bodies import insides
-from livedex_indexing.depth import too_deep
+from livedex_indexing.depth import MAX_DEPTH, too_deep
 from livedex_indexing.grammars import grammar
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1024 * 1024  # a tree takes some 30 times the source
 MAX_NODES = 600_000
-MAX_DEPTH = 1_000  # brackets inside brackets, elements inside elements
 _WATCHED_FROM = 4 * 1024  # bytes; a smaller file can neither nest deep enough nor err long enough to hurt
 # The parser reports after every 100 steps. Real code takes 4 to 13 reports a KiB; one inside an error storm can take
 # a hundred times as long as another, so there is little room above that.

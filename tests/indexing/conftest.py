@@ -1,14 +1,15 @@
-"""What the tests of the user's tree and of its rules stand on."""
+"""What the tests of the user's tree, of its rules and of the index stand on."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from indexed import Indexed
 from judging import Rules
 from livedex_indexing import beneath
 from livedex_indexing.ignore import RuleTree
@@ -19,6 +20,21 @@ from support import Tree
 def root(tmp_path: Path) -> bytes:
     """An empty folder, as the rooms below the daemon name it."""
     return os.fsencode(tmp_path.resolve())
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Indexed]:
+    """An index of a root that has no files yet."""
+    with Indexed(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def indexed(index: Indexed, request: pytest.FixtureRequest) -> Indexed:
+    """The same with the ``FILES`` of the test's module."""
+    for path, text in request.module.FILES.items():
+        index.write(path, text)
+    return index
 
 
 @pytest.fixture(params=["openat2", "by components"])

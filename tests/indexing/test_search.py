@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from indexed import LINES, SIGNATURE, Indexed, chunked
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        yield made
 
 
 def marked(hit: dict[str, Any]) -> list[str]:

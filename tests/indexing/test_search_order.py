@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from indexed import LINES, Indexed
 from livedex_indexing.rank import WEIGHTS
 from livedex_ipc.errors import Cancelled
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        yield made
 
 
 def test_the_same_content_is_one_hit(index: Indexed) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,6 @@ import pytest
 from indexed import Indexed
 from livedex_indexing.readpool import Reader
 from livedex_ipc.errors import InvalidParams, OutsideRoots
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        yield made
 
 
 def test_a_changed_file_is_left_out_and_told(index: Indexed) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -27,14 +25,6 @@ FILES = {
     "root/half.txt": "日本 本語 本 の検 文\n",
     "root/plain.txt": "Python and livedex\n",
 }
-
-
-@pytest.fixture
-def indexed(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        for path, text in FILES.items():
-            made.write(path, text)
-        yield made
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import itertools
 import time
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +20,6 @@ from livedex_indexing.spelling import Near, distance, mistakes_allowed, nearest
 from livedex_ipc.errors import Cancelled
 
 WORDS = st.text("abc", min_size=1, max_size=7)
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        yield made
 
 
 def meant(index: Indexed, query: str, **params: Any) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,14 +22,6 @@ FILES = {
     "root/f.txt": "foo then bar\n",
     "root/empty.txt": "",
 }
-
-
-@pytest.fixture
-def indexed(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        for path, text in FILES.items():
-            made.write(path, text)
-        yield made
 
 
 def held(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from indexed import Indexed
@@ -14,12 +11,6 @@ from livedex_indexing.readpool import Reader
 from livedex_indexing.weighing import NEAR_WORDS, WORDS, scored_units, weigh, written
 
 TEXT = "the walrus tusk and a walrus\n"
-
-
-@pytest.fixture
-def index(tmp_path: Path) -> Iterator[Indexed]:
-    with Indexed(tmp_path) as made:
-        yield made
 
 
 def asked(reader: Reader, text: str) -> Asked:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from faults import with_code
 from support import Daemon, Home, Tree, found, wait_ready
 
 # Reading this one file kills the whole process, as a fault in a library would.
@@ -29,12 +30,10 @@ if "livedex_daemon" in sys.orig_argv:
 def test_the_fourth_start_leaves_it_alone(
     home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
-    (tmp_path / "seam").mkdir()
-    (tmp_path / "seam" / "sitecustomize.py").write_text(POISON)
     tree.write_all({f"f{number}.txt": f"word number{number}\n" for number in range(5)})
     tree.write("poison.txt", "poisonword\n")
     home.config.write_text(f'[[roots]]\npath = "{tree}"\n')
-    seam = {"PYTHONPATH": str(tmp_path / "seam")}
+    seam = with_code(tmp_path / "seam", POISON)
     for _ in range(3):
         run = [sys.executable, "-m", "livedex_daemon", "daemon"]
         with home.stderr.open("ab") as stderr:

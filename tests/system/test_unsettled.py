@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from faults import with_code
 from support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
@@ -68,12 +69,9 @@ def restless(tmp_path: Path, tree: Tree, start_daemon: Callable[..., Daemon]) ->
     """A client of a daemon in whose world ``d/restless.txt`` changes whenever it is read."""
     if sys.platform != "linux":
         pytest.skip("needs /proc")
-    (tmp_path / "seam").mkdir()
-    (tmp_path / "seam" / "sitecustomize.py").write_text(RESTLESS)
-    path = os.pathsep.join(filter(None, (str(tmp_path / "seam"), os.environ.get("PYTHONPATH"))))
     tree.write("d/restless.txt", TEXT)
     tree.write("calm.txt", "calmword\n")
-    with start_daemon(PYTHONPATH=path, CALM=str(tmp_path / "calm")).client() as client:
+    with start_daemon(**with_code(tmp_path / "seam", RESTLESS), CALM=str(tmp_path / "calm")).client() as client:
         client.call("roots/add", {"path": str(tree)})
         wait_until(lambda: reason(client) == "unsettled", what="an answer that says so")
         yield client
