@@ -145,8 +145,12 @@ class Answering:
         return await self.in_thread(lambda: act(self._app.serving.side), ended)
 
     async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
+        def act() -> T:
+            with self._app.precedence.searching():
+                return action()
+
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, action)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, act)
         finally:
             if ended is not None:
                 ended.set()  # a cancelled call must not leave its query running

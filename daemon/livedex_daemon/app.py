@@ -30,6 +30,7 @@ from livedex_daemon.looking import Looker
 from livedex_daemon.opening import open_store
 from livedex_daemon.pool import Pool
 from livedex_daemon.power import PowerGate
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.presence import Presence
 from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.reloading import Reloader
@@ -72,6 +73,7 @@ class App:
         self.store, rebuilds = open_store(locations.index_db)
         self.marks = Marks(locations.forgotten_db)
         self.crashes = Crashes(locations.data_dir)
+        self.precedence = Precedence()
         self.serving = Serving(locations.index_db)
         self.figures = FreshnessFigures()
         self.power = PowerGate()
@@ -84,9 +86,10 @@ class App:
             self.store,
             self.backlog,
             Looker(self.store, self.backlog, self.presence, self.watching),
-            Storing(self.store, self.marks, lambda: self.worker.roots),
+            Storing(self.store, self.marks, lambda: self.worker.roots, self.precedence),
             self.presence,
             self.rebuilder,
+            self.precedence,
             on_commit=self._committed,
         )
         self.pool = Pool(
@@ -94,6 +97,7 @@ class App:
             self.serving.has_content,
             self.marks,
             self.worker.wake,
+            self.precedence,
             may_run=self.power.bulk_may_run,
             crashes=self.crashes,
         )

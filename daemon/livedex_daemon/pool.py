@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from livedex_daemon.crashes import Crashes
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.walk import Policy, Work
 from livedex_indexing import parse, plan, tree
 from livedex_indexing.backend import ChunkedContent, Stat
@@ -94,6 +95,7 @@ class Pool:
         known: Callable[[bytes, bytes], bool],
         marks: Marks,
         on_outcome: Callable[[], None],
+        precedence: Precedence,
         *,
         crashes: Crashes | None = None,
         may_run: Callable[[], bool] = lambda: True,
@@ -112,6 +114,7 @@ class Pool:
         self._marks = marks
         self._crashes = crashes
         self._on_outcome = on_outcome
+        self._precedence = precedence
         self._may_run = may_run
         self._bulk_processes = bulk_processes
         self._lock = threading.Lock()
@@ -216,6 +219,7 @@ class Pool:
         jobs: list[_Job] = []
         clear: list[Outcome] = []
         for work in works:
+            self._precedence.give_way(len(hand.queue) + len(works))
             try:
                 prepared = self._guarded(work)
             except Exception as error:  # one file must never end the thread that all others need

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from livedex_daemon.backlog import Key
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unsettled
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.reconcile import is_settled
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.walk import Changes, bare_row
@@ -21,10 +22,11 @@ from livedex_ipc.errors import Unavailable
 
 
 class Storing:
-    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable]) -> None:
+    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable], precedence: Precedence) -> None:
         self._store = store
         self._roots = roots
         self._marks = marks
+        self._precedence = precedence
 
     def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
         """Stores all of it, or raises and stores nothing. Returns the keys that must be looked at once more."""
@@ -34,6 +36,7 @@ class Storing:
             self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
             rows: list[FileRow] = []
             for outcome in outcomes:
+                self._precedence.give_way(len(outcomes))
                 if outcome.work.void or not self.admits(*outcome.work.key):
                     continue
                 row = self._row_of(outcome)

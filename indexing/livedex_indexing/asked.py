@@ -16,7 +16,7 @@ from livedex_indexing.backend import Query
 from livedex_indexing.database import varints
 from livedex_indexing.query import is_phrase, is_prefix
 from livedex_indexing.readpool import Reader
-from livedex_indexing.repairing import Repair
+from livedex_indexing.repairing import Meanings, Repair
 from livedex_indexing.spaceless import RUN, as_asked, folded, pieces_of
 from livedex_indexing.terms import parts_of
 from livedex_indexing.words import path_text
@@ -124,7 +124,7 @@ class WordCounts:
         self._known: dict[str, tuple[int, int]] = {}
         self._many: dict[str, int] = {} if former is None else former._many
         self._counted_at: int = 0 if former is None else former._counted_at  # all chunks, when these were counted
-        self.meant: dict[str, list[Unit]] = {}  # by words that stand nowhere
+        self.meanings: Meanings = Meanings() if former is None else former.meanings
 
     def all_chunks(self, reader: Reader) -> int:
         if self.chunks is None:
@@ -157,10 +157,10 @@ class WordCounts:
         return rows
 
 
-def ask(reader: Reader, query: Query, counts: WordCounts) -> Asked:
-    """Reads a query's words against the index."""
+def ask(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> Asked:
+    """Reads a query's words against the index. Without ``fresh`` misspelt words may mean what they did a second ago."""
     words = query.text.split()
-    repair = Repair(reader, counts.meant, lambda word: _whole(reader, word, counts))
+    repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
     typed = [_units(reader, word, counts, repair, alone=len(words) == 1) for word in words]
     phrases = [phrase for text in query.phrases if (phrase := _phrase(reader, text, counts)) is not None]
     telling = [units for units in typed if not all(unit.stop for unit in units)]

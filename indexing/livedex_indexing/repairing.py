@@ -6,7 +6,9 @@ of one generation is repaired alike.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from livedex_indexing.query import is_plain
@@ -15,24 +17,64 @@ from livedex_indexing.runs import Tokenizer
 from livedex_indexing.spelling import is_held, is_word, nearest
 
 if TYPE_CHECKING:
-    from livedex_indexing.asked import Unit
+    from livedex_indexing.asked import Unit, WordCounts
 
 REPAIRED: Final = 8  # words of a query whose spelling is looked after: 5 to 20 ms each
 _MEANT: Final = 3  # words that a misspelt one may stand for
 _OTHER: Final = 0.5  # what each but the nearest counts
 _RARE: Final = 50  # chunks: so few may all be of contents that no file uses any more
 _REMEMBERED: Final = 1_000  # misspelt words, under 1 MB
+_OLD_S: Final = 1.0  # so long a look serves searches that do not wait: it takes up to 50 ms while much is indexed
 
 Written = tuple[str, "Unit"]  # a word as it was typed
+
+
+@dataclass
+class _Meaning:
+    """What a word may mean, as the index was in the generation ``found`` at ``at`` (monotonic), and the last
+    generation that it was taken for."""
+
+    units: list[Unit]
+    found: int
+    at: float
+    taken: int
+
+
+class Meanings:
+    """What words that stand nowhere may mean, kept from one query to the next of a generation.
+
+    While much is indexed there are several generations a second; of a former one a search takes what is not old only
+    where it does not ask to be fresh.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Meaning] = {}
+
+    def of(self, token: str, generation: int, look: Callable[[str], list[Unit]], *, fresh: bool) -> list[Unit]:
+        known = self._known.get(token)
+        if known is not None:
+            if known.found == generation:
+                return known.units
+            if not fresh and (known.taken == generation or time.monotonic() - known.at < _OLD_S):
+                known.taken = generation  # by all pages of the generation
+                return known.units
+        if len(self._known) >= _REMEMBERED:
+            self._known.clear()
+        units = look(token)
+        self._known[token] = _Meaning(units, generation, time.monotonic(), generation)
+        return units
 
 
 class Repair:
     """The spelling of one query's words. ``others``: the units that stand for a misspelt word beside the nearest."""
 
-    def __init__(self, reader: Reader, known: dict[str, list[Unit]], unit_of: Callable[[str], Unit | None]) -> None:
-        """``known`` keeps what words of this generation may mean from one query to the next."""
+    def __init__(
+        self, reader: Reader, counts: WordCounts, unit_of: Callable[[str], Unit | None], *, fresh: bool
+    ) -> None:
+        """``fresh``: what words mean is to be that of this generation."""
         self._reader = reader
-        self._known = known
+        self._counts = counts
+        self._fresh = fresh
         self._unit_of = unit_of
         self._left = REPAIRED
         self.others: set[Unit] = set()
@@ -85,11 +127,7 @@ class Repair:
             return []
         self._left -= 1  # of a known one too: a query means the same however often it is asked
         token = unit.tokens[0]
-        meant = self._known.get(token)
-        if meant is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            meant = self._known[token] = self._near(token)
+        meant = self._counts.meanings.of(token, self._counts.generation, self._near, fresh=self._fresh)
         if not meant:
             return []
         # A rare word is more often somebody's mistake than what was meant: it must not count for being rare.

@@ -166,6 +166,7 @@ class _Search:
         self._reader = reader
         self._query = query
         self._typed: str = request["query"]
+        self._fresh: bool = request.get("fresh", True)
         self._roots = roots
         self._cancelled = cancelled
         self._live = LiveFiles(roots)
@@ -187,7 +188,8 @@ class _Search:
             with reader.unhurried():
                 generation = int(reader.one(_GENERATION))
             try:
-                asked = ask(reader, query, self._searcher.counts(generation))
+                counts = self._searcher.counts(generation)
+                asked = ask(reader, query, counts, fresh=self._fresh)
                 page, more, rows = self._find(asked, generation)
             except DeadlinePassed:
                 return SearchAnswer([], None, generation, "keyword", [*warnings, _LATE_WARNING], self._live.stale)

@@ -14,6 +14,7 @@ from livedex_daemon import pool as pool_module
 from livedex_daemon.backlog import Entry
 from livedex_daemon.config import RootConfig
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.roots import Root
 from livedex_daemon.walk import Policy, Work
 from livedex_indexing import plan
@@ -52,7 +53,7 @@ def make(marks: Marks) -> Iterator[Callable[..., Pool]]:
     made: list[Pool] = []
 
     def make(known: Callable[[bytes, bytes], bool] = lambda *_: False, **options: object) -> Pool:
-        made.append(Pool(POLICY, known, marks, lambda: None, **options))  # type: ignore[arg-type]
+        made.append(Pool(POLICY, known, marks, lambda: None, Precedence(), **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.roots import RootTable
 from livedex_daemon.storing import Storing
 from livedex_daemon.walk import Changes
@@ -35,7 +36,7 @@ def storing(store: Store) -> Storing:
     anything: Any = SimpleNamespace(
         id=1, path=b"/r", belongs=lambda _: True, rules=SimpleNamespace(explain=lambda *_: None), nested=frozenset()
     )
-    return Storing(store, SimpleNamespace(), lambda: RootTable([anything]))  # type: ignore[arg-type]
+    return Storing(store, SimpleNamespace(), lambda: RootTable([anything]), Precedence())  # type: ignore[arg-type]
 
 
 def renamed() -> Changes:

@@ -239,6 +239,33 @@ def test_facets_count_what_was_meant(index: Indexed) -> None:
     assert answer.hits[0]["matches"] == 1
 
 
+@pytest.mark.parametrize("old_s", [60.0, 0.0])
+def test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch, old_s: float
+) -> None:
+    monkeypatch.setattr("livedex_indexing.repairing._OLD_S", old_s)
+    index.write("root/a.txt", "mallory\n")
+    assert meant(index, "alocate", fresh=False) is None
+    index.write("root/b.txt", "allocate\n")
+    assert (meant(index, "alocate", fresh=False) is None) == (old_s > 0)
+    assert meant(index, "alocate") == "allocate"
+    monkeypatch.setattr("livedex_indexing.repairing._OLD_S", 60.0)
+    index.write("root/c.txt", "allocate\nlater\n")
+    assert meant(index, "alocate", fresh=False) == "allocate", "what the last look found"
+
+
+def test_all_pages_of_a_generation_mean_the_same(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livedex_indexing.repairing._OLD_S", 60.0)
+    index.write("root/a.txt", "mallory\n")
+    assert meant(index, "alocate") is None
+    index.write("root/b.txt", "allocate\n")
+    assert meant(index, "alocate", fresh=False) is None
+    monkeypatch.setattr("livedex_indexing.repairing._OLD_S", 0.0)
+    assert meant(index, "alocate", fresh=False, offset=10) is None
+    index.write("root/c.txt", "another\n")
+    assert meant(index, "alocate", fresh=False) == "allocate"
+
+
 def test_a_query_of_many_mistakes_is_answered(index: Indexed) -> None:
     words = [f"{chr(97 + i)}{chr(97 + j)}ndrel" for i in range(20) for j in range(3)]
     index.write("root/a.txt", " ".join(words) + "\n")

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import Daemon, Tree, add_root, found
+from support import Daemon, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "300"))
 TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "3"))
+WORDS = 60  # that are asked for in turn
+ROUNDS = 3  # of them all, at least, while nothing happens
 BRANCHES = ("main", "other")
 
 
 def text(branch: str, number: int) -> str:
     words = " ".join(f"common{number % 50 + step}x" for step in range(40))
-    return f"branch{branch} {words}\nsame words in each\n"
+    return f"branch{branch} {words} file{number}\nsame words in each\n"
 
 
 def repository(tree: Tree) -> None:
@@ -52,7 +54,7 @@ class Searches:
             while not self._ended.is_set():
                 number += 1
                 began = time.monotonic()
-                answer = client.call("search", {"query": f"common{number % 60}x branch", "fresh": False})
+                answer = client.call("search", {"query": f"common{number % WORDS}x branch", "fresh": False})
                 self.took.append((time.monotonic() - began) * 1000)
                 for hit in answer["hits"]:
                     assert "same words" in hit["snippet"] or "common" in hit["snippet"]
@@ -91,10 +93,7 @@ def test_checkouts_while_searches_run(daemon: Daemon, client: Client, tree: Tree
     repository(tree)
     add_root(client, tree, timeout=600)
     with Searches(daemon) as idle:
-        time_of_search = time.monotonic()
-        while time.monotonic() - time_of_search < 1:
-            client.call("server/ping")
-            idle._ended.wait(0.05)
+        wait_until(lambda: len(idle.took) >= ROUNDS * WORDS, timeout=120)
     busy, audited = Searches(daemon), Searches(daemon)
     for number in range(TIMES):
         branch = BRANCHES[number % 2]

@@ -1,0 +1,48 @@
+"""Lets searches go first while much is indexed: both share the interpreter's lock and a few cores.
+
+Invariant: a thread never waits longer than it worked since it last did, so that searches without end make indexing take
+twice as long at most; and a few files never wait.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+MOST_S: Final = 0.05
+FEW: Final = 8  # files: an edit, or some, is stored before the next search asks for it
+
+
+class Precedence:
+    """Threads that search say when; threads that index stop between two files meanwhile."""
+
+    def __init__(self, most_s: float = MOST_S) -> None:
+        self._most_s = most_s
+        self._lock = threading.Lock()
+        self._searches = 0
+        self._none = threading.Event()
+        self._thread = threading.local()  # `since`: when it last waited
+
+    @contextmanager
+    def searching(self) -> Iterator[None]:
+        with self._lock:
+            self._searches += 1
+            self._none.clear()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._searches -= 1
+                if not self._searches:
+                    self._none.set()
+
+    def give_way(self, files: int) -> None:
+        """Between two files, of so many that are to be done: waits for the searches that are under way."""
+        if not self._searches or files <= FEW:
+            return
+        worked_s = time.monotonic() - getattr(self._thread, "since", 0.0)
+        self._none.wait(min(self._most_s, worked_s))
+        self._thread.since = time.monotonic()
