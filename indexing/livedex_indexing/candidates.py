@@ -13,7 +13,6 @@ a line: then the second begins with one of its words, or with the end of one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import islice, product
@@ -22,6 +21,7 @@ from typing import Final, NamedTuple
 
 import re2
 
+from livedex_indexing.database import id_list
 from livedex_indexing.postings import contents_matching
 from livedex_indexing.readpool import Reader
 from livedex_indexing.required import Need
@@ -124,7 +124,7 @@ class _Lookup:
         if len(ends) <= most:
             begin = " OR ".join(f"^{end}" for end in _quoted(sorted(ends)))
             torn = torn.intersection(row for (row,) in reader.rows(_BEGINNING, (f"body : ({begin})",)))
-        return found.union(row for (row,) in reader.rows(_CONTENTS_OF, (json.dumps(sorted(torn)),)))
+        return found.union(row for (row,) in reader.rows(_CONTENTS_OF, (id_list(torn),)))
 
     def _words_of(self, piece: WordPiece) -> list[str] | None:
         """The words of the index that a piece may be of; None when they are too many."""

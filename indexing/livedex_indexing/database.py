@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import apsw
+import msgspec
 
 from livedex_indexing import pagesums
 from livedex_ipc.errors import Unavailable
@@ -25,6 +26,8 @@ WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
 SCHEMA_VERSION: Final = 3  # grows with every change of schema.sql, and of how its words are spelled
+
+_as_json: Final = msgspec.json.Encoder().encode
 
 _DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _UNWRITABLE = (
@@ -105,6 +108,11 @@ def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
 def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
     """All rows of a statement, as tuples. Nothing stays open that would pin the write-ahead log."""
     return db.execute(sql, values).fetchall()
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """The ids in order, as SQLite's ``json_each`` reads them."""
+    return _as_json(sorted(ids)).decode()
 
 
 def varints(data: bytes) -> list[int]:

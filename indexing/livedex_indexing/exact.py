@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from livedex_indexing.backend import KINDS
 from livedex_indexing.candidates import candidates
+from livedex_indexing.database import id_list
 from livedex_indexing.facets import Facets, ordered
 from livedex_indexing.filters import Admission, holding_admitted
 from livedex_indexing.hits import CHUNK, CONTENT, ChunkRow, ContentRow, Style
@@ -177,7 +178,7 @@ class LineSearch:
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:
-            rows = self._reader.rows(_AMONG.format(sql), (*values, json.dumps(sorted(among))))
+            rows = self._reader.rows(_AMONG.format(sql), (*values, id_list(among)))
         tops = {root_id: path.rstrip(b"/") + b"/" for root_id, path in self._roots.items()}
         ordered = sorted(
             (tops[root_id] + (folder + b"/" + name if folder else name), file_id)
@@ -190,7 +191,7 @@ class LineSearch:
 
     def _batch(self, ids: list[int]) -> Iterator[tuple[FileCopy, ContentRow]]:
         copies = {row[1]: (row[0], file_copy(row[1:])) for row in self._reader.rows(_COPIES, (json.dumps(ids),))}
-        wanted = json.dumps(sorted({content_id for content_id, _ in copies.values()}))
+        wanted = id_list({content_id for content_id, _ in copies.values()})
         contents = {row[0]: ContentRow(*row) for row in self._reader.rows(_CONTENTS, (wanted,))}
         for file_id in ids:
             if self._ended():

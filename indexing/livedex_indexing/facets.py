@@ -14,6 +14,7 @@ from typing import Final
 
 from livedex_indexing.asked import Asked, any_of, any_path_of
 from livedex_indexing.backend import KINDS
+from livedex_indexing.database import id_list
 from livedex_indexing.filters import OF_CONTENT
 from livedex_indexing.holding import Held
 from livedex_indexing.paths_text import display_path
@@ -98,7 +99,7 @@ class Counting:
             match = any_path_of(units)
             ids = [row for (row,) in self._reader.rows(_NAMED.format(sql), (match, *values))] if units else []
             found = self._reader.rows(_FILES_BY_ID, (json.dumps(ids),))
-        contents = json.dumps(sorted({content_id for _, content_id, _ in found}))
+        contents = id_list({content_id for _, content_id, _ in found})
         sorts = set(self._reader.rows(_WHOLE.format(chunks.sql), (contents, *chunks.values)))
         if chunks.sql != "1":  # a file none of whose chunks is admitted does not match
             some = {sort[0] for sort in sorts}
@@ -107,7 +108,7 @@ class Counting:
 
     def _files_of(self, contents: Iterable[int]) -> list[File]:
         sql, values = self._admission.files
-        return self._reader.rows(_FILES_OF.format(sql), (*values, json.dumps(sorted(contents))))
+        return self._reader.rows(_FILES_OF.format(sql), (*values, id_list(contents)))
 
 
 def _files_with(files: Iterable[File], sorts: Iterable[Sort], place: int) -> Counter[int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.backend import KINDS, Kind
+from livedex_indexing.database import id_list
 from livedex_indexing.filters import OF_CONTENT, Admission
 from livedex_indexing.live import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.marking import Marker, Span
@@ -103,11 +104,11 @@ class Style(NamedTuple):
 
 def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, match: str | None) -> Rows:
     """Reads what the hits of a page need. ``match``: count the matching chunks of each content."""
-    ids = _json({hit.content_id for hit in page})
+    ids = id_list({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
     first = first_chunks(reader, bare, admission) if bare else []
-    wanted = _json({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
+    wanted = id_list({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
     chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
     copies: dict[int, list[FileCopy]] = {}
     for content_id, *values in reader.rows(_COPIES.format(admission.files.sql), (ids, *admission.files.values)):
@@ -119,7 +120,7 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
 def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
     """Of each content the first chunk that is admitted: the one shown where none is named."""
     sql, values = admission.chunks
-    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (_json(contents), *values))]
+    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]
 
 
 class HitMaker:
@@ -317,7 +318,3 @@ def _count(reader: Reader, match: str, content: ContentRow, admission: Admission
 
 def _no_spans(_: str) -> list[Span]:
     return []
-
-
-def _json(ids: Iterable[int]) -> str:
-    return json.dumps(sorted(ids))

@@ -6,7 +6,6 @@ one generation neither overlap nor leave out, and every match can be paged to.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Final
 from livedex_indexing import postings
 from livedex_indexing.asked import Asked, Unit, any_of, any_path_of
 from livedex_indexing.beside import is_asked_for, stands_beside
+from livedex_indexing.database import id_list
 from livedex_indexing.filters import OF_CONTENT, holding_admitted
 from livedex_indexing.hits import first_chunks
 from livedex_indexing.holding import Held
@@ -137,8 +137,10 @@ class Matching:
         best = sorted(paths, key=lambda file_id: (-paths[file_id], file_id))
         contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._admission.chunks
-        chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (_json(contents[:BY_PATH]), *values)))
-        matching = postings.matching_chunks(self._reader, self._scored, chunks, small=self._admission.small)
+        chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
+        matching = postings.matching_chunks(
+            self._reader, self._scored, chunks, self._asked.chunks, small=self._admission.small
+        )
         found = {chunk_id: chunks[chunk_id] for chunk_id in matching}
         held = Counter(found.values())
         for chunk_id, content_id in chunks.items():
@@ -149,7 +151,7 @@ class Matching:
 
     def _copies(self, contents: Iterable[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
         sql, values = self._admission.files
-        rows = self._reader.rows(_COPIES_OF.format(sql), (_json(contents), *values))
+        rows = self._reader.rows(_COPIES_OF.format(sql), (id_list(contents), *values))
         if len(rows) > _COPIES:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
@@ -268,7 +270,7 @@ class Matching:
             yield Placed(content_id, file_id, None, 0.0, ())
 
     def _pairs(self, sql: str, ids: Iterable[int]) -> dict[int, int]:
-        return dict(self._reader.rows(sql, (_json(ids),)))
+        return dict(self._reader.rows(sql, (id_list(ids),)))
 
 
 def _stands_among(unit: Unit, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:
@@ -306,7 +308,3 @@ def _beginnings(units: Iterable[Unit]) -> re.Pattern[bytes]:
     stems = {unit.stems[-1].encode() for unit in units}
     begin = {re.escape(stem[: max(1, min(_SHORTEST, len(stem) - 1))]) for stem in stems}
     return re.compile(b"|".join(sorted(begin)) or b"(?!)", re.IGNORECASE)
-
-
-def _json(ids: Iterable[int]) -> str:
-    return json.dumps(sorted(ids))

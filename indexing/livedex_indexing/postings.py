@@ -6,14 +6,15 @@ is; every order is total, so that two pages of one generation fit together.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
 from livedex_indexing.asked import Asked, Unit, any_of
+from livedex_indexing.database import id_list
 from livedex_indexing.filters import Admission, Condition
 from livedex_indexing.readpool import DeadlinePassed, Reader
+from livedex_indexing.spans import WITH_SPANS, spans
 
 ROW_BUDGET: Final = 5_000  # rows that the rarest words may bring: a fifth of the time, no quality lost (ranking.md)
 COMMON_ROWS: Final = 40_000  # of the words beside them: FTS5 reads all their rows to know how rare they are
@@ -34,6 +35,9 @@ _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE post
 _TOP_FILES = """SELECT rowid, -bm25(paths) AS score FROM paths WHERE paths MATCH ? AND {}
                 ORDER BY score DESC, rowid LIMIT ?"""
 _SOME = "SELECT rowid FROM postings WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
+_THESE = f"""{WITH_SPANS} SELECT postings.rowid FROM spans CROSS JOIN postings
+             WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
+             AND +postings.rowid IN (SELECT value FROM json_each(?))"""
 _OTHER_CHUNKS = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid > ? AND {} ORDER BY rowid LIMIT ?"
 _OTHER_FILES = "SELECT rowid FROM paths WHERE paths MATCH ? AND rowid > ? AND {} ORDER BY rowid LIMIT ?"
 _ALL = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
@@ -69,12 +73,15 @@ def collect(reader: Reader, asked: Asked, admission: Admission) -> Candidates:
     return found
 
 
-def matching_chunks(reader: Reader, units: Sequence[Unit], ids: Collection[int], *, small: bool) -> list[int]:
-    """Those of ``ids`` that hold one of the words, of many the rarest."""
+def matching_chunks(
+    reader: Reader, units: Sequence[Unit], ids: Collection[int], last: int, *, small: bool
+) -> list[int]:
+    """Those of ``ids`` that hold one of the words, of many the rarest. ``last``: about the highest id of all."""
     if not ids or not units:
         return []
     told = units if small else _budget(units, _rows, COMMON_ROWS)[0]
-    return [row for (row,) in reader.rows(_SOME, (any_of(told), json.dumps(sorted(ids))))]
+    places = spans(ids, told, last)
+    return [row for (row,) in reader.rows(_THESE, (places.json, any_of(told), id_list(ids)))]
 
 
 def other_chunks(reader: Reader, match: str, after: int, admission: Admission, limit: int) -> list[int]:
@@ -98,8 +105,8 @@ def border_chunks(reader: Reader, unit: Unit, span: tuple[int, int] = EVERY) -> 
     for cut in range(1, min(len(unit.tokens), BORDER_CUTS + 1)):
         begin, end = " ".join(unit.tokens[:cut]), " ".join(unit.tokens[cut:])
         after = [row for (row,) in reader.rows(_ALL, (f'body : ^"{end}"', *span))]
-        before = reader.rows(_SOME, (f'body : "{begin}"', json.dumps([row - 1 for row in after]))) if after else []
-        pairs = json.dumps([row for (row,) in before])
+        before = reader.rows(_SOME, (f'body : "{begin}"', id_list(row - 1 for row in after))) if after else []
+        pairs = id_list(row for (row,) in before)
         for content_id, chunk_id in reader.rows(_SAME_CONTENT, (pairs,)) if before else []:
             found.setdefault(content_id, set()).add(chunk_id)
     return found
@@ -108,7 +115,7 @@ def border_chunks(reader: Reader, unit: Unit, span: tuple[int, int] = EVERY) -> 
 def admitted_chunks(reader: Reader, ids: Collection[int], admission: Admission) -> list[int]:
     """Those of ``ids`` that the filters admit, in order."""
     sql, values = admission.rows
-    return sorted(row for (row,) in reader.rows(_ADMITTED.format(sql), (json.dumps(sorted(ids)), *values)))
+    return sorted(row for (row,) in reader.rows(_ADMITTED.format(sql), (id_list(ids), *values)))
 
 
 def contents_holding(reader: Reader, unit: Unit) -> set[int]:

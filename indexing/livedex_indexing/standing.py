@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from livedex_indexing.asked import Asked, Unit, any_of, any_path_of, ask_whole
 from livedex_indexing.backend import Query
+from livedex_indexing.database import id_list
 from livedex_indexing.filters import Filters, build
 from livedex_indexing.hits import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.live import COPY, FileCopy, LiveFiles, file_copy
@@ -85,7 +86,7 @@ def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
     for file_id, content_id in reader.rows_of_each(_FILE, asked):
         files.add(file_id)
         contents.add(content_id)
-    ranges = sorted((low, high) for low, high in reader.rows(_RANGES, (_json(contents),)) if high >= low)
+    ranges = sorted((low, high) for low, high in reader.rows(_RANGES, (id_list(contents),)) if high >= low)
     return Part(_spans(ranges), ranges, files)
 
 
@@ -133,7 +134,7 @@ class StandingQuery:
         if not chunks:
             return
         copies = _copies(reader, chunks.keys(), filters, part)
-        contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (_json(copies),))}
+        contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (id_list(copies),))}
         check = _Phrases(reader, asked, part, live)
         for content_id, those in copies.items():
             content = contents[content_id]
@@ -231,7 +232,7 @@ def _barred(reader: Reader, asked: Asked, part: Part) -> set[int]:
     if not asked.excluded:
         return set()
     rows = _matching(reader, any_of(asked.excluded), part)
-    return {content_id for (content_id,) in reader.rows(_OWNERS, (_json(rows),))}
+    return {content_id for (content_id,) in reader.rows(_OWNERS, (id_list(rows),))}
 
 
 def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, list[ChunkRow]]:
@@ -248,7 +249,7 @@ def _copies(reader: Reader, contents: Iterable[int], filters: Filters, part: Par
     sql, values = filters.files
     admits: Callable[[bytes], bool] = filters.admits or (lambda _path: True)
     by_content: dict[int, list[FileCopy]] = {}
-    for content_id, *columns in reader.rows(_FILES.format(sql), (_json(contents), *values)):
+    for content_id, *columns in reader.rows(_FILES.format(sql), (id_list(contents), *values)):
         copy = file_copy(columns)
         inside = part.files is None or copy.file_id in part.files
         if inside and (part.roots is None or copy.root_id in part.roots) and admits(copy.path):
@@ -265,7 +266,3 @@ def _spans(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     cuts = sorted(place for gap, place in gaps[: _MOST_SPANS - 1] if gap > _GAP)
     edges = [0, *cuts, len(ranges)]
     return [(ranges[left][0], ranges[right - 1][1]) for left, right in pairwise(edges) if ranges]
-
-
-def _json(ids: Iterable[int]) -> str:
-    return json.dumps(sorted(ids))

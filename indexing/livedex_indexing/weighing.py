@@ -3,12 +3,11 @@
 Invariant: a row costs the same however common its words are; nothing is decided here.
 
 FTS5 calls a function of ours for each row that it finds, with the places of every word (1 to 5 µs a row). The rows are
-found one by one, by their ids, where walking through all rows of the words would take longer.
+found by their ids in a few spans, where walking through all rows of the words would take longer.
 """
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
 from itertools import accumulate, pairwise
@@ -18,26 +17,25 @@ import apsw
 import msgspec
 
 from livedex_indexing.asked import Asked, Unit, any_of
+from livedex_indexing.database import id_list
 from livedex_indexing.readpool import Reader
+from livedex_indexing.spans import WITH_SPANS, spans
 
 WORDS: Final = 24  # the rarest so many words are looked for in a row
 NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
 _RARE_ROWS: Final = 5_000  # of the words that lead to rows together
-_ROW_US: Final = 0.04  # of one more row of a word that FTS5 walks through
-_LED_WORD_US: Final = 0.1  # of each word in a row that a rare word leads to
-_SEEK_US: Final = 5.0  # of one row that is found by its id, and
-_SEEK_WORD_US: Final = 4.0  # of each word there
+_LED_WORD_US: Final = 0.05  # of each word in a row that a rare word leads to
 _BODY, _HEADS, _SYMBOLS = 0, 2, 3
 _STOP_SHARE: Final = 0.5  # of its idf: what a stop word is worth beside others (measured: .01 on functions)
 _ALL_NAMES: Final = 2.0  # times more is a name worth that is asked for as a whole
 _WRITTEN_ROWS: Final = 40_000  # of a commoner word nobody asks in which form it is written
 
-_WALK = """SELECT livedex_weigh(postings) FROM postings
-           WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
-# Here the id shall reach FTS5: it looks for the words in that row alone.
-_SEEK = """SELECT livedex_weigh(postings) FROM json_each(?) i CROSS JOIN postings
-           WHERE postings MATCH ? AND postings.rowid = i.value"""
+_LED = """SELECT livedex_weigh(postings) FROM postings
+          WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
+_IN_SPANS = f"""{WITH_SPANS} SELECT livedex_weigh(postings) FROM spans CROSS JOIN postings
+                WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
+                AND +postings.rowid IN (SELECT value FROM json_each(?))"""
 _WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
@@ -103,7 +101,7 @@ def weigh(reader: Reader, asked: Asked, ids: Collection[int]) -> Weighing:
         weigher = reader.scratch["weigher"] = _Weigher()
         reader.db.register_fts5_function("livedex_weigh", weigher)
     weigher.begin(wanted)
-    _look(reader, wanted, set(ids), weigher)
+    _look(reader, wanted, set(ids), weigher, asked.chunks)
     idfs = [unit.idf for unit in wanted.phrases]
     return Weighing(
         weigher.found,
@@ -117,7 +115,7 @@ def weigh(reader: Reader, asked: Asked, ids: Collection[int]) -> Weighing:
 def written(reader: Reader, units: Sequence[Unit], contents: Collection[int]) -> list[frozenset[int] | None]:
     """For each unit those of ``contents`` that hold it as it is asked for, not only its stem. None where that is not
     looked for: of words that stand together FTS5 does not know it here, of very common ones it says nothing."""
-    among = json.dumps(sorted(contents))
+    among = id_list(contents)
     return [
         frozenset(row for (row,) in reader.rows(_WRITTEN, (unit.match, among)))
         if len(unit.tokens) == 1 and not unit.prefix and not unit.spaceless and unit.rows <= _WRITTEN_ROWS
@@ -126,24 +124,20 @@ def written(reader: Reader, units: Sequence[Unit], contents: Collection[int]) ->
     ]
 
 
-def _look(reader: Reader, wanted: _Wanted, ids: set[int], weigher: _Weigher) -> None:
+def _look(reader: Reader, wanted: _Wanted, ids: set[int], weigher: _Weigher, last: int) -> None:
     """Has FTS5 call the function for each of the rows, on the way that costs least."""
     match = any_of(wanted.phrases)
     words = len(wanted.phrases)
-    walk_us = _ROW_US * sum(unit.rows for unit in wanted.phrases)
-    seek_us = _SEEK_US + _SEEK_WORD_US * words
+    places = spans(ids, wanted.phrases, last)
     rare = _rarest([wanted.phrases[number] for number in wanted.units])
-    if _LED_WORD_US * words * sum(unit.rows for unit in rare) < min(walk_us, seek_us * len(ids)):
+    if _LED_WORD_US * words * sum(unit.rows for unit in rare) < places.cost_us:
         weigher.skip(len(rare))
-        reader.rows(_WALK, (f"({any_of(rare)}) AND ({match})", _json(ids)))
+        reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
         weigher.skip(0)
         ids = ids - weigher.found.keys()
-    # A prefix is gathered from all its words anew for each row that is looked up: seconds, where many begin so.
-    prefix = any(unit.prefix for unit in wanted.phrases)
-    if ids and (prefix or walk_us <= seek_us * len(ids)):
-        reader.rows(_WALK, (match, _json(ids)))
-    elif ids:
-        reader.rows(_SEEK, (_json(ids), match))
+        places = spans(ids, wanted.phrases, last)
+    if ids:
+        reader.rows(_IN_SPANS, (places.json, match, id_list(ids)))
 
 
 def _rarest(units: Sequence[Unit]) -> list[Unit]:
@@ -151,10 +145,6 @@ def _rarest(units: Sequence[Unit]) -> list[Unit]:
     ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))
     brought = list(accumulate(unit.rows for unit in ordered))
     return ordered[: max(1, bisect_right(brought, _RARE_ROWS))]
-
-
-def _json(ids: Collection[int]) -> str:
-    return json.dumps(sorted(ids))
 
 
 def _wanted(asked: Asked) -> _Wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from indexed import Indexed
-from livedex_indexing import holding, live, search, weighing
+from livedex_indexing import holding, live, search, spans, weighing
 from livedex_indexing.readpool import Reader
 
 
@@ -173,20 +174,20 @@ def test_nothing_to_look_for_has_empty_facets(index: Indexed) -> None:
 
 
 def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each look would gather the prefix anew, which ran for seconds past the deadline where many words begin so."""
-    asked: list[str] = []
+    """Each look would gather the prefix anew, which ran for seconds past the deadline where many begin so."""
+    asked: list[int] = []
     rows = Reader.rows
 
     def recorded(reader: Reader, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        asked.append(sql)
+        if sql == weighing._IN_SPANS:
+            asked.append(len(json.loads(values[0])))
         return rows(reader, sql, values)
 
     index.write("root/a.txt", "the walrus tusk\n")
-    monkeypatch.setattr(weighing, "_ROW_US", 1e9)
+    index.write("root/b.txt", "the walrus tusk again\n")
+    monkeypatch.setattr(spans, "_ROW_US", 1e9)
     monkeypatch.setattr(weighing, "_LED_WORD_US", 1e9)
     monkeypatch.setattr(Reader, "rows", recorded)
-    assert index.found("tusk walrus") == ["a.txt"]
-    assert weighing._SEEK in asked
-    asked.clear()
-    assert index.found("tusk wal*") == ["a.txt"]
-    assert weighing._SEEK not in asked
+    assert index.found("tusk walrus") == ["a.txt", "b.txt"]
+    assert index.found("tusk wal*") == ["a.txt", "b.txt"]
+    assert asked == [2, 1]

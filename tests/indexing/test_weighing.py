@@ -1,4 +1,4 @@
-"""What is read of a row: the same whether rows are walked through or looked up one by one, and right."""
+"""What is read of a row: the same whether all rows are walked through or each is begun at, and right."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def asked(reader: Reader, text: str) -> Asked:
     return ask(reader, Query(text), WordCounts(0))
 
 
-@pytest.mark.parametrize("row_us", [0.0, 1e9], ids=["walk", "seek"])
+@pytest.mark.parametrize("row_us", [0.0, 1e9], ids=["one span", "a span each"])
 def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.MonkeyPatch, row_us: float) -> None:
-    monkeypatch.setattr("livedex_indexing.weighing._ROW_US", row_us)
+    monkeypatch.setattr("livedex_indexing.spans._ROW_US", row_us)
     index.write("root/a.py", f"def walrus():\n    # {TEXT}")
     index.write("root/b.txt", "tusk " + "filler " * NEAR_WORDS + "walrus\n")
     index.write("root/c.txt", "tusk " + "filler " * (NEAR_WORDS + 1) + "walrus\n")
