@@ -24,8 +24,9 @@ from livedex_indexing.plan import ChunkSettings, Plan
 
 log = logging.getLogger(__name__)
 
-BATCH_FILES = 32  # handed to a child at once, because a round trip costs a millisecond
+BATCH_FILES = 8  # handed to a child at once: some, for the round trip; not many, or searches wait for them too long
 BATCH_BYTES = 512 << 10
+FILES_A_PROCESS = 32  # bulk files that another child is started for
 HEAD_BYTES = 8192  # what is looked at to tell text from binary, and for a shebang
 TIMEOUT_S = 20.0  # for one file, and as much again for each
 TIMEOUT_S_PER_MIB = 5.0
@@ -140,7 +141,7 @@ class Pool:
             self._outstanding += len(works)
             missing = 0
             if bulk:
-                missing = min(self._bulk_processes, 1 + len(self._bulk) // BATCH_FILES) - self._bulk_threads
+                missing = min(self._bulk_processes, 1 + len(self._bulk) // FILES_A_PROCESS) - self._bulk_threads
             self._bulk_threads += max(0, missing)
             self._more.notify_all()
         for _ in range(missing):

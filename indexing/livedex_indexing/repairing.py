@@ -24,17 +24,19 @@ _MEANT: Final = 3  # words that a misspelt one may stand for
 _OTHER: Final = 0.5  # what each but the nearest counts
 _RARE: Final = 50  # chunks: so few may all be of contents that no file uses any more
 _REMEMBERED: Final = 1_000  # misspelt words, under 1 MB
-_OLD_S: Final = 1.0  # so long a look serves searches that do not wait: it takes up to 50 ms while much is indexed
+# So long a look serves searches that do not wait: it takes up to 50 ms while much is indexed.
+_FOUND_S: Final = 60.0  # where it found words, which are good as long as they stand somewhere
+_MISSED_S: Final = 1.0
 
 Written = tuple[str, "Unit"]  # a word as it was typed
 
 
 @dataclass
 class _Meaning:
-    """What a word may mean, as the index was in the generation ``found`` at ``at`` (monotonic), and the last
+    """The words that one may mean, as the index was in the generation ``found`` at ``at`` (monotonic), and the last
     generation that it was taken for."""
 
-    units: list[Unit]
+    words: list[str]
     found: int
     at: float
     taken: int
@@ -50,19 +52,20 @@ class Meanings:
     def __init__(self) -> None:
         self._known: dict[str, _Meaning] = {}
 
-    def of(self, token: str, generation: int, look: Callable[[str], list[Unit]], *, fresh: bool) -> list[Unit]:
+    def of(self, token: str, generation: int, look: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
         known = self._known.get(token)
         if known is not None:
             if known.found == generation:
-                return known.units
-            if not fresh and (known.taken == generation or time.monotonic() - known.at < _OLD_S):
+                return known.words
+            old = time.monotonic() - known.at > (_FOUND_S if known.words else _MISSED_S)
+            if not fresh and (known.taken == generation or not old):
                 known.taken = generation  # by all pages of the generation
-                return known.units
+                return known.words
         if len(self._known) >= _REMEMBERED:
             self._known.clear()
-        units = look(token)
-        self._known[token] = _Meaning(units, generation, time.monotonic(), generation)
-        return units
+        words = look(token)
+        self._known[token] = _Meaning(words, generation, time.monotonic(), generation)
+        return words
 
 
 class Repair:
@@ -126,8 +129,10 @@ class Repair:
         if not self._left:
             return []
         self._left -= 1  # of a known one too: a query means the same however often it is asked
-        token = unit.tokens[0]
-        meant = self._counts.meanings.of(token, self._counts.generation, self._near, fresh=self._fresh)
+        words = self._near(unit.tokens[0], fresh=self._fresh)
+        meant = self._asked(words)
+        if words and not meant:  # they stood there a moment ago
+            meant = self._asked(self._near(unit.tokens[0], fresh=True))
         if not meant:
             return []
         # A rare word is more often somebody's mistake than what was meant: it must not count for being rare.
@@ -135,15 +140,24 @@ class Repair:
         self.others.update(others)
         return [meant[0], *others]
 
-    def _near(self, token: str) -> list[Unit]:
-        found: dict[tuple[str, ...], Unit] = {}
+    def _near(self, token: str, *, fresh: bool) -> list[str]:
+        counts = self._counts
+        return counts.meanings.of(token, counts.generation, self._look, fresh=fresh)
+
+    def _look(self, token: str) -> list[str]:
+        """The nearest words, one of each stem."""
+        found: dict[tuple[str, ...], str] = {}
         for near in nearest(self._reader, token):
-            unit = self._unit_of(near.word)
-            if unit is not None and unit.rows:
-                found.setdefault(unit.stems, unit)
+            for unit in self._asked([near.word]):
+                found.setdefault(unit.stems, near.word)
             if len(found) == _MEANT:
                 break
         return list(found.values())
+
+    def _asked(self, words: Iterable[str]) -> list[Unit]:
+        """What finds the words, of those that stand anywhere."""
+        units = map(self._unit_of, words)
+        return [unit for unit in units if unit is not None and unit.rows]
 
 
 def as_in_files(respelt: str, shown: Iterable[str], words: Tokenizer) -> str:
