@@ -69,6 +69,9 @@ FOLDER_MASK = Mask(
     | InotifyConstants.IN_ONLYDIR
     | InotifyConstants.IN_DONT_FOLLOW
 )
+# Outside the roots what is edited is closed some time, and a log may be written there a thousand times a second.
+# A folder that is a root's as well keeps what that one needs.
+OUTSIDE_MASK = Mask(FOLDER_MASK & ~InotifyConstants.IN_MODIFY | InotifyConstants.IN_MASK_ADD)
 COOKIE_MASK = Mask(InotifyConstants.IN_CLOSE_WRITE | InotifyConstants.IN_CLOSE_NOWRITE | InotifyConstants.IN_ONLYDIR)
 _SELF = InotifyConstants.IN_DELETE_SELF | InotifyConstants.IN_MOVE_SELF | InotifyConstants.IN_UNMOUNT
 _READ_ONLY = InotifyConstants.IN_CLOSE_NOWRITE
@@ -156,7 +159,7 @@ class InotifyWatcher:
         key = (root_id, path)
         with self._lock:
             try:
-                folder = self._add(absolute)
+                folder = self._add(absolute, FOLDER_MASK)
             except FileNotFoundError:
                 return True  # gone again, or not to be listed either: the folder above tells when that changes
             if folder is None:
@@ -174,7 +177,7 @@ class InotifyWatcher:
         """Watches a folder for its direct entries only, because a file in it decides what is indexed."""
         with self._lock:
             try:
-                placed = self._add(folder)
+                placed = self._add(folder, OUTSIDE_MASK)
             except FileNotFoundError:
                 return True
             if placed is None:
@@ -183,12 +186,12 @@ class InotifyWatcher:
             self._outside[folder] = placed
             return True
 
-    def _add(self, absolute: bytes) -> _Folder | None:
+    def _add(self, absolute: bytes, mask: Mask) -> _Folder | None:
         """None when a limit refuses the watch. Raises FileNotFoundError when no folder is there that may be listed."""
         if self._fd is None:
             return None
         try:
-            wd = self._add_quietly(self._fd, absolute)
+            wd = self._add_quietly(self._fd, absolute, mask)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES):
                 raise FileNotFoundError(absolute) from error
@@ -200,18 +203,18 @@ class InotifyWatcher:
             folder = self._by_wd[wd] = _Folder(wd, absolute)
         return folder
 
-    def _add_quietly(self, fd: InotifyFD, absolute: bytes) -> WatchDescriptor:
+    def _add_quietly(self, fd: InotifyFD, absolute: bytes, mask: Mask) -> WatchDescriptor:
         # Adding our callback to a watch again is right (the kernel gives a moved folder its old descriptor), but
         # watchdog
         # warns with the repr of the watch each time; taking the callback out first keeps it quiet.
-        wd = inotify_c.inotify_add_watch(fd._inotify_fd, absolute, FOLDER_MASK)
+        wd = inotify_c.inotify_add_watch(fd._inotify_fd, absolute, mask)
         if wd == -1:
             InotifyFD._raise_error()
             return wd
         with fd._lock:
             watch = fd._watch_for_wd.get(wd)
             if watch is None:
-                watch = fd._watch_for_wd[wd] = inotify_c.Watch(wd, FOLDER_MASK, absolute)
+                watch = fd._watch_for_wd[wd] = inotify_c.Watch(wd, mask, absolute)
             watch.callbacks[self._id] = self
         return wd
 

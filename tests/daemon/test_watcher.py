@@ -191,6 +191,43 @@ def test_the_root_itself_is_reported_when_it_goes(watcher: InotifyWatcher, sink:
     assert 1 in sink.roots
 
 
+def test_what_is_written_outside_is_reported_once_it_is_closed(
+    watcher: InotifyWatcher, sink: Sink, tmp_path: Path
+) -> None:
+    """A log that stands beside the configuration keeps nobody awake."""
+    log = tmp_path / "log"
+    log.touch()
+    assert watcher.watch_outside(os.fsencode(tmp_path))
+    with log.open("w") as file:
+        for _ in range(100):
+            file.write("line\n")
+            file.flush()
+        pass_barrier(watcher)
+        assert sink.outside == []
+    pass_barrier(watcher)
+    assert sink.outside == [os.fsencode(log)]
+
+
+@pytest.mark.parametrize("outside_first", [True, False])
+def test_a_folder_of_a_root_that_is_outside_as_well_reports_all(
+    watcher: InotifyWatcher, sink: Sink, root: Path, outside_first: bool
+) -> None:
+    folder = root / "d"
+    folder.mkdir()
+    (folder / "f").touch()
+    ways = [
+        lambda: watcher.watch_outside(os.fsencode(folder)),
+        lambda: watcher.watch_folder(1, b"d", os.fsencode(folder)),
+    ]
+    for way in ways if outside_first else reversed(ways):
+        assert way()
+    with (folder / "f").open("w") as file:
+        file.write("x")
+        file.flush()
+        pass_barrier(watcher)
+        assert (1, b"d/f", False) in sink.paths
+
+
 def test_outside_folders_report_their_direct_entries(watcher: InotifyWatcher, sink: Sink, tmp_path: Path) -> None:
     folder = tmp_path / "outside"
     folder.mkdir()
