@@ -6,6 +6,7 @@ one generation neither overlap nor leave out, and every match can be paged to.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from livedex_indexing.database import id_list
 from livedex_indexing.filters import OF_CONTENT, holding_admitted
 from livedex_indexing.hits import first_chunks
 from livedex_indexing.holding import Held
+from livedex_indexing.lexicon import names_for
 from livedex_indexing.rank import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.readpool import Reader
 from livedex_indexing.weighing import scored_units, weigh, written
@@ -33,6 +35,10 @@ FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
 _COPIES: Final = 64  # of one content whose names are looked at
 AKIN: Final = 0.8  # of a word's worth in a file's name, where the name says it otherwise: `config` for configuration
+MEANT: Final = (
+    2.0  # words of a name is one worth that programmers say for a word asked: `is` for whether (see `lexicon`)
+)
+_USUAL_NAME: Final = 12  # characters of a file of code
 _AT_PATH: Final = 2.0  # times as much says the name at a path asked for: the file comes before what tells of it
 _SHORTEST: Final = 3  # letters of a word that may be short for another, and at least a third of its stem
 _INSIDE: Final = 4  # letters of a stem that is found inside of a name's words: `fromarray`
@@ -81,6 +87,7 @@ class Matching:
                 self._short.setdefault(short, []).append(unit)
         inside = {re.escape(text) for unit in self._told for text in _long_enough(unit)}
         self._inside = re.compile("|".join(sorted(inside)) or "(?!)")
+        self._meant = names_for(token for unit in asked.spoken for token in unit.tokens)
         self._scored = scored_units(asked)
         self._left: list[int] = []  # proposed chunks that are not looked into, best first
         self._damps = damps and not is_asked_for(token for unit in asked.any_of for token in unit.tokens)
@@ -165,13 +172,15 @@ class Matching:
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 score, title, counts = names[name]
                 beside = bool(is_code) and self._damps and stands_beside(folder, name)
-                those.append(Copy(file_id, path, score, title, paths.get(file_id, 0.0), counts, chunks, beside))
+                brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
+                by_path = paths.get(file_id, 0.0)
+                those.append(Copy(file_id, path, score, title, by_path, counts, chunks, beside, brevity))
         return copies
 
     def _in_name(self, name: bytes) -> tuple[float, float, Sequence[float]]:
         """What is asked for that stands in a file's name: Σ idf, the same times the share of the name that it makes up,
         and for each scored word whether it does, empty where none does; all of it `AKIN` for what is said in another
-        form. The suffix is no part of the name there."""
+        form. The suffix is no part of the name there, and a word that is meant counts in the share alone."""
         if name.isascii() and not self._may_hold.search(name):
             return _NOT_NAMED
         told, dot, suffix = name.rpartition(b".")
@@ -185,7 +194,7 @@ class Matching:
             akin = () if stem in said else self._akin_to(word)
             for unit in akin:
                 held.setdefault(unit, AKIN)
-            covered += 1.0 if stem in said else AKIN if akin else 0.0
+            covered += 1.0 if stem in said else AKIN if akin else MEANT if word in self._meant else 0.0
         if not held:
             return _NOT_NAMED
         score = sum(unit.idf * share for unit, share in held.items())

@@ -184,6 +184,28 @@ def test_a_name_that_says_too_little_counts_for_nothing(index: Indexed, query: s
     assert ("name" in parts[name]) == query.endswith("*"), "a prefix finds what begins with it"
 
 
+def test_a_name_may_say_a_word_as_programmers_put_it(index: Indexed) -> None:
+    for number in range(30):
+        index.write(f"root/{number}.txt", f"filler {number}\n")
+    for name in ("walrus_go", "walrus_is", "walrus_on"):
+        index.write(f"root/{name}.txt", f"a walrus of {name}\n")
+    assert index.found("Whether it is a walrus")[0] == "walrus_is.txt"
+    assert index.found("walrus")[0] == "walrus_go.txt", "nothing else asks for it"
+
+
+def test_of_code_that_says_as_much_the_file_with_the_shorter_name_comes_first(index: Indexed) -> None:
+    index.write("root/a_zebra_of_the_plains.py", "walrus = 1  # one\n")
+    index.write("root/zebra.py", "walrus = 1  # two\n")
+    index.write("root/a_zebra_of_the_plains.txt", "walrus = 1  # one of them\n")
+    index.write("root/zebra.txt", "walrus = 1  # two of them\n")
+    hits = [hit for hit in index.search("walrus", explain=True) if hit["relative_path"].endswith(".py")]
+    assert [hit["relative_path"] for hit in hits] == ["zebra.py", "a_zebra_of_the_plains.py"]
+    first, second = ({part["name"]: part["value"] for part in hit["explain"]["parts"]}["brief"] for hit in hits)
+    assert first > 0 > second
+    (text,) = [hit for hit in index.search("walrus", explain=True) if hit["relative_path"] == "zebra.txt"]
+    assert "brief" not in {part["name"] for part in text["explain"]["parts"]}
+
+
 BESIDE = ("tests/a.c", "src/test_a.py", "a_test.py", "examples/a.py", "vendor/x/a.c", "a_pb2.py", "src/__tests__/a.c")
 
 
