@@ -19,6 +19,11 @@ _NAMES: Final = re.compile(
     rb"^(?:tests?|conftest)\.[^.]+$|^test[_-]|[_.-](?:tests?|spec)\.[^.]+$|^[A-Z].*(?:[a-z0-9])(?:Tests?|Spec)\.[^.]+$|"
     rb"_pb2(?:_grpc)?\.pyi?$|\.pb\.[^.]+$|[._-]generated\.[^.]+$|\.min\.(?:js|css)$"
 )
+_BEGIN: Final = (b"test_", b"test-")
+_ENDS: Final = (
+    b"test", b"tests", b"Test", b"Tests", b"spec", b"Spec",
+    b"_pb2", b"_grpc", b".pb", b"generated", b".min",
+)  # fmt: skip
 # Words that ask for such files.
 _ASKED_FOR: Final = frozenset(
     [
@@ -32,7 +37,10 @@ _ASKED_FOR: Final = frozenset(
 
 def stands_beside(folder: bytes, name: bytes) -> bool:
     """Whether a file is a test, an example, vendored or generated, by its path relative to its root."""
-    return _is_beside(folder) or _NAMES.search(name) is not None
+    if _is_beside(folder):
+        return True
+    # Most names end otherwise: to look at their ends takes a third of the pattern's time.
+    return (name.startswith(_BEGIN) or name.rpartition(b".")[0].endswith(_ENDS)) and _NAMES.search(name) is not None
 
 
 @lru_cache(maxsize=1_000)

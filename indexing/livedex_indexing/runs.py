@@ -14,7 +14,7 @@ ByteToken = tuple[int, int, str]  # a word: start and end in bytes, and as the i
 Tokenizer = Callable[[bytes], list[ByteToken]]
 
 _RUN: Final = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
-_WIDE_RUN: Final = re.compile(rb"[0-9A-Za-z]*[\x80-\xff][0-9A-Za-z\x80-\xff]*")
+_WIDE: Final = re.compile(rb"[\x80-\xff]")
 _SHAPE: Final = bytes(code if code >= 0x80 or chr(code).isalnum() else 0x20 for code in range(256))
 
 
@@ -52,8 +52,12 @@ def candidates(data: bytes, beginnings: Iterable[bytes]) -> list[tuple[int, int]
             end = len(data) if end < 0 else end
             found.add((shape.rfind(b" ", 0, at) + 1, end))
             at = low.find(beginning, end)
-    if not data.isascii():
-        found.update(match.span() for match in _WIDE_RUN.finditer(data))
+    wide = None if data.isascii() else _WIDE.search(data)
+    while wide is not None:
+        end = shape.find(b" ", wide.end())
+        end = len(data) if end < 0 else end
+        found.add((shape.rfind(b" ", 0, wide.start()) + 1, end))
+        wide = _WIDE.search(data, end)
     return sorted(found)
 
 
