@@ -168,7 +168,8 @@ class _Scale:
         self._idfs = weighing.idfs
         self._near = weighing.near
         self._usual = weighing.usual
-        self._written = weighing.written
+        # Of stop words, which come last, nothing is known.
+        self._written = [*weighing.written, *repeat(frozenset[int](), len(weighing.idfs) - len(weighing.written))]
         # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
         pairs = [row.pairs for row in weighing.rows.values() if row.pairs]
         held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
@@ -179,13 +180,15 @@ class _Scale:
         row = self._rows[chunk_id]
         norm = K1 * (1 - B + B * row.length / self._usual)
         counts = _sums(row.counts, in_name) if in_name else row.counts
-        as_asked = [
-            count if held is None or content_id in held else 0
-            for count, held in zip(row.texts, self._written, strict=False)  # of stop words nothing is known
-        ]
+        words = written = 0.0
+        for count, text, idf, held in zip(counts, row.texts, self._idfs, self._written, strict=True):
+            if count:
+                words += idf * count * (K1 + 1) / (count + norm)
+                if text and (held is None or content_id in held):
+                    written += idf * text * (K1 + 1) / (text + norm)
         return (
-            WEIGHTS["words"] * _bm25(counts, self._idfs, norm),
-            WEIGHTS["written"] * _bm25(as_asked, self._idfs, norm),
+            WEIGHTS["words"] * words,
+            WEIGHTS["written"] * written,
             WEIGHTS["pairs"] * _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0,
             WEIGHTS["near"] * _bm25(row.near, self._near, norm) if row.near else 0.0,
             WEIGHTS["symbols"] * row.symbols,
@@ -209,7 +212,8 @@ def _bm25(counts: Sequence[float], idfs: Sequence[float], norm: float) -> float:
 
 def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale: _Scale, total: float) -> Ranked:
     best = copies[0] if len(copies) == 1 else min(copies, key=_place_of_copy)
-    of_copy = (*(value / total for value in _of_copy(best)), WEIGHTS["short"] / math.sqrt(max(1, best.chunks)))
+    # A hundred times a search: lists, since a generator takes twice as long.
+    of_copy = (*[value / total for value in _of_copy(best)], WEIGHTS["short"] / math.sqrt(best.chunks or 1))
     if not ids:
         return _ranked(content_id, best, (0.0,) * (_OF_CHUNKS + 1) + of_copy, ())
     if len(ids) == 1:
@@ -220,8 +224,8 @@ def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale
     of_chunks = {chunk_id: scale.parts(chunk_id, content_id, best.counts) for chunk_id in ids}
     by_part = list(zip(*of_chunks.values(), strict=True))
     more = _more(sorted(map(add, *by_part[:2]), reverse=True), best.chunks) / total
-    parts = (*(max(values) / total for values in by_part), more, *of_copy)
-    own = sorted((-sum(values), chunk_id) for chunk_id, values in of_chunks.items())
+    parts = (*[max(values) / total for values in by_part], more, *of_copy)
+    own = sorted([(-sum(values), chunk_id) for chunk_id, values in of_chunks.items()])
     top = own[0][0] or 1.0
     return _ranked(content_id, best, parts, [(negative / top, chunk_id) for negative, chunk_id in own])
 

@@ -187,17 +187,19 @@ class _Weigher:
             self.chunks = row.row_count
             self.usual = max(1.0, row.column_total_size(-1) / max(1, self.chunks))
         # A hundred times a search: written for speed.
-        places = [row.phrase_locations(number) for number in self._numbers]
-        bodies = [columns[_BODY] for columns in places]
+        places = list(map(row.phrase_locations, self._numbers))
         counts, texts = [], []
         symbols = heading = opening = 0.0
-        naming = heads = 0
+        held = naming = heads = 0
         for number, idf in self._scored:
             body, ids, headed, named = places[number]
-            texts.append(len(body))
-            counts.append(len(body) + len(ids) + len(headed))
-            if body and body[0] < OPENING:
-                opening += idf
+            count = len(body)
+            texts.append(count)
+            counts.append(count + len(ids) + len(headed))
+            if count:
+                held += 1
+                if body[0] < OPENING:
+                    opening += idf
             if headed:
                 heading, heads = heading + idf, heads + 1
             if named:
@@ -208,7 +210,8 @@ class _Weigher:
             symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))
         pairs: Sequence[int] = ()
         near: Sequence[int] = ()
-        if len(bodies) - bodies.count([]) > 1:
+        if held > 1:
+            bodies = [columns[_BODY] for columns in places]
             pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
             near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]
         self.found[row.rowid] = Weighed(counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1))
