@@ -50,6 +50,7 @@ def _run() -> int:
 
     memory.bound_arenas()
     memory.no_core_dumps()
+    memory.collect_seldom()
     sys.setswitchinterval(SWITCH_S)
     places = locations.locate()
     places.prepare()

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from livedex_daemon import config as configuration
-from livedex_daemon import logs
+from livedex_daemon import logs, memory
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import Config
 from livedex_daemon.crashes import Crashes
@@ -154,6 +154,7 @@ class App:
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self.locations.log_path)
             await beginning
+            memory.keep()
             await self._stopping.wait()
         finally:
             supervisor.stopping()
