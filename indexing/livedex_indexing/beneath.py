@@ -20,6 +20,7 @@ _RESOLVE = 0x02 | 0x04 | 0x08  # RESOLVE_NO_MAGICLINKS, RESOLVE_NO_SYMLINKS, RES
 _PATH_ONLY = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LONGEST = 4000  # bytes of a path in one system call, under Linux's limit of 4,096
+_NO_NAMES = frozenset((b"", b".", b".."))
 _TRIES = 16  # openat2 answers EAGAIN when a rename elsewhere crosses its walk
 
 
@@ -29,7 +30,7 @@ class _OpenHow(ctypes.Structure):
 
 def check_relative(rel: bytes) -> None:
     """ValueError unless the path is in the form every room uses: no leading slash, no ``..``, no empty part, no NUL."""
-    if rel and (b"\0" in rel or any(part in (b"", b".", b"..") for part in rel.split(b"/"))):
+    if rel and (b"\0" in rel or not _NO_NAMES.isdisjoint(rel.split(b"/"))):
         raise ValueError(f"not a path relative to a root: {rel!r}")
 
 

@@ -105,6 +105,8 @@ class Marker:
         if not text.isascii():
             placed += [match.span() for pattern in self._finders for match in pattern.finditer(plain)]
             placed = _unfolded(placed, places)
+        elif not self._phrases:
+            return placed
         phrases = [span for phrase in self._phrases for span in phrase.places(text)]
         return merged([*placed, *phrases])
 
