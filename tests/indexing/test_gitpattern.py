@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -97,11 +98,19 @@ def matches(rules: RuleFile, path: bytes) -> bool:
     return number >= 0 and bool(rules.patterns[number].include)
 
 
+# Git itself says otherwise now: 2.47 still matches, 2.55 does not.
+UNTIL_LATELY = {(b"a**/b", b"ax/y/b")}
+
+
 @pytest.mark.parametrize(("line", "ignored", "kept"), CASES, ids=KEYS)
 def test_a_pattern_matches_what_git_would(line: bytes, ignored: list[bytes], kept: list[bytes]) -> None:
     rules = RuleFile.parse("x", line + b"\n")
     assert [path for path in ignored if not matches(rules, path)] == []
     assert [path for path in kept if path and matches(rules, path)] == []
+
+
+def git_version(tree: Tree) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"[0-9]+", tree.git("version"))[:2]))
 
 
 def above(path: bytes) -> list[bytes]:
@@ -116,6 +125,8 @@ def test_git_says_the_same(tree: Tree, line: bytes, ignored: list[bytes], kept: 
     tree.write(".gitignore", line + b"\n")
     rules = RuleFile.parse("x", line + b"\n")
     for path in filter(None, [*ignored, *kept]):
+        if (line, path) in UNTIL_LATELY and git_version(tree) >= (2, 48):
+            continue
         full = os.path.join(os.fsencode(tree.path), path.rstrip(b"/"))
         if not path.endswith(b"/") and os.path.isdir(full):
             continue  # the same name stands as a folder here
