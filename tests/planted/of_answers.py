@@ -114,6 +114,13 @@ DEFECTS = (
         "tests/indexing/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
     ),
     Defect(
+        "old-meaning-called-fresh",
+        "a fresh search takes what a misspelt word meant a moment ago",
+        "livedex_indexing/repairing.py",
+        (("if not fresh and (known.taken", "if (known.taken"),),
+        "tests/indexing/test_spelling.py::test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago",
+    ),
+    Defect(
         "child-outlives-its-parent",
         "the chunk process goes on when the daemon was killed",
         "livedex_indexing/chunk_child.py",

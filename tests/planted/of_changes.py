@@ -125,6 +125,20 @@ DEFECTS = (
         "tests/system/test_slow_disk.py::test_a_search_waits_for_the_commit",
     ),
     Defect(
+        "waited-for-stored-late",
+        "what somebody waits for is stored only with the next edits",
+        "livedex_daemon/worker.py",
+        (("or self._is_waited_for():", "or False:"),),
+        "tests/daemon/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
+    ),
+    Defect(
+        "indexing-goes-first",
+        "threads that index go on while a search is under way",
+        "livedex_daemon/precedence.py",
+        (("if not self._searches or files <= FEW:", "if files >= 0:"),),
+        "tests/daemon/test_precedence.py::test_many_files_wait_until_no_search_is_under_way",
+    ),
+    Defect(
         "late-called-fresh",
         "a search past its deadline says that it is fresh",
         "livedex_daemon/freshness.py",
