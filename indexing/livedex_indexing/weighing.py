@@ -131,6 +131,9 @@ def _look(reader: Reader, wanted: _Wanted, ids: set[int], weigher: _Weigher, las
     places = spans(ids, wanted.phrases, last)
     rare = _rarest([wanted.phrases[number] for number in wanted.units])
     if _LED_WORD_US * words * sum(unit.rows for unit in rare) < places.cost_us:
+        if len(rare) == words:
+            reader.rows(_LED, (match, id_list(ids)))  # no other row holds a word
+            return
         weigher.skip(len(rare))
         reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
         weigher.skip(0)
