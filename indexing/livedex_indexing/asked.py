@@ -158,7 +158,7 @@ class WordCounts:
 
 
 def ask(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> Asked:
-    """Reads a query's words against the index. Without ``fresh`` misspelt words may mean what they did a second ago."""
+    """Reads a query's words against the index. Without ``fresh`` misspelt words may mean what they did lately."""
     words = query.text.split()
     repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
     typed = [_units(reader, word, counts, repair, alone=len(words) == 1) for word in words]

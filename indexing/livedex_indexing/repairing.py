@@ -26,7 +26,7 @@ _RARE: Final = 50  # chunks: so few may all be of contents that no file uses any
 _REMEMBERED: Final = 1_000  # misspelt words, under 1 MB
 # So long a look serves searches that do not wait: it takes up to 50 ms while much is indexed.
 _FOUND_S: Final = 60.0  # where it found words, which are good as long as they stand somewhere
-_MISSED_S: Final = 1.0
+_MISSED_S: Final = 3.0
 
 Written = tuple[str, "Unit"]  # a word as it was typed
 

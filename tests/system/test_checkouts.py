@@ -105,9 +105,16 @@ def test_checkouts_while_searches_run(daemon: Daemon, client: Client, tree: Tree
             assert (answer["fresh"], answer["hits"]) == (True, [])
         with audited:
             assert client.call("index/audit", {})["differences"] == [], "as an index built from nothing would be"
+    with Searches(daemon) as after:  # the index holds what both branches have by now
+        wait_until(lambda: len(after.took) >= ROUNDS * WORDS, timeout=120)
     told = ", ".join(
         f"{what} {searches.p95():.1f} ms ({len(searches.took)})"
-        for what, searches in (("idle", idle), ("during checkouts", busy), ("during audits", audited))
+        for what, searches in (
+            ("idle before", idle),
+            ("during checkouts", busy),
+            ("during audits", audited),
+            ("idle after", after),
+        )
     )
     print(f"p95 of searches: {told}", file=sys.stderr)
     assert client.call("status")["work"]["files_chunked"] <= 2 * FILES, "going back chunks nothing"
