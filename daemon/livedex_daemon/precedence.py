@@ -1,7 +1,7 @@
 """Lets searches go first while much is indexed: both share the interpreter's lock and a few cores.
 
-Invariant: a thread never waits longer than it worked since it last did, so that searches without end make indexing take
-twice as long at most; and a few files never wait.
+Invariant: a thread never waits longer than `SHARE` times what it worked since it last did, so that searches without end
+make indexing take three times as long at most; and a few files never wait.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Final
 
 MOST_S: Final = 0.05
+SHARE: Final = 2.0
 FEW: Final = 8  # files: an edit, or some, is stored before the next search asks for it
 
 
@@ -44,5 +45,5 @@ class Precedence:
         if not self._searches or files <= FEW:
             return
         worked_s = time.monotonic() - getattr(self._thread, "since", 0.0)
-        self._none.wait(min(self._most_s, worked_s))
+        self._none.wait(min(self._most_s, SHARE * worked_s))
         self._thread.since = time.monotonic()

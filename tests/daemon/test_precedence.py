@@ -58,11 +58,11 @@ def test_few_files_wait_for_no_search() -> None:
         precedence.give_way(FEW)
 
 
-def test_nobody_waits_longer_than_is_allowed_or_than_he_worked() -> None:
+def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
     precedence = Precedence(0.01)
     with precedence.searching():
         precedence.give_way(MANY)  # as long as allowed
     precedence = Precedence(LONG_S)
     precedence._thread.since = time.monotonic()
     with precedence.searching():
-        precedence.give_way(MANY)  # as long as it worked, which is next to nothing
+        precedence.give_way(MANY)  # twice as long as it worked, which is next to nothing
