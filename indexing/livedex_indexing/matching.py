@@ -34,9 +34,7 @@ FIRST_CHUNKS: Final = 4  # … beside those with a rare word
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
 _COPIES: Final = 64  # of one content whose names are looked at
 AKIN: Final = 0.8  # of a word's worth in a file's name, where the name says it otherwise: `config` for configuration
-MEANT: Final = (
-    2.0  # words of a name is one worth that programmers say for a word asked: `is` for whether (see `lexicon`)
-)
+MEANT: Final = 2.0  # words of a name is one worth that stands there for a word asked: `is` for whether (`lexicon`)
 _USUAL_NAME: Final = 12  # characters of a file of code
 _AT_PATH: Final = 2.0  # times as much says the name at a path asked for: the file comes before what tells of it
 _SHORTEST: Final = 3  # letters of a word that may be short for another, and at least a third of its stem

@@ -1,7 +1,7 @@
 """Asks for near words in the place of those of a query that stand nowhere.
 
 Invariant: a word that stands in a text or a path is never touched, and what the index holds alone decides: every page
-of one generation is repaired alike.
+of one generation is repaired alike. For searches that do not ask to be fresh it may be what the index held lately.
 """
 
 from __future__ import annotations

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-import msgspec
-
 from livedex_indexing.asked import Unit
+from livedex_indexing.database import as_json
 
 _BEGIN_US: Final = 5.0  # a span, and
 _BEGIN_WORD_US: Final = 5.0  # each word there
@@ -24,8 +23,6 @@ _ROW_US: Final = 0.05  # one more row of a word
 # Before a SELECT … FROM spans CROSS JOIN the table, whose rowid is BETWEEN low AND high.
 WITH_SPANS: Final = """WITH spans (low, high) AS MATERIALIZED
                        (SELECT value ->> 0, value ->> 1 FROM json_each(?))"""
-
-_as_json: Final = msgspec.json.Encoder().encode
 
 
 class Spans(NamedTuple):
@@ -48,4 +45,4 @@ def spans(ids: Iterable[int], units: Sequence[Unit], last: int) -> Spans:
         else:
             bounds.append([row, row])
     covered = sum(high - low for low, high in bounds)
-    return Spans(_as_json(bounds).decode(), begin_us * len(bounds) + id_us * covered)
+    return Spans(as_json(bounds), begin_us * len(bounds) + id_us * covered)
