@@ -31,6 +31,7 @@ WEIGHED_A_WORD: Final = 50  # … so many for each: there BM25 alone puts what i
 _SMALL_INDEX: Final = 5_000  # chunks: below, few words get as many rows (topics of `help()`: .787, not .727)
 BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
 FIRST_CHUNKS: Final = 4  # … beside those with a rare word
+_ALL_CHUNKS: Final = 1_000  # of such files, which are all looked into where a word is asked by its beginning
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
 _COPIES: Final = 64  # of one content whose names are looked at
 AKIN: Final = 0.8  # of a word's worth in a file's name, where the name says it otherwise: `config` for configuration
@@ -140,6 +141,8 @@ class Matching:
         contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._admission.chunks
         chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
+        if len(chunks) <= _ALL_CHUNKS and any(unit.prefix for unit in self._scored):
+            return chunks  # each question about a beginning reads all words that begin so: `weigh` asks, once for all
         matching = postings.matching_chunks(
             self._reader, self._scored, chunks, self._asked.chunks, small=self._admission.small
         )

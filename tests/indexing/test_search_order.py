@@ -235,3 +235,18 @@ def test_what_is_no_code_or_no_test_is_not_damped(index: Indexed, path: str) -> 
     index.write(f"root/{path}", "walrus\n")
     (hit,) = index.search("walrus", explain=True)
     assert "beside" not in {part["name"] for part in hit["explain"]["parts"]}
+
+
+def test_the_chunks_of_files_found_by_their_path_may_all_be_looked_into(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a word is asked by its beginning: the answer is the one that asking which of them match gives."""
+    for number in range(20):
+        index.write(f"root/walrus{number:02}.txt", f"filler {number}\n" * LINES * 8 + "walruses\n")
+        index.write(f"root/other{number:02}.txt", f"walrus walrus {number}\n")
+    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 10)
+    answers = [index.search("walrus*", limit=100, explain=True)]
+    monkeypatch.setattr("livedex_indexing.matching._ALL_CHUNKS", 0)
+    answers.append(index.search("walrus*", limit=100, explain=True))
+    assert answers[0] == answers[1]
+    assert any(hit["score"] and "walruses" in hit["snippet"] for hit in answers[0])
