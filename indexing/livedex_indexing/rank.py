@@ -81,14 +81,20 @@ class Copy(NamedTuple):
 class Ranked(NamedTuple):
     """A content in its place: the copy that stands for it, and its chunks (share of the score, id), best first.
 
-    ``parts`` runs beside `WEIGHTS` and sums up to ``score``. ``chunks`` is empty for a file found by its path alone.
+    ``sums`` are the parts before they are divided by ``total``. ``chunks`` is empty for a file found by its path alone.
     """
 
     content_id: int
     copy: Copy
     score: float
-    parts: Sequence[float]
+    sums: Sequence[float]
+    total: float
     chunks: Sequence[tuple[float, int]]
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """They run beside `WEIGHTS` and sum up to ``score``. Of a hundred files ten are shown: only theirs are made."""
+        return tuple([value / self.total for value in self.sums])
 
 
 class Placed(NamedTuple):
@@ -170,6 +176,7 @@ class _Scale:
         self._usual = weighing.usual
         # Of stop words, which come last, nothing is known.
         self._written = [*weighing.written, *repeat(frozenset[int](), len(weighing.idfs) - len(weighing.written))]
+        self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
         # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
         pairs = [row.pairs for row in weighing.rows.values() if row.pairs]
         held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
@@ -186,14 +193,15 @@ class _Scale:
                 words += idf * count * (K1 + 1) / (count + norm)
                 if text and (held is None or content_id in held):
                     written += idf * text * (K1 + 1) / (text + norm)
+        of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_opening = self._weights
         return (
-            WEIGHTS["words"] * words,
-            WEIGHTS["written"] * written,
-            WEIGHTS["pairs"] * _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0,
-            WEIGHTS["near"] * _bm25(row.near, self._near, norm) if row.near else 0.0,
-            WEIGHTS["symbols"] * row.symbols,
-            WEIGHTS["heading"] * row.heading,
-            WEIGHTS["opening"] * row.opening,
+            of_words * words,
+            of_written * written,
+            of_pairs * _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0,
+            of_near * _bm25(row.near, self._near, norm) if row.near else 0.0,
+            of_symbols * row.symbols,
+            of_heading * row.heading,
+            of_opening * row.opening,
         )
 
 
@@ -212,29 +220,30 @@ def _bm25(counts: Sequence[float], idfs: Sequence[float], norm: float) -> float:
 
 def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale: _Scale, total: float) -> Ranked:
     best = copies[0] if len(copies) == 1 else min(copies, key=_place_of_copy)
-    # A hundred times a search: lists, since a generator takes twice as long.
-    of_copy = (*[value / total for value in _of_copy(best)], WEIGHTS["short"] / math.sqrt(best.chunks or 1))
+    of_copy = (*_of_copy(best), total * WEIGHTS["short"] / math.sqrt(best.chunks or 1))
     if not ids:
-        return _ranked(content_id, best, (0.0,) * (_OF_CHUNKS + 1) + of_copy, ())
+        return _ranked(content_id, best, (0.0,) * (_OF_CHUNKS + 1) + of_copy, total, ())
     if len(ids) == 1:
         (chunk_id,) = ids
-        only = [value / total for value in scale.parts(chunk_id, content_id, best.counts)]
-        parts = (*only, _more([only[0] + only[1]], best.chunks), *of_copy)
-        return _ranked(content_id, best, parts, [(1.0 if any(only) else 0.0, chunk_id)])
+        only = scale.parts(chunk_id, content_id, best.counts)
+        sums = (*only, _more([only[0] + only[1]], best.chunks), *of_copy)
+        return _ranked(content_id, best, sums, total, [(1.0 if any(only) else 0.0, chunk_id)])
     of_chunks = {chunk_id: scale.parts(chunk_id, content_id, best.counts) for chunk_id in ids}
     by_part = list(zip(*of_chunks.values(), strict=True))
-    more = _more(sorted(map(add, *by_part[:2]), reverse=True), best.chunks) / total
-    parts = (*[max(values) / total for values in by_part], more, *of_copy)
+    more = _more(sorted(map(add, *by_part[:2]), reverse=True), best.chunks)
+    sums = (*map(max, by_part), more, *of_copy)
     own = sorted([(-sum(values), chunk_id) for chunk_id, values in of_chunks.items()])
     top = own[0][0] or 1.0
-    return _ranked(content_id, best, parts, [(negative / top, chunk_id) for negative, chunk_id in own])
+    return _ranked(content_id, best, sums, total, [(negative / top, chunk_id) for negative, chunk_id in own])
 
 
-def _ranked(content_id: int, copy: Copy, parts: tuple[float, ...], chunks: Sequence[tuple[float, int]]) -> Ranked:
-    score = sum(parts)
+def _ranked(
+    content_id: int, copy: Copy, sums: tuple[float, ...], total: float, chunks: Sequence[tuple[float, int]]
+) -> Ranked:
+    score = sum(sums)
     brief = WEIGHTS["brief"] * copy.brevity * score
     beside = WEIGHTS["beside"] * (score + brief) if copy.beside else 0.0
-    return Ranked(content_id, copy, score + brief + beside, (*parts, brief, beside), chunks)
+    return Ranked(content_id, copy, (score + brief + beside) / total, (*sums, brief, beside), total, chunks)
 
 
 def _place_of_copy(copy: Copy) -> tuple[float, bool, int, bytes]:
