@@ -124,7 +124,7 @@ class App:
         self.reloader = Reloader(self, config)
         self.handlers = Handlers(self)
         self.server = Server(self.handlers.table())
-        self.tidying = Tidying(self.worker, self.backlog, self.pool, self.serving)
+        self.tidying = Tidying(self.worker, self.backlog, self.pool, self.serving, self.precedence)
         self.jobs = Jobs(self, self.worker, self.backlog)
         self._stopping: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

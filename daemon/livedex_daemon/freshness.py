@@ -20,7 +20,7 @@ from livedex_daemon.worker import Worker
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
-UNSETTLED_LOOKS = 2  # on a busy machine the second try of a file that was just saved comes late
+UNSETTLED_LOOKS = 20  # the three tries take 50 ms; on a busy machine those of a file that was just saved come late
 FEW = 64  # entries before a waiter: more than that are not files that will not hold still
 
 

@@ -24,6 +24,7 @@ class Precedence:
         self._most_s = most_s
         self._lock = threading.Lock()
         self._searches = 0
+        self.last = 0.0  # when a search last ended (monotonic); 0: none did
         self._none = threading.Event()
         self._thread = threading.local()  # `since`: when it last waited
 
@@ -36,6 +37,7 @@ class Precedence:
             yield
         finally:
             with self._lock:
+                self.last = time.monotonic()
                 self._searches -= 1
                 if not self._searches:
                     self._none.set()

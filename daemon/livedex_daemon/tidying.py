@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from livedex_daemon import memory
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.pool import Pool
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.serving import Serving
 from livedex_daemon.worker import Worker
 
@@ -23,7 +24,7 @@ log = logging.getLogger(__name__)
 
 Later = Callable[[float, Callable[[], object]], None]
 
-QUIET_S = 20.0  # without a commit, before it begins
+QUIET_S = 20.0  # without a commit, before it begins; without a search, before what searches left is freed
 BUDGET_S = 0.2  # of one step
 AGAIN_S = 0.5  # between two steps
 MERGE_QUIET_S = 1.0  # without a commit, before the pieces of bulk work are merged: about a second of one core …
@@ -35,11 +36,15 @@ SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
 class Tidying:
     """`committed` may be called from any thread, `look` and `merge` on the event loop."""
 
-    def __init__(self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving) -> None:
+    def __init__(
+        self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving, precedence: Precedence
+    ) -> None:
         self._worker = worker
         self._backlog = backlog
         self._pool = pool
         self._serving = serving
+        self._precedence = precedence
+        self._trimmed_at = 0.0
         self._last_commit = time.monotonic()
         self._tidy = False
         self._scattered: bool | None = None  # None: not looked at since the last commit
@@ -76,6 +81,9 @@ class Tidying:
         """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
         if not self._tidy and self._rests(QUIET_S):
             return self._worker.order(lambda: self._step(later))
+        if self._trimmed_at < self._precedence.last < time.monotonic() - QUIET_S:
+            self._trimmed_at = time.monotonic()
+            return self._worker.order(memory.trim)
         return None
 
     def _step(self, later: Later) -> None:
