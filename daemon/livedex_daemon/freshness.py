@@ -106,9 +106,9 @@ class Freshness:
         waiter = self._backlog.wait(scope, _resolver(done), skip_roots=first, background=everything)
         unsteady = 0
         try:
-            while not done.done():
+            while waiter.left > 0:
                 await asyncio.wait([done], timeout=UNSETTLED_WAIT_S)
-                only = not done.done() and waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter))
+                only = 0 < waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter))
                 unsteady = unsteady + 1 if only else 0
                 if unsteady == UNSETTLED_LOOKS:
                     raise _Unsteady
