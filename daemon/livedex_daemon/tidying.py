@@ -36,9 +36,7 @@ SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
 class Tidying:
     """`committed` may be called from any thread, `look` and `merge` on the event loop."""
 
-    def __init__(
-        self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving, precedence: Precedence
-    ) -> None:
+    def __init__(self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving, precedence: Precedence) -> None:
         self._worker = worker
         self._backlog = backlog
         self._pool = pool

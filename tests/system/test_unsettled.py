@@ -131,9 +131,8 @@ def test_a_log_that_always_grows(restless: Client, tree: Tree) -> None:
         with (tree / "growing.log").open("a") as log:
             log.write(f"logword{number}\n")
         for mode in ("keyword", "exact"):
-            answer = restless.call(
-                "search", {"query": f"logword{number}", "mode": mode, "path": str(tree / "growing.log")}
-            )
+            asked = {"query": f"logword{number}", "mode": mode, "path": str(tree / "growing.log")}
+            answer = restless.call("search", {**asked, "timeout_ms": 60_000})
             assert answer["fresh"], answer
             (hit,) = answer["hits"]
             assert f"logword{number}" in hit["snippet"]
