@@ -29,10 +29,9 @@ class World:
         self.read: list[str] = []
         self.while_waiting: Callable[[], Awaitable[object]] = self.until_read
         freshness = SimpleNamespace(ensure=self.ensure, pending=self.backlog.pending)
-        self.app: Any = SimpleNamespace(
-            backlog=self.backlog, freshness=freshness, worker=SimpleNamespace(roots=[self.root])
-        )
-        self.answering = Answering(self.app)
+        worker = SimpleNamespace(roots=[self.root])
+        app: Any = SimpleNamespace(backlog=self.backlog, freshness=freshness, worker=worker)
+        self.answering = Answering(app)
 
     async def until_read(self) -> None:
         """The usual: the index is read sooner than the wait ends."""
