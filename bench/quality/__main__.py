@@ -10,8 +10,9 @@ import argparse
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import sub
 from pathlib import Path
 from typing import cast
 
@@ -38,7 +39,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
-    print(f"{'':<28} {'nDCG@10':<22} {'MRR@10':<22} Recall@100")
+    print(f"{'':<28} {'nDCG@10':<22} {'MRR@10':<22} {'Recall@100':<22} livedex ahead by (nDCG, paired)")
     with tempfile.TemporaryDirectory(prefix="livedex-quality-") as folder:
         for one in chosen(options, Path(folder)):
             report(one, options, Path(folder) / f"{one.name}.db")
@@ -56,12 +57,15 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
     questions = random.Random(SEED).sample(questions, min(options.most, len(questions)))
     print(f"{one.name}, {options.half}: {len(questions)} questions")
 
-    def line(name: str, search: Callable[[str, int], list[str]]) -> None:
+    def line(name: str, search: Callable[[str, int], list[str]], ours: Sequence[float] = ()) -> Sequence[float]:
         scores = judge([search(question.text, DEEP) for question in questions], [q.wanted for q in questions])
-        print(f"  {name:<26} " + " ".join(f"{interval(values)!s:<22}" for values in scores).rstrip(), flush=True)
+        ahead = [interval(list(map(sub, ours, scores.ndcg)))] if ours else []
+        cells = " ".join(f"{value!s:<22}" for value in (*map(interval, scores), *ahead))
+        print(f"  {name:<26} {cells}".rstrip(), flush=True)
+        return scores.ndcg
 
     with engine(one.corpus, database) as livedex:
-        line("livedex", livedex.files)
+        ours = line("livedex", livedex.files)
         if options.parts:
             for part in rank.WEIGHTS:
                 with without(part):
@@ -73,7 +77,7 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
     if not options.no_peers:
         found = peers(one.corpus)
         for name, search in found.items():
-            line(name, search)
+            line(name, search, ours)
         if not any(name.startswith("bm25s") for name in found):
             print("  bm25s is not installed: pip install bm25s pystemmer", file=sys.stderr)
 

@@ -1,6 +1,6 @@
 """Sets of questions made of what every Python brings: its functions and its manual's topics.
 
-Invariant: what a question is made of (a docstring, a title) is taken out of the file that answers it.
+Invariant: what a question is made of (a docstring, a heading) is taken out of the file that answers it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sysconfig
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from pydoc_data.topics import topics
@@ -20,7 +20,8 @@ _NOT_READ: Final = frozenset({"site-packages", "dist-packages", "test", "tests",
 _SENTENCE: Final = re.compile(r"\s*(.+?)(?:\.\s|\.?\Z|\n\s*\n)", re.DOTALL)
 _LEAST_WORDS: Final = 5
 _LEAST_LINES: Final = 4  # of a function without its docstring
-_UNDERLINED: Final = re.compile(r"^(\S[^\n]*)\n[*=\-]{3,}\n", re.MULTILINE)
+_UNDERLINED: Final = re.compile(r"^(\S[^\n]*)\n([*=\-])\2{2,}\n", re.MULTILINE)
+_LEVELS: Final = "*=-"  # of headings, the highest first
 
 
 def functions(folder: Path) -> QuestionSet:
@@ -41,17 +42,37 @@ def functions(folder: Path) -> QuestionSet:
 
 
 def manual(folder: Path) -> QuestionSet:
-    """The topics of `help()`, a page each: its title finds the page."""
+    """The topics of `help()`, a page each, without their headings: each finds every page that holds its section."""
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
-    questions: list[Question] = []
+    pages: dict[str, str] = {}
+    sections: dict[str, set[str]] = defaultdict(set)
     for number, (_label, text) in enumerate(sorted(topics.items())):
-        title = _UNDERLINED.search(text)
-        if title is not None:
-            name = f"topic{number:03}.rst"
-            (corpus / name).write_text(text[: title.start()] + text[title.end() :], encoding="utf-8")
-            questions.append(Question(title[1].replace('"', ""), half_of(title[1]), {name: 1}))
-    return write(folder, _told_once(questions))
+        page = f"topic{number:03}.rst"
+        untitled = _UNDERLINED.sub("", text)
+        (corpus / page).write_text(untitled, encoding="utf-8")
+        pages[page] = " ".join(untitled.split())
+        for heading, section in _sections(text):
+            sections[heading].add(section)
+    return write(
+        folder,
+        [
+            Question(heading, half_of(heading), {page: 1 for page, text in pages.items() if section in text})
+            for heading, told in sections.items()
+            for section in told
+            if section and len(told) == 1
+        ],
+    )
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Each heading and the words of its section, those of the sections below it among them and their headings not."""
+    headings = list(_UNDERLINED.finditer(text))
+    for number, heading in enumerate(headings):
+        level = _LEVELS.index(heading[2])
+        after = (other.start() for other in headings[number + 1 :] if _LEVELS.index(other[2]) <= level)
+        section = _UNDERLINED.sub("", text[heading.end() : next(after, len(text))])
+        yield heading[1].replace('"', ""), " ".join(section.split())
 
 
 def _described(source: str) -> Iterator[tuple[str, str | None, str]]:
