@@ -91,7 +91,13 @@ def injected(daemon: Daemon, *options: str) -> Iterator[None]:
         yield
     finally:
         tracer.send_signal(signal.SIGTERM)
-        tracer.wait(20)
+        try:
+            tracer.wait(20)
+        except (
+            subprocess.TimeoutExpired
+        ):  # it cannot let go of a thread that waits in vfork() for a child it holds, too
+            tracer.kill()
+            tracer.wait()
         if tracer.stderr is not None:
             tracer.stderr.close()
 

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.locations import Locations
@@ -25,7 +25,8 @@ HAS_INOTIFY: bool = sys.platform == "linux"
 
 
 class Watching:
-    """The sink of the watcher; its methods are called on the watcher's thread, the worker's and the loop's."""
+    """The sink of the watcher; its methods are called on the watcher's thread, the worker's and the loop's; so each
+    looks once which watcher there is."""
 
     def __init__(
         self, backlog: Backlog, locations: Locations, roots: Callable[[], RootTable], on_config: Callable[[], None]
@@ -64,9 +65,10 @@ class Watching:
 
     def revive(self) -> bool:
         """Starts a source of events that ended or could not be had before. True when there is a new one."""
-        if self._observer == "polling" or (self.watcher is not None and self.watcher.alive()):
+        watcher = self.watcher
+        if self._observer == "polling" or (watcher is not None and watcher.alive()):
             return False
-        if self.watcher is None and time.monotonic() - self._tried_at < REVIVE_EVERY_S:
+        if watcher is None and time.monotonic() - self._tried_at < REVIVE_EVERY_S:
             return False
         self.stop()
         self.start(self._observer)
@@ -75,9 +77,10 @@ class Watching:
     # -- placing watches
 
     def watch(self, root: Root, path: bytes) -> None:
-        if self.watcher is None:
+        watcher = self.watcher
+        if watcher is None:
             return
-        if self.watcher.watch_folder(root.id, path, root.absolute(path)):
+        if watcher.watch_folder(root.id, path, root.absolute(path)):
             root.watch_again(path)
         else:
             root.poll(path)
@@ -95,8 +98,9 @@ class Watching:
                 self._backlog.mark((root.id, path), tree=True)
 
     def unwatch(self, root_id: int, path: bytes) -> None:
-        if self.watcher is not None:
-            self.watcher.unwatch(root_id, path)
+        watcher = self.watcher
+        if watcher is not None:
+            watcher.unwatch(root_id, path)
 
     def watch_outside(self, root: Root) -> None:
         """Watches what the root's rules rest on outside of it: ignore files above it, the repository's, the user's."""
@@ -104,19 +108,21 @@ class Watching:
         if sources == self._sources.get(root.id):
             return
         self._sources[root.id] = sources
-        if self.watcher is not None:
-            for folder in {_nearest_folder(source) for source in sources}:
-                self.watcher.watch_outside(folder)
+        self._watch_beside(sources)
 
     def forget_root(self, root_id: int) -> None:
         self._sources.pop(root_id, None)
         self.unwatch(root_id, b"")
 
     def _watch_config(self) -> None:
-        assert self.watcher is not None
         self._config_target = os.path.realpath(self._config)
-        for path in {self._config, self._config_target}:
-            self.watcher.watch_outside(_nearest_folder(path))
+        self._watch_beside({self._config, self._config_target})
+
+    def _watch_beside(self, files: Iterable[bytes]) -> None:
+        watcher = self.watcher
+        if watcher is not None:
+            for folder in {_nearest_folder(file) for file in files}:
+                watcher.watch_outside(folder)
 
     # -- Sink
 
