@@ -95,9 +95,9 @@ class Answering:
         again. A change after that came later than the request: where the file still holds what is indexed of it (a log
         that grows all the time) the answer is good. Else it is what could be had, and says so.
         """
-        (answer, stale), state = await self._freshen_and_ask(ask, params, scope, began)
         rounds, until = 0, float("inf")
         while True:
+            (answer, stale), state = await self._freshen_and_ask(ask, params, scope, began)
             for key in stale:
                 self._app.backlog.mark(key, now=True)
             if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
@@ -105,8 +105,6 @@ class Answering:
             rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
             if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
                 return answer, FreshState(False, max(1, self._app.freshness.pending(scope)), "unsettled")
-            state = await self.freshen(params, scope, began)
-            answer, stale = await ask()
 
     async def _freshen_and_ask(
         self, ask: Callable[[], Awaitable[T]], params: dict[str, Any], scope: Scope, began: float

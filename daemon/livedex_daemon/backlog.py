@@ -313,8 +313,9 @@ class Backlog:
     def pending(self, scope: Scope = None) -> int:
         """How many marked paths inside ``scope`` are not yet committed."""
         with self._lock:
-            keys = itertools.chain(self._waiting, self._in_hand)
-            return sum(1 for key in keys if scope is None or intersects(key, scope))
+            if scope is None:  # each fresh search asks, in the middle of a storm too
+                return len(self._waiting) + len(self._in_hand)
+            return sum(1 for key in itertools.chain(self._waiting, self._in_hand) if intersects(key, scope))
 
     def drop_root(self, root_id: int) -> None:
         """Forgets what waits for a root that is watched no longer; entries in hand finish on their own."""
