@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import fmean
 
@@ -18,9 +18,8 @@ import apsw
 from bench.corpus import text_files
 from bench.figures import Figure, percentile
 from bench.mixture import ANY_WORD, mixed
-from bench.quality.product import Engine
+from bench.quality.product import engine
 from bench.server import Server
-from livedex_indexing.readpool import ReadPool
 from livedex_ipc.client import Client, connect
 
 FRESH_P50_GOAL_MS = 10.0
@@ -55,11 +54,8 @@ def queries(corpus: Path, count: int) -> list[str]:
 
 def plain(server: Server, corpus: Path, count: int) -> list[Figure]:
     """The same words, asked over the socket and of the same FTS5 table in this process, in turns."""
-    over_socket, in_process = [], []
     with connect(spawn=False, path=server.socket) as client, _table(server) as any_word:
-        for query in queries(corpus, count):
-            in_process.append(milliseconds(any_word, query))
-            over_socket.append(milliseconds(client.call, "search", {"query": query}))
+        over_socket, in_process = _in_turns(queries(corpus, count), _searching(client), any_word)
     return [Figure("search over the socket", "ms", over_socket, in_process, PLAIN_GOAL)]
 
 
@@ -68,50 +64,41 @@ def mixture(server: Server, corpus: Path, count: int) -> list[Figure]:
     over the socket; and in this process, in turns with the plain OR of their words."""
     mix = mixed(corpus, count)
     with connect(spawn=False, path=server.socket) as client:
-        over_socket = _second_pass(mix, lambda query: client.call("search", {"query": query}))
-    engine_ms, any_word_ms = _engine_by_any_word(server, corpus, mix)
-    deep = percentile(any_word_ms, 99)
+        _in_turns(mix, _searching(client))
+        (over_socket,) = _in_turns(mix, _searching(client))
+    with engine(corpus, server.database) as livedex, _table(server) as any_word:
+        asks = (lambda query: livedex.search(query, LIMIT)), any_word
+        _in_turns(mix, *asks)
+        in_process, plainly = _in_turns(mix, *asks)
     return [
         Figure("mixed searches over the socket", "ms", over_socket, goal=MIXED_P50_GOAL_MS),
         Figure("mixed searches, p99", "ms", over_socket, goal=MIXED_P99_GOAL_MS, which="p99"),
-        Figure("the same in process, mean", "ms", [fmean(engine_ms)], [fmean(any_word_ms)], ENGINE_GOAL),
-        Figure("the same in process, p99", "ms", engine_ms, [deep], ENGINE_GOAL, which="p99"),
+        Figure("the same in process, mean", "ms", [fmean(in_process)], [fmean(plainly)], ENGINE_GOAL),
+        Figure("the same in process, p99", "ms", in_process, [percentile(plainly, 99)], ENGINE_GOAL, which="p99"),
     ]
 
 
-def _second_pass(queries: list[str], ask: Callable[[str], object]) -> list[float]:
-    for query in queries:
-        ask(query)
-    return [milliseconds(ask, query) for query in queries]
+def _in_turns(queries: list[str], *asks: Callable[[str], object]) -> list[list[float]]:
+    """Milliseconds of each query, a list for each way of asking; the ways take turns at every query."""
+    taken = [[milliseconds(ask, query) for ask in asks] for query in queries]
+    return [list(of_one) for of_one in zip(*taken, strict=True)]
 
 
-def _engine_by_any_word(server: Server, corpus: Path, queries: list[str]) -> tuple[list[float], list[float]]:
-    """Milliseconds of each query in this process: livedex's own answer, and the plain OR of its words."""
-    pool = ReadPool(str(server.database))
-    with _table(server) as any_word, pool.connection() as reader:
-        (root_id,) = [row[0] for row in reader.rows("SELECT id FROM roots WHERE path = ?", (os.fsencode(corpus),))]
-        engine = Engine(pool, root_id, corpus)
-        for query in queries:
-            engine.search(query, LIMIT)
-            any_word(query)
-        in_turns = [(milliseconds(engine.search, query, LIMIT), milliseconds(any_word, query)) for query in queries]
-    pool.close()
-    ours, plainly = zip(*in_turns, strict=True)
-    return list(ours), list(plainly)
+def _searching(client: Client) -> Callable[[str], object]:
+    return lambda query: client.call("search", {"query": query})
 
 
 @contextmanager
 def _table(server: Server) -> Iterator[Callable[[str], object]]:
     """Asks the index's FTS5 table for any of a query's words, the best ten rows."""
-    database = apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)
-    database.pragma("cache_size", -32768)
+    with closing(apsw.Connection(str(server.database), flags=apsw.SQLITE_OPEN_READONLY)) as database:
+        database.pragma("cache_size", -32768)
 
-    def any_word(query: str) -> object:
-        match = " OR ".join(f'"{word}"' for word in ANY_WORD.findall(query))
-        return list(database.execute(SAME_QUERY, (match, LIMIT)))
+        def any_word(query: str) -> object:
+            match = " OR ".join(f'"{word}"' for word in ANY_WORD.findall(query))
+            return list(database.execute(SAME_QUERY, (match, LIMIT)))
 
-    yield any_word
-    database.close()
+        yield any_word
 
 
 def fresh_after_edit(server: Server, folder: Path, count: int) -> list[Figure]:

@@ -43,18 +43,18 @@ class Engine:
 
 @contextmanager
 def engine(corpus: Path, database: Path) -> Iterator[Engine]:
-    """An engine over a corpus; an index that is there already is used as it is."""
-    known = database.exists()
-    store = Store.open(str(database))
-    try:
-        root = corpus.resolve()
-        if not known:
+    """An engine over a corpus; an index that is there already is used as it is, and only read."""
+    root = corpus.resolve()
+    if not database.exists():
+        store = Store.open(str(database))
+        try:
             _index(store, root)
-        root_id = store.roots()[0].id
-    finally:
-        store.close()
+        finally:
+            store.close()
     pool = ReadPool(str(database))
     try:
+        with pool.connection() as reader:
+            root_id = reader.one("SELECT id FROM roots WHERE path = ?", (os.fsencode(root),))
         yield Engine(pool, root_id, root)
     finally:
         pool.close()
