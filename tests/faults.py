@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from support import Daemon, wait_until
+from support import Daemon, end_process, wait_until
 
 
 def _can(*command: str) -> bool:
@@ -90,14 +89,8 @@ def injected(daemon: Daemon, *options: str) -> Iterator[None]:
         assert tracer.poll() is None, tracer.stderr.read().decode() if tracer.stderr else ""
         yield
     finally:
-        tracer.send_signal(signal.SIGTERM)
-        try:
-            tracer.wait(20)
-        except (
-            subprocess.TimeoutExpired
-        ):  # it cannot let go of a thread that waits in vfork() for a child it holds, too
-            tracer.kill()
-            tracer.wait()
+        end_process(tracer.pid, 20)  # killed where it hangs: on a thread in vfork() whose child it holds, too
+        tracer.wait()
         if tracer.stderr is not None:
             tracer.stderr.close()
 

@@ -24,7 +24,7 @@ class World:
     def __init__(self) -> None:
         self.backlog = Backlog(lambda: 0.0, lambda: None)
         self.root = SimpleNamespace(polled=frozenset())
-        self.states = [FRESH]
+        self.state = FRESH
         self.holds = "old"
         self.read: list[str] = []
         self.while_waiting: Callable[[], Awaitable[object]] = self.until_read
@@ -40,7 +40,7 @@ class World:
 
     async def ensure(self, _scope: object, _deadline: float) -> FreshState:
         await self.while_waiting()
-        return self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        return self.state
 
     async def ask(self) -> tuple[str, Stale]:
         self.read.append(self.holds)
@@ -97,7 +97,7 @@ def test_nor_where_roots_are_polled(world: World) -> None:
 
 def test_what_did_not_get_fresh_in_time_is_read_at_the_end(world: World) -> None:
     late = FreshState(False, 1, "deadline")
-    world.states = [late]
+    world.state = late
     assert world.settled() == ("old", late)
     assert len(world.read) == 2
 

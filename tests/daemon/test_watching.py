@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -72,7 +73,7 @@ def test_and_though_the_source_is_stopped_meanwhile(tmp_path: Path, heard: list[
 
 
 def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard: list[str]) -> None:
-    root: Any = type("Root", (), {"id": 1, "absolute": lambda _self, path: path, "watch_again": lambda *_: None})()
+    root: Any = SimpleNamespace(id=1, absolute=lambda path: path, watch_again=lambda _path: None)
     for act in (lambda w: w.watch(root, b"d"), lambda w: w.unwatch(1, b"d")):
         changing = watching(Vanishing, tmp_path, heard)
         source = Source()
