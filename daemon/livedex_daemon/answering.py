@@ -97,7 +97,8 @@ class Answering:
         """
         rounds, until = 0, float("inf")
         while True:
-            (answer, stale), state = await self._freshen_and_ask(ask, params, scope, began)
+            state = await self.freshen(params, scope, began)
+            answer, stale = await ask()
             for key in stale:
                 self._app.backlog.mark(key, now=True)
             if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
@@ -105,26 +106,6 @@ class Answering:
             rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
             if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
                 return answer, FreshState(False, max(1, self._app.freshness.pending(scope)), "unsettled")
-
-    async def _freshen_and_ask(
-        self, ask: Callable[[], Awaitable[T]], params: dict[str, Any], scope: Scope, began: float
-    ) -> tuple[T, FreshState]:
-        """Asks while it waits, where nothing is known to have changed: mostly nothing has, and the wait is for the
-        system to say so. Such an answer counts only if nothing was marked until then; else it is asked once more.
-        """
-        backlog = self._app.backlog
-        marks = backlog.marks
-        if not params["fresh"] or self._app.freshness.pending() or any(root.polled for root in self._app.worker.roots):
-            state = await self.freshen(params, scope, began)
-            return await ask(), state
-        asking = asyncio.ensure_future(ask())
-        try:
-            state = await self.freshen(params, scope, began)
-            if state.fresh and backlog.marks == marks:
-                return await asking, state
-        finally:
-            _drop(asking)
-        return await ask(), state
 
     async def _query(self, params: dict[str, Any], deadline: float) -> SearchAnswer:
         ended = threading.Event()
@@ -219,12 +200,6 @@ class Answering:
                 return action(reader)
 
         return await self.reading(act)
-
-
-def _drop(asking: asyncio.Future[Any]) -> None:
-    """Ends what is still asked, and hears of no error of it."""
-    asking.cancel()
-    asking.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 def outside(path: bytes, field: str) -> OutsideRoots:

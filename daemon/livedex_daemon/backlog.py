@@ -106,7 +106,6 @@ class Backlog:
         self._in_hand: dict[Key, Entry] = {}
         self._heap: list[tuple[float, int, Entry]] = []
         self._urgent: list[Entry] = []
-        self.marks = 0  # how many there were since the start
 
     def mark(
         self,
@@ -128,7 +127,6 @@ class Backlog:
         """
         at = self._clock()
         with self._lock:
-            self.marks += 1
             entry = self._waiting.get(key)
             fresh = entry is None
             if entry is None:

@@ -92,7 +92,7 @@ class Freshness:
     async def _pass_barrier(self, roots: list[Root], first: frozenset[int]) -> None:
         watcher = self._watcher()
         native = [root for root in roots if b"" not in root.polled]
-        if native:
+        if native and not (watcher is not None and watcher.caught_up()):
             passed = asyncio.get_running_loop().create_future()
             if watcher is None or not watcher.barrier(_resolver(passed)):
                 raise TimeoutError

@@ -83,6 +83,10 @@ class ObserverWatcher:
                 with contextlib.suppress(KeyError):
                     self._observer.unschedule(known[1])
 
+    def caught_up(self) -> bool:
+        """Never known here."""
+        return False
+
     def barrier(self, on_passed: Callable[[], None]) -> bool:
         """``on_passed`` once the cookie came back, or after a quarter of a second."""
         once = _Once(on_passed)

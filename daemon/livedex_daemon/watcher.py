@@ -11,6 +11,7 @@ import errno
 import itertools
 import logging
 import os
+import select
 import threading
 from collections.abc import Callable
 from typing import Literal, Protocol
@@ -53,6 +54,8 @@ class Watcher(Protocol):
 
     def unwatch(self, root_id: int, path: bytes) -> None: ...
 
+    def caught_up(self) -> bool: ...
+
     def barrier(self, on_passed: Callable[[], None]) -> bool: ...
 
 
@@ -92,6 +95,32 @@ class _Folder:
         self.outside = False
 
 
+class _Reading(InotifyFD):
+    """watchdog's reading thread, of which others can tell whether it has passed on all that the kernel queued."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._idle = False  # it waits for events, and has passed on all that it read before
+        self._queue = select.poll()
+        self._queue.register(self._inotify_fd, select.POLLIN)
+
+    def _check_inotify_fd(self) -> bool:
+        """watchdog's wait for events: between what it read last and what it reads next."""
+        self._idle = True
+        try:
+            return super()._check_inotify_fd()
+        finally:
+            self._idle = False
+
+    def caught_up(self) -> bool:
+        """Whether every event that was queued before the call was passed on. False where it is not, or just not yet.
+
+        What is no longer queued was read with ``_idle`` unset, which is set again once it was passed on: so the queue
+        comes first.
+        """
+        return not self._queue.poll(0) and self._idle
+
+
 class InotifyWatcher:
     """One inotify descriptor for all roots and for the cookies: the kernel keeps one order for each descriptor.
 
@@ -113,12 +142,12 @@ class InotifyWatcher:
         self._names = itertools.cycle([b"%02d" % number for number in range(COOKIES)])
         self._cookies: dict[bytes, tuple[int, list[Callable[[], None]]]] = {}
         self._queued: list[Callable[[], None]] = []
-        self._fd: InotifyFD | None = None
+        self._fd: _Reading | None = None
         self._id = inotify_c.CallbackId(id(self))
 
     def start(self) -> None:
         """Opens the descriptor and its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
-        fd = InotifyFD()
+        fd = _Reading()
         os.set_inheritable(fd._inotify_fd, False)  # watchdog leaves it open for whatever is started
         fd.daemon = True
         try:
@@ -245,6 +274,12 @@ class InotifyWatcher:
             return sum(1 for root, _ in self._by_key if root == root_id)
 
     # -- the barrier
+
+    def caught_up(self) -> bool:
+        """Whether all earlier events were passed on already, so that nothing needs to be waited for: what mostly is so,
+        and takes microseconds to see, where a cookie goes through two other threads."""
+        with self._lock:
+            return self._fd is not None and self.alive() and self._fd.caught_up()
 
     def barrier(self, on_passed: Callable[[], None]) -> bool:
         """Calls ``on_passed`` once all earlier events were passed on. False when it cannot be set up."""

@@ -16,9 +16,17 @@ LONG_S = 30.0  # a deadline that is never reached: whoever waits for it hangs
 
 
 class Passing:
-    """A watcher whose barrier is passed at once."""
+    """A watcher that has caught up, or else whose barrier is passed at once."""
+
+    def __init__(self) -> None:
+        self.up_to_date = False
+        self.barriers = 0
+
+    def caught_up(self) -> bool:
+        return self.up_to_date
 
     def barrier(self, on_passed: Any) -> bool:
+        self.barriers += 1
         on_passed()
         return True
 
@@ -31,10 +39,11 @@ class World:
             roots=[root], store_fault=None, unsettled=set(), unsteady=set(), pool=SimpleNamespace(held_back=False)
         )
         self.rebuilder: Any = SimpleNamespace(under_way=False)
+        self.watcher: Any = Passing()
 
     def ask(self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False) -> FreshState:
         async def ensure() -> FreshState:
-            freshness = Freshness(Passing, self.backlog, self.worker, self.rebuilder)  # type: ignore[arg-type]
+            freshness = Freshness(lambda: self.watcher, self.backlog, self.worker, self.rebuilder)
             freshness.begun.set()
             return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything)
 
@@ -51,6 +60,20 @@ HOT: Key = (1, b"d/hot.log")
 
 def test_nothing_marked_is_fresh(world: World) -> None:
     assert world.ask() == FreshState(True, 0, None)
+
+
+def test_it_waits_for_the_barrier_only_where_events_may_be_under_way(world: World) -> None:
+    world.ask()
+    assert world.watcher.barriers == 1
+    world.watcher.up_to_date = True
+    assert world.ask() == FreshState(True, 0, None)
+    assert world.watcher.barriers == 1
+
+
+def test_what_is_marked_is_waited_for_though_every_event_was_passed_on(world: World) -> None:
+    world.watcher.up_to_date = True
+    world.backlog.mark(HOT)
+    assert world.ask(within_s=0.3).reason == "deadline"
 
 
 def test_a_file_that_will_not_hold_still_is_not_waited_for_to_the_deadline(world: World) -> None:

@@ -6,6 +6,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,9 +26,11 @@ class Sink:
         self.roots: list[int] = []
         self.outside: list[bytes] = []
         self.lost = 0
+        self.reached = threading.Event()
         self.held: threading.Event | None = None  # what it waits for before it takes a path
 
     def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
+        self.reached.set()
         if self.held is not None:
             self.held.wait(WAIT_S)
         self.paths.append((root_id, path, tree))
@@ -67,6 +70,12 @@ def pass_barrier(watcher: InotifyWatcher) -> None:
     passed = threading.Event()
     assert watcher.barrier(passed.set)
     assert passed.wait(WAIT_S)
+
+
+def catch_up(watcher: InotifyWatcher) -> None:
+    ends = time.monotonic() + WAIT_S
+    while not watcher.caught_up():
+        assert time.monotonic() < ends, "it never catches up"
 
 
 def test_every_change_is_heard_before_the_barrier(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
@@ -119,6 +128,43 @@ def test_a_barrier_stands_behind_what_is_still_being_passed_on(watcher: InotifyW
     sink.held.set()
     assert passed.wait(WAIT_S)
     assert (1, b"file", False) in sink.paths
+
+
+def test_every_change_is_heard_before_it_has_caught_up(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    for number in range(2000):
+        (root / f"file{number}").write_text("x")
+        catch_up(watcher)
+        assert (1, b"file%d" % number, False) in sink.paths
+
+
+def test_each_thread_finds_its_own_changes_heard(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    faults: queue.Queue[str] = queue.Queue()
+
+    def write(writer: int) -> None:
+        for number in range(200):
+            name = f"w{writer}-{number}"
+            (root / name).write_text("x")
+            catch_up(watcher)
+            if (1, name.encode(), False) not in sink.paths:
+                faults.put(name)
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults.empty(), faults.get()
+
+
+def test_it_has_not_caught_up_with_what_is_still_being_passed_on(
+    watcher: InotifyWatcher, sink: Sink, root: Path
+) -> None:
+    sink.held = threading.Event()
+    (root / "folder").mkdir()  # one event: none is left in the queue once it is read
+    assert sink.reached.wait(WAIT_S)
+    assert not watcher.caught_up()
+    sink.held.set()
+    catch_up(watcher)
 
 
 @pytest.mark.parametrize("how", ["append", "truncate", "rename", "delete", "chmod", "link", "open file"])
@@ -265,3 +311,4 @@ def test_nothing_is_reported_after_stop(watcher: InotifyWatcher, sink: Sink, roo
     assert not watcher.alive()
     assert sink.paths == [] and sink.roots == []
     assert not watcher.barrier(lambda: None)
+    assert not watcher.caught_up()

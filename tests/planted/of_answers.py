@@ -30,13 +30,6 @@ DEFECTS = (
         f"{SCOPE}::test_what_is_not_settled_is_hashed_before_it_is_served",
     ),
     Defect(
-        "head-start-believed",
-        "an answer that was read while its freshness was waited for is given though something changed meanwhile",
-        "livedex_daemon/answering.py",
-        (("if state.fresh and backlog.marks == marks:", "if state.fresh:"),),
-        "tests/daemon/test_answering.py::test_it_is_read_again_where_something_was_marked_meanwhile",
-    ),
-    Defect(
         "missing-root-served",
         "the files of a root that is not there are found",
         "livedex_indexing/filters.py",

@@ -46,6 +46,20 @@ DEFECTS = (
         f"{WATCHER}::test_every_change_is_heard_before_the_barrier",
     ),
     Defect(
+        "caught-up-with-events-queued",
+        "all events count as passed on while some are still queued",
+        "livedex_daemon/watcher.py",
+        (("return not self._queue.poll(0) and self._idle", "return self._idle"),),
+        f"{WATCHER}::test_every_change_is_heard_before_it_has_caught_up",
+    ),
+    Defect(
+        "caught-up-while-passing-on",
+        "all events count as passed on once the last was read, before it is handed on",
+        "livedex_daemon/watcher.py",
+        (("return not self._queue.poll(0) and self._idle", "return not self._queue.poll(0)"),),
+        f"{WATCHER}::test_it_has_not_caught_up_with_what_is_still_being_passed_on",
+    ),
+    Defect(
         "cookie-on-another-descriptor",
         "the cookie is watched by another descriptor than the roots, which keeps another order",
         "livedex_daemon/watcher.py",
