@@ -136,13 +136,14 @@ class Health:
 
     def _root(self, root: Root, counts: Counts) -> dict[str, Any]:
         held = counts.roots.get(root.id)
+        overflows = root.overflows  # before the state: whoever sees one sees what it led to
         return {
             **path_fields(root.path),
-            "state": root.state,
+            "state": root.told_state,
             "watching": root.watching,
             "files": held.indexed if held else 0,
             "pending": (held.pending if held else 0) + self._freshness.pending([(root.id, b"")]),
-            "overflows": root.overflows,
+            "overflows": overflows,
             "last_reconciled": _time_text(root.last_reconciled),
         }
 
@@ -151,7 +152,7 @@ class Health:
             return "degraded"
         if not self.started:
             return "starting"
-        if any(root.state in ("indexing", "recovering") for root in self._worker.roots):
+        if any(root.told_state in ("indexing", "recovering") for root in self._worker.roots):
             return "indexing"
         return "ready"
 

@@ -132,7 +132,9 @@ class Presence:
         """A walk of the whole root was committed."""
         if not root.present:
             return
-        root.state = "online" if root.walked_losses == root.overflows else "recovering"
+        root.state = "online"
+        if root.walked_losses != root.overflows:  # looked at last: one that is counted later finds the root online
+            root.state = "recovering"
         root.first_indexed = True
         root.last_reconciled = time.time()
         root.walked_at = time.monotonic()

@@ -71,6 +71,12 @@ class Root:
         self.polled = frozenset(p for p in wanted if not any(p != q and is_within(p, q) for q in wanted))
 
     @property
+    def told_state(self) -> RootState:
+        """``state`` for those on other threads: recovering from the moment that a loss of events is counted."""
+        lost = self.walked_losses != self.overflows
+        return "recovering" if lost and self.state == "online" else self.state
+
+    @property
     def present(self) -> bool:
         return self.state in PRESENT
 

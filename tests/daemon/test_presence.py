@@ -45,6 +45,15 @@ def test_a_loss_during_the_repair_is_not_repaired_by_it(presence: Presence, root
     assert root.state == "recovering"
 
 
+def test_a_loss_is_told_from_the_moment_it_is_counted(presence: Presence, root: Root) -> None:
+    presence.walked(root)
+    assert root.told_state == "online"
+    root.overflows += 1
+    assert root.told_state == "recovering"
+    root.state = "missing"
+    assert root.told_state == "missing"
+
+
 def test_a_walk_of_a_root_that_went_meanwhile_says_nothing(presence: Presence, root: Root) -> None:
     root.state = "missing"
     presence.walked(root)
