@@ -52,6 +52,7 @@ log = logging.getLogger(__name__)
 
 BEGIN_S = 0.3  # the socket answers after that, however long catching up takes
 STOP_S = 4.0
+SELDOM = 2  # one of so many looks, 8 s apart, is also at what changes hardly ever: the index file (10 s are promised)
 
 
 def policy_of(config: Config) -> Policy:
@@ -126,6 +127,7 @@ class App:
         self.server = Server(self.handlers.table())
         self.tidying = Tidying(self.worker, self.backlog, self.pool, self.serving, self.precedence)
         self.jobs = Jobs(self, self.worker, self.backlog)
+        self._looks = 0
         self._stopping: asyncio.Event | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -231,7 +233,10 @@ class App:
             merging.add_done_callback(_told)
 
     def _look_at_roots(self) -> None:
-        self.worker.mend()
+        self._looks += 1
+        seldom = self._looks % SELDOM == 0
+        if seldom:
+            self.worker.mend()
         revived = self.watching.revive()
         if self.pool.worker_fault is not None:
             for key in self.worker.unsettled:
@@ -240,13 +245,12 @@ class App:
             self.presence.check(root, anew=revived)
             self.presence.drop_expired(root)
             self.watching.retry(root)
-            if root.state == "online":
-                for (
-                    folder
-                ) in root.rules.outside_changed():  # a rule file out of sight: the repository's, the user's own
+            if seldom and root.state == "online":
+                changed = root.rules.outside_changed()  # a rule file out of sight: the repository's, the user's own
+                for folder in changed:
                     self.backlog.mark((root.id, folder), tree=True)
-
-        self.marks.keep()
+        if seldom:
+            self.marks.keep()
 
     async def mend_index(self, side: Side, error: Exception) -> bool:
         """Somebody could not read the index by ``side``. True when there is another one to read now."""

@@ -13,13 +13,13 @@ import socket
 import time
 from collections.abc import Callable
 
+from livedex_daemon.pulse import pulse
 from livedex_ipc.binding import Identity, bind, identity, unbind
 from livedex_ipc.errors import LivedexError
 from livedex_ipc.server import Server
 
 log = logging.getLogger(__name__)
 
-LOOK_EVERY_S = 2.0
 GIVE_UP_S = 60.0  # without the folder of the socket, as after a logout: nobody can come in any more
 
 
@@ -40,7 +40,7 @@ class Door:
     async def keep(self, server: Server, give_up: Callable[[], None]) -> None:
         """Looks every few seconds whether the socket still is ours, for as long as it runs."""
         while self._bound is not None:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await pulse()
             if identity(self.path) != self._bound:
                 await self._open_again(server)
             if self._is_hopeless():

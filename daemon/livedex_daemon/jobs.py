@@ -18,12 +18,12 @@ from apscheduler.triggers.base import BaseTrigger
 
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import Config
+from livedex_daemon.pulse import pulse
 from livedex_daemon.roots import Root
 from livedex_daemon.worker import Worker
 
 log = logging.getLogger(__name__)
 
-ROOTS_EVERY_S = 4.0
 MAINTAIN_EVERY_S = 30.0
 REST_FACTOR = 50  # a walk waits so many times the length of the last one
 JUMP_S = 1.0  # the wall clock went so much further than the monotonic one between two looks: it was set
@@ -73,7 +73,7 @@ class Jobs:
         anything else, and is what notices that the clock which the other jobs go by was set."""
         ahead = time.time() - time.monotonic()
         while True:
-            await asyncio.sleep(ROOTS_EVERY_S)
+            await pulse()
             _carry_out(self._look_at_roots)
             before, ahead = ahead, time.time() - time.monotonic()
             if abs(ahead - before) > JUMP_S:

@@ -36,8 +36,8 @@ if "livedex_daemon" in sys.orig_argv:
 LOOKS_OFTEN = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon import jobs
-    jobs.ROOTS_EVERY_S = 0.3
+    from livedex_daemon import pulse
+    pulse.EVERY_S = 0.3
 """
 
 
