@@ -17,13 +17,13 @@ CLOCKS = st.floats(min_value=0, max_value=1e7)
 def slept(now: float) -> float:
     """Seconds to the next look, by a clock that says ``now``."""
     naps: list[float] = []
+    clock = SimpleNamespace(time=lambda: now)
 
     async def sleep(seconds: float) -> None:
         naps.append(seconds)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pulse, "asyncio", SimpleNamespace(get_running_loop=lambda: clock, sleep=sleep))
-        clock = SimpleNamespace(time=lambda: now)
         asyncio.run(pulse.pulse())
     (nap,) = naps
     return nap
