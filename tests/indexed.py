@@ -16,7 +16,7 @@ from livedex_indexing.backend import Chunk, ChunkedContent, ChunkTerms, FileRow,
 from livedex_indexing.readpool import ReadPool
 from livedex_indexing.search import SearchAnswer, Searcher
 from livedex_indexing.sqlite import Store
-from livedex_indexing.terms import mixed_case_parts
+from livedex_indexing.terms import hidden_words
 
 LINES = 10
 OVERLAP = 40  # characters
@@ -42,7 +42,7 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
         last = line + feeds - piece.endswith("\n")
         symbol = symbols[0] if symbols else None
         chunks.append(Chunk(len(chunks), piece, context, kind, language, None, symbol, line, last, at, at + size, {}))
-        terms.append(ChunkTerms(mixed_case_parts(piece), "", " ".join(symbols)))
+        terms.append(ChunkTerms(hidden_words(piece), "", " ".join(symbols)))
         at, line = at + size, line + feeds
     pipeline = "code" if kind == "code" else "plain"
     values = frontmatter.read(text).values if language == "markdown" else None

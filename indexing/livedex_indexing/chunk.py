@@ -19,7 +19,7 @@ from livedex_indexing.components import BlockChef, BlockDocument, ContextRefiner
 from livedex_indexing.markdown import Block, Heading
 from livedex_indexing.plan import HEAD_BYTES, ChunkSettings, Plan, choose
 from livedex_indexing.recursive import TextChunker
-from livedex_indexing.terms import mixed_case_parts, name_words
+from livedex_indexing.terms import hidden_words, name_words
 from livedex_indexing.tiling import Tile, tile
 
 
@@ -148,7 +148,7 @@ class _Describer:
             names = piece.metadata.get("names")
             terms.append(
                 ChunkTerms(
-                    ids=mixed_case_parts(text),
+                    ids=hidden_words(text),
                     heads=self._heads(above, inside) if self._headings or self._title else "",
                     symbols=name_words(names) if names else "",
                 )

@@ -14,7 +14,7 @@ from typing import Final
 from livedex_indexing.asked import Unit
 from livedex_indexing.runs import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
 from livedex_indexing.spaceless import RUN, as_written, blanked, finder, folded
-from livedex_indexing.terms import parts_of
+from livedex_indexing.terms import compounds, parts_of
 
 Span = tuple[int, int]
 
@@ -102,6 +102,8 @@ class Marker:
         placed = merged(found)
         if len(data) != len(text):
             placed = in_code_points(data, placed)
+        if "-" in plain and self._begin:
+            placed = merged([*placed, *self._joined(plain)])
         if not text.isascii():
             placed += [match.span() for pattern in self._finders for match in pattern.finditer(plain)]
             placed = _unfolded(placed, places)
@@ -130,6 +132,12 @@ class Marker:
                 found.append((at, at + len(encoded)))
             at += len(encoded)
         return found
+
+    def _joined(self, text: str) -> Iterator[Span]:
+        """Words with a hyphen that are asked for as one word."""
+        for start, end, word in compounds(text):
+            if any(self._is_wanted(stem) for _, _, stem in self._runs.of(word.encode())):
+                yield start, end
 
     def _of_row(self, data: bytes, unit: Unit) -> list[Span]:
         """Where words stand together as they do in the query (``foo_bar``)."""

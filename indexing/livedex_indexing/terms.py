@@ -1,4 +1,5 @@
-"""Words that a chunk's text hides from a full-text index: the parts of names written in mixed case.
+"""Words that a chunk's text hides from a full-text index: the parts of names written in mixed case, and compounds that
+are written with a hyphen here and as one word there.
 
 Invariant: linear in the text, and never more words out than a small multiple of its letters.
 """
@@ -6,11 +7,15 @@ Invariant: linear in the text, and never more words out than a small multiple of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 # A longer run of letters is data (base64, a hash, minified code), not a name.
 _LONGEST_NAME = 64  # characters
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_LONGEST_PART = 20  # letters
+_HYPHEN = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]{2})")  # begins with what is rare: as fast as a search for it
+_BEFORE = re.compile(rf"(?<![\w-])[A-Za-z]{{1,{_LONGEST_PART}}}\Z")
+_BEHIND = re.compile(rf"[A-Za-z]{{2,{_LONGEST_PART}}}(?![\w-])")
 
 
 def _classes() -> bytes:
@@ -58,6 +63,24 @@ def mixed_case_parts(text: str) -> str:
         if 0 <= high < end:
             high = classes.find(b"AAa", end)
     return " ".join(out)
+
+
+def compounds(text: str) -> Iterator[tuple[int, int, str]]:
+    """Each word of two parts with a hyphen between, ``built-in``: where it stands, and as one word, ``builtin``."""
+    for hyphen in _HYPHEN.finditer(text):
+        at = hyphen.start()
+        before = _BEFORE.search(text, max(0, at - _LONGEST_PART), at)
+        behind = _BEHIND.match(text, at + 1)
+        if before is not None and behind is not None:
+            yield before.start(), behind.end(), before[0] + behind[0]
+
+
+def hidden_words(text: str) -> str:
+    """The parts of every word in mixed case and every compound as one word, as often as they stand there, joined by
+    spaces."""
+    joined = [word for _, _, word in compounds(text)] if "-" in text else []
+    parts = mixed_case_parts(text)
+    return " ".join([parts, *joined]) if joined else parts
 
 
 def name_words(names: Iterable[str]) -> str:

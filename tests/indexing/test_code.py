@@ -12,7 +12,7 @@ from livedex_indexing.components import SyntaxChunker
 from livedex_indexing.depth import bracket_depth
 from livedex_indexing.grammars import DISTRIBUTIONS, grammar
 from livedex_indexing.symbols import definitions
-from livedex_indexing.terms import mixed_case_parts, name_words
+from livedex_indexing.terms import hidden_words, mixed_case_parts, name_words
 
 NAMES = {
     "c": (
@@ -188,6 +188,7 @@ def test_parts_of_words() -> None:
     assert mixed_case_parts("aB" * 40) == ""
     assert mixed_case_parts("aB aB") == "a B a B"
     assert mixed_case_parts("") == ""
+    assert hidden_words("getURL re-opened, non-zero") == "get URL reopened nonzero"
     assert name_words(["getURL", "get_url", "getURL", "MAX"]) == "getURL get URL get_url MAX"
 
 

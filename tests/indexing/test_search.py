@@ -116,6 +116,24 @@ def test_parts_of_identifiers(index: Indexed) -> None:
     assert set(index.found("snd_soc_nothing")) == {"a.py", "b.py"}, "one that stands nowhere is asked for by its parts"
 
 
+def test_words_with_a_hyphen_and_without(index: Indexed) -> None:
+    index.write("root/a.txt", "a Built-in function\n")
+    index.write("root/b.txt", "the builtin ones\n")
+    index.write("root/c.txt", "built with it\n")
+    assert set(index.found("builtins")) == {"a.txt", "b.txt"}
+    assert [marked(hit) for hit in index.search("builtin")] == [["builtin"], ["Built-in"]]
+    assert index.found("built-in") == ["a.txt"], "what stands somewhere as it is typed is asked for as it is typed"
+    assert set(index.found("built* -builtin")) == {"c.txt"}
+
+
+def test_what_stands_nowhere_with_a_hyphen_is_found_without(index: Indexed) -> None:
+    index.write("root/a.txt", "an email to all\n")
+    index.write("root/b.txt", "plan b, and male\n")
+    assert index.found("e-mail") == ["a.txt"]
+    assert "did_you_mean" not in index.ask("plan e-mails").extras
+    assert index.found("x-mail") == []
+
+
 def test_found_by_its_path(index: Indexed) -> None:
     index.write("root/docs/kangaroo_notes.txt", "\n\nhello there\n")
     (hit,) = index.search("kangaroo")

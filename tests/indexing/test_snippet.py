@@ -48,6 +48,7 @@ def marked(text: str, *units: Unit, phrases: tuple[str, ...] = ()) -> list[str]:
         ("getHTTPResponse and HTTPResponses", "response", ["Response", "Responses"]),
         ("snd_soc_dai snd_soc snd soc dai", "snd_soc_dai", ["snd_soc_dai", "snd soc dai"]),
         ("cat concat catalog", "cat", ["cat"]),
+        ("é Read-Only, read-only-memory readonly", "readonly", ["Read-Only", "readonly"]),
         ("a\0b", "b", ["b"]),
     ],
 )

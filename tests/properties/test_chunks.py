@@ -16,7 +16,7 @@ from livedex_indexing.markdown import blocks
 from livedex_indexing.parse import byte_ends, decode, decode_slice
 from livedex_indexing.plan import ChunkSettings
 from livedex_indexing.syntax import Limits, cut, glue_kinds, parse
-from livedex_indexing.terms import mixed_case_parts
+from livedex_indexing.terms import compounds, mixed_case_parts
 
 FRAGMENTS = st.sampled_from(
     [
@@ -126,3 +126,12 @@ def test_parts_are_those_of_the_words(text: str) -> None:
     mixed = [word for word in words if re.search("[a-z][A-Z]|[A-Z][A-Z][a-z]", word) and len(word) <= 64]
     expected = [part for word in mixed for part in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+", word)]
     assert mixed_case_parts(text).split() == expected
+
+
+@given(st.text(alphabet="abXY1_- é", max_size=80) | st.text(alphabet="ab-", max_size=120))
+@example("built-in e-mail, state-of-the-art x-y end-")
+@example("a" * 21 + "-b" + "a" * 20 + "-" + "b" * 21)
+def test_compounds_are_two_words_of_letters_with_a_hyphen_between(text: str) -> None:
+    runs = [(run.start(), run.end()) for run in re.finditer(r"[\w-]+", text)]
+    two = [at for at in runs if re.fullmatch("[A-Za-z]{1,20}-[A-Za-z]{2,20}", text[slice(*at)])]
+    assert list(compounds(text)) == [(start, end, text[start:end].replace("-", "")) for start, end in two]
