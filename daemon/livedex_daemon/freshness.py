@@ -67,6 +67,8 @@ class Freshness:
         if roots and len(first) == len(roots):
             return self._state(scope, "indexing")
         try:
+            if time.monotonic() >= deadline:  # however little there is to wait for
+                raise TimeoutError
             async with asyncio.timeout_at(_loop_time(deadline)):
                 await self._pass_barrier(roots, first)
                 await self._drain(scope, first, everything)

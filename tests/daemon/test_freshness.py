@@ -70,6 +70,11 @@ def test_it_waits_for_the_barrier_only_where_events_may_be_under_way(world: Worl
     assert world.watcher.barriers == 1
 
 
+def test_without_any_time_nothing_is_fresh(world: World) -> None:
+    world.watcher.up_to_date = True
+    assert world.ask(within_s=0.0) == FreshState(False, 0, "deadline")
+
+
 def test_what_is_marked_is_waited_for_though_every_event_was_passed_on(world: World) -> None:
     world.watcher.up_to_date = True
     world.backlog.mark(HOT)
