@@ -311,7 +311,7 @@ class Backlog:
     def pending(self, scope: Scope = None) -> int:
         """How many marked paths inside ``scope`` are not yet committed."""
         with self._lock:
-            if scope is None:  # each fresh search asks, in the middle of a storm too
+            if scope is None:  # each search that does not wait asks, in the middle of a storm too
                 return len(self._waiting) + len(self._in_hand)
             return sum(1 for key in itertools.chain(self._waiting, self._in_hand) if intersects(key, scope))
 

@@ -92,16 +92,22 @@ class Freshness:
         return present if scope is None else [root for root in present if any(key[0] == root.id for key in scope)]
 
     async def _pass_barrier(self, roots: list[Root], first: frozenset[int]) -> None:
-        watcher = self._watcher()
-        native = [root for root in roots if b"" not in root.polled]
-        if native and not (watcher is not None and watcher.caught_up()):
-            passed = asyncio.get_running_loop().create_future()
-            if watcher is None or not watcher.barrier(_resolver(passed)):
-                raise TimeoutError
-            await passed
+        if any(b"" not in root.polled for root in roots):
+            await self._hear_of_all()
         for root in roots:
             for path in root.polled if root.id not in first else ():
                 self._backlog.mark((root.id, path), tree=True, now=True)
+
+    async def _hear_of_all(self) -> None:
+        """Every event so far is marked. Raises TimeoutError where that cannot be told."""
+        watcher = self._watcher()
+        if watcher is None:
+            raise TimeoutError
+        if not watcher.caught_up():
+            passed = asyncio.get_running_loop().create_future()
+            if not watcher.barrier(_resolver(passed)):
+                raise TimeoutError
+            await passed
 
     async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
         done = asyncio.get_running_loop().create_future()

@@ -250,10 +250,8 @@ def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alo
         return []
     if whole.spaceless:
         return _runs(reader, whole, counts, repair, alone=alone)
-    if whole.prefix:
-        return [whole]
     stands = bool(whole.rows or whole.files)
-    if alone and stands and not repair.is_missing(whole):
+    if whole.prefix or (alone and stands and not repair.is_missing(whole)):
         return [whole]
     joined = [] if stands else _joined(reader, word, counts, repair)
     # The parts of names are ASCII's: cut there, `größe` would be asked for as `gr` and `e`.

@@ -78,9 +78,7 @@ def compounds(text: str) -> Iterator[tuple[int, int, str]]:
 def hidden_words(text: str) -> str:
     """The parts of every word in mixed case and every compound as one word, as often as they stand there, joined by
     spaces."""
-    joined = [word for _, _, word in compounds(text)] if "-" in text else []
-    parts = mixed_case_parts(text)
-    return " ".join([parts, *joined]) if joined else parts
+    return " ".join([mixed_case_parts(text), *(word for _, _, word in compounds(text))])
 
 
 def name_words(names: Iterable[str]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import queue
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -72,7 +72,15 @@ def pass_barrier(watcher: InotifyWatcher) -> None:
     assert passed.wait(WAIT_S)
 
 
+def side_by_side(count: int, work: Callable[[int], None]) -> None:
+    """Runs ``work(number)`` in so many threads at once; what fails in one fails here."""
+    with ThreadPoolExecutor(count) as threads:
+        for done in [threads.submit(work, number) for number in range(count)]:
+            done.result()
+
+
 def catch_up(watcher: InotifyWatcher) -> None:
+    """Asks without a pause: the first moment at which it says so counts."""
     ends = time.monotonic() + WAIT_S
     while not watcher.caught_up():
         assert time.monotonic() < ends, "it never catches up"
@@ -86,24 +94,14 @@ def test_every_change_is_heard_before_the_barrier(watcher: InotifyWatcher, sink:
 
 
 def test_concurrent_barriers_each_come_after_their_own_writes(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
-    faults: queue.Queue[str] = queue.Queue()
-
     def write(writer: int) -> None:
         for number in range(40):
             name = f"w{writer}-{number}"
             (root / name).write_text("x")
-            passed = threading.Event()
-            if not watcher.barrier(passed.set) or not passed.wait(WAIT_S):
-                faults.put(f"{name}: no answer")
-            elif (1, name.encode(), False) not in sink.paths:
-                faults.put(f"{name}: answered before its event")
+            pass_barrier(watcher)
+            assert (1, name.encode(), False) in sink.paths, f"{name}: answered before its event"
 
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(COOKIES + 4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults.empty(), faults.get()
+    side_by_side(COOKIES + 4, write)
 
 
 def test_not_one_event_of_thousands_is_lost(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
@@ -138,22 +136,14 @@ def test_every_change_is_heard_before_it_has_caught_up(watcher: InotifyWatcher, 
 
 
 def test_each_thread_finds_its_own_changes_heard(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
-    faults: queue.Queue[str] = queue.Queue()
-
     def write(writer: int) -> None:
         for number in range(200):
             name = f"w{writer}-{number}"
             (root / name).write_text("x")
             catch_up(watcher)
-            if (1, name.encode(), False) not in sink.paths:
-                faults.put(name)
+            assert (1, name.encode(), False) in sink.paths, name
 
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults.empty(), faults.get()
+    side_by_side(4, write)
 
 
 def test_it_has_not_caught_up_with_what_is_still_being_passed_on(
