@@ -41,9 +41,11 @@ _PR_SET_PDEATHSIG = 1
 def main() -> None:
     nice, parent = int(sys.argv[1]), int(sys.argv[2])
     _prepare(nice, parent)
-    # Imported by chonkie for its cloud services and its async methods; 13 MB that no chunk needs.
+    # Imported by chonkie for cloud services, async methods and the type of embeddings: 26 MiB that no chunk needs.
     logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
-    defer("httpx", "asyncio")
+    defer("httpx")
+    defer("asyncio")
+    defer("numpy", annotations=("ndarray", "float32"))
     from livedex_indexing.chunk import chunk_content
 
     jobs, answers = os.dup(0), os.dup(1)

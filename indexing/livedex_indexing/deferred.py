@@ -1,7 +1,8 @@
 """Keeps a heavy library out of memory until something in it is really used.
 
-Invariant: a deferred module behaves as the real one from its first attribute on. (``importlib.util.LazyLoader`` does
-not serve: before Python 3.12 the next plain ``import`` of the module loads it.)
+Invariant: a deferred module behaves as the real one from its first attribute on; the classes that were named for
+annotations do not count as use, and until then have no instances. (``importlib.util.LazyLoader`` does not serve: before
+Python 3.12 the next plain ``import`` of the module loads it.)
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -24,13 +26,17 @@ class _Deferred(ModuleType):
         return getattr(real, name)
 
 
-def defer(*names: str) -> None:
-    """Put stand-ins for these top-level modules in place. One that is loaded already, or not installed, is left."""
-    for name in names:
-        spec = None if name in sys.modules else importlib.util.find_spec(name)
-        if spec is not None:
-            stand_in = _Deferred(name)
-            stand_in.__spec__ = spec
-            if spec.submodule_search_locations is not None:
-                stand_in.__path__ = list(spec.submodule_search_locations)
-            sys.modules[name] = stand_in
+def defer(name: str, *, annotations: Iterable[str] = ()) -> None:
+    """Puts a stand-in for a top-level module in place. One that is loaded already, or not installed, is left.
+
+    ``annotations`` names classes that others put into annotations, which Python evaluates while it loads them: the
+    stand-in has an empty class for each.
+    """
+    spec = None if name in sys.modules else importlib.util.find_spec(name)
+    if spec is not None:
+        stand_in = _Deferred(name)
+        stand_in.__spec__ = spec
+        if spec.submodule_search_locations is not None:
+            stand_in.__path__ = list(spec.submodule_search_locations)
+        stand_in.__dict__.update({held: type(held, (), {}) for held in annotations})
+        sys.modules[name] = stand_in

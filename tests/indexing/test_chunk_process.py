@@ -54,6 +54,16 @@ def test_answers_come_in_order_and_equal_those_made_here(process: ChunkProcess) 
     assert process.chunk(jobs, LONG_S) == expected
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_it_loads_no_library_that_no_chunk_needs(process: ChunkProcess) -> None:
+    table = b"# T\n\n| a | b |\n| - | - |\n| 1 | 2 |\n\n```c\nint a;\n```\n![x](y.png)\n"
+    process.chunk([job("a.md", table), job("a.c", b"int f(int a) { return a; }\n" * 200), job("a.txt", b"w\n")], LONG_S)
+    maps = Path(f"/proc/{process.pid}/maps").read_text()
+    assert "chonkie_core" in maps
+    assert "numpy" not in maps
+    assert "_ssl" not in maps  # httpx and asyncio load it
+
+
 def test_bytes_pass_both_ways_at_once(process: ChunkProcess) -> None:
     jobs = [job("a.txt", b"some words\n" * 100_000) for _ in range(6)]
     results = process.chunk(jobs, LONG_S)
