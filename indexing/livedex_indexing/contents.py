@@ -39,7 +39,7 @@ _USE = """SELECT unused_since, first_chunk, first_chunk + chunks - 1,
 _SET_UNUSED = "UPDATE contents SET unused_since = ? WHERE id = ?"
 _KILL = "INSERT OR IGNORE INTO dead SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
 _REVIVE = "DELETE FROM dead WHERE id BETWEEN ? AND ?"
-_COLLECTABLE = """SELECT id, first_chunk, first_chunk + chunks - 1 FROM contents
+_COLLECTABLE = """SELECT id, first_chunk, first_chunk + chunks - 1, unused_since = 0 FROM contents
                   WHERE unused_since IS NOT NULL AND unused_since <= ? ORDER BY unused_since, id LIMIT ?"""
 _COLLECT = (
     "DELETE FROM postings WHERE rowid BETWEEN ? AND ?",
@@ -59,9 +59,10 @@ _DROP = (
     "DELETE FROM properties WHERE content_id = ?",
     "DELETE FROM contents WHERE id = ?",
 )
+AT_ONCE: Final = 1  # a time long ago: words of what was removed then do not wait to be merged away
 # Who remembers what a content holds may have remembered what was damaged.
 _REWRITTEN = "UPDATE state SET value = value + 1 WHERE name = 'rewritten'"
-_UNMERGED = "UPDATE state SET value = value + ? WHERE name = 'unmerged'"
+_UNMERGED = "UPDATE state SET value = ?1 WHERE name = 'unmerged' AND (value = 0 OR value > ?1)"
 
 
 class ContentTable:
@@ -125,7 +126,7 @@ class ContentTable:
             db.executemany(statement, own)
         for statement in _DROP:
             db.execute(statement, (content_id,))
-        db.execute(_UNMERGED, (len(own) + 1,))
+        self.left_unmerged()
 
     def touch(self, content_id: int, *, forget: bool = False) -> None:
         """A file began or ceased to point at this content: `settle` looks at it before the commit.
@@ -148,15 +149,20 @@ class ContentTable:
     def collect(self, older_than_s: float, limit: int) -> int:
         """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
         rows = fetch(self._db, _COLLECTABLE, (self._now() - older_than_s, limit))
-        for content_id, first, last in rows:
+        for content_id, first, last, _ in rows:
             if last >= first:
                 for statement in _COLLECT:
                     self._db.execute(statement, (first, last))
             for statement in _DROP:
                 self._db.execute(statement, (content_id,))
         if rows:
-            self._db.execute(_UNMERGED, (sum(last - first + 1 for _, first, last in rows),))
+            self.left_unmerged(forget=any(forgotten for *_, forgotten in rows))
         return len(rows)
+
+    def left_unmerged(self, *, forget: bool = False) -> None:
+        """Rows were removed whose words stand in the lists until `upkeep` merges them: at its next turn where they
+        are to be forgotten, else in its own time."""
+        self._db.execute(_UNMERGED, (AT_ONCE if forget else max(AT_ONCE, int(self._now())),))
 
     def _language(self, name: str | None) -> int | None:
         if name is None:

@@ -48,7 +48,6 @@ _FOLDERS = """SELECT DISTINCT folder FROM files WHERE root_id = ? AND (folder = 
               ORDER BY folder"""
 _DROP = "DELETE FROM files WHERE id = ?"
 _DROP_PATH = "DELETE FROM paths WHERE rowid = ?"
-_UNMERGED = "UPDATE state SET value = value + ? WHERE name = 'unmerged'"
 
 
 def to_signed(number: int) -> int:
@@ -172,7 +171,7 @@ class FileTable:
                 if content_id is not None:
                     self._contents.touch(content_id, forget=forget)
         if found:
-            self._db.execute(_UNMERGED, (len(found),))
+            self._contents.left_unmerged(forget=forget)
         return len(found)
 
 

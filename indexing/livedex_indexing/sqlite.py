@@ -258,11 +258,11 @@ class Store:
 
     def maintain(self, budget_s: float, *, keep_s: float = KEEP_S) -> bool:
         """Collects, merges, gives pages back and empties the write-ahead log, in short transactions, for about
-        ``budget_s``. Returns True when nothing is left to do: what was removed is then physically gone, except what
-        waits ``keep_s`` for a file to use it again.
+        ``budget_s``. Returns True when nothing is left to do. What was forgotten is then physically gone; what was
+        merely removed waits ``keep_s`` for a file to use it again, then its words at most as long to be merged away.
         """
         with translated(self.path):
-            return upkeep.maintain(self._db, lambda: self.collect(keep_s) > 0, budget_s)
+            return upkeep.maintain(self._db, lambda: self.collect(keep_s) > 0, self._now() - keep_s, budget_s)
 
     def is_scattered(self) -> bool:
         """Whether bulk work left the postings in so many pieces that searches pay for it."""

@@ -1,7 +1,11 @@
 """Keeps the index file small and clean while nobody waits: merges postings, gives pages back, checks itself.
 
 Invariant: every step is a short transaction of its own, so that a writer waits for one step at most; after the last
-one no byte of a removed text is left in the file or its log.
+one no byte of a forgotten text is left in the file or its log.
+
+FTS5 removes a row by a mark; its words go when the segment that holds them is written anew. To write all of them takes
+as long as the index is large, so it is done for what is to be forgotten and else once in a while; what edits leave
+behind is merged among itself, which costs what was edited.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from typing import Final
 
 import apsw
 
+from livedex_indexing.contents import AT_ONCE
 from livedex_indexing.database import BUSY_MS, fetch, varints
 
 _MERGE_PAGES: Final = 250  # of one step: about 12 ms
@@ -52,10 +57,11 @@ _CHECKS: Final = {
 }
 
 
-def maintain(db: apsw.Connection, collect: Callable[[], bool], budget_s: float) -> bool:
-    """Runs steps until nothing is left (True) or ``budget_s`` is over (False). ``collect`` says whether it did work."""
+def maintain(db: apsw.Connection, collect: Callable[[], bool], until: float, budget_s: float) -> bool:
+    """Runs steps until nothing is left (True) or ``budget_s`` is over (False). ``collect`` says whether it did work;
+    no word is kept of what was removed up to ``until``, seconds since the epoch."""
     ends = time.monotonic() + budget_s
-    steps = _steps(db, collect)
+    steps = _steps(db, collect, until)
     for _ in steps:
         if time.monotonic() >= ends:
             steps.close()
@@ -127,15 +133,17 @@ def _wrong_totals(db: apsw.Connection, table: str) -> list[str]:
     return [] if totals == [rows, *sums] or not (rows or any(totals)) else [f"the totals of {table} are wrong"]
 
 
-def _steps(db: apsw.Connection, collect: Callable[[], bool]) -> Generator[None]:
+def _steps(db: apsw.Connection, collect: Callable[[], bool], until: float) -> Generator[None]:
     while collect():
         yield
-    unmerged = int(db.execute(_UNMERGED).get)
-    for table in _TABLES:
-        if unmerged or _segments(db, table) >= _FRAGMENTS:
+    unmerged_since = int(db.execute(_UNMERGED).get)
+    if 0 < unmerged_since <= max(AT_ONCE, until):
+        for table in _TABLES:
             yield from _merge_all(db, table)
-    if unmerged:
         db.execute(_MERGED)
+    else:
+        for table in _TABLES:
+            yield from _merge(db, table)
     while int(db.pragma("freelist_count")):
         # Freed pages are zeroed already (secure_delete); giving them back keeps the file at the size of the index.
         before = int(db.pragma("page_count"))
@@ -150,18 +158,26 @@ def _steps(db: apsw.Connection, collect: Callable[[], bool]) -> Generator[None]:
 def _merge_all(db: apsw.Connection, table: str) -> Generator[None]:
     """Brings a table to one segment, which holds nothing of what was deleted.
 
-    A negative first step makes one level of all segments, as 'optimize' would at one go; positive steps carry on.
-    When a step changes fewer than two rows the merge has ended (the FTS5 manual's test).
+    A negative step makes one level of all segments, as 'optimize' would at one go; positive steps carry on. Once more
+    then: what was deleted meanwhile may have been written into the new segment before.
     """
-    step = f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)"
-    pages = -_MERGE_PAGES
-    while True:
-        before = db.total_changes()
-        db.execute(step, (pages,))
-        pages = _MERGE_PAGES
+    while _merge_step(db, table, -_MERGE_PAGES):
         yield
-        if db.total_changes() - before < 2:
-            return
+        yield from _merge(db, table)
+
+
+def _merge(db: apsw.Connection, table: str) -> Generator[None]:
+    """Goes on with a merge that has begun; merges segments of one level where there are several (`usermerge`), and
+    those with many rows removed (`deletemerge`)."""
+    while _merge_step(db, table, _MERGE_PAGES):
+        yield
+
+
+def _merge_step(db: apsw.Connection, table: str, pages: int) -> bool:
+    """False when there was nothing to merge: less than two rows were changed (the FTS5 manual's test)."""
+    before = db.total_changes()
+    db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))
+    return db.total_changes() - before >= 2
 
 
 def _segments(db: apsw.Connection, table: str) -> int:

@@ -14,6 +14,7 @@ import apsw
 import pytest
 
 from indexed import SIGNATURE, chunked
+from livedex_indexing import upkeep
 from livedex_indexing.backend import FileRow, FileState, StatusCounts
 from livedex_indexing.database import IndexOlder
 from livedex_indexing.readpool import ReadPool
@@ -187,6 +188,68 @@ def test_forgotten_text_is_physically_gone(rig: Rig) -> None:
         pass
     raw = rig.raw()
     assert [canary for canary in canaries if canary.encode() in raw or canary[1:].encode() in raw] == []
+    assert rig.store.integrity() == []
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 4])
+def test_what_is_forgotten_while_all_is_merged_does_not_stay_in_what_is_merged(
+    rig: Rig, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A merge goes in steps, and what goes between two of them may be written already."""
+    monkeypatch.setattr(upkeep, "_MERGE_PAGES", 10)
+    for number in range(20):
+        rig.put(b"keep/%d" % number, " ".join(f"word{number}x{place}" for place in range(3_000)))
+    for canary in ("bqjxkvbw", "dqjxkvbw"):
+        rig.put(canary.encode(), f"{canary}\n")
+    rig.store.remove_files(rig.root, [b"bqjxkvbw"], forget=True)
+    for _ in range(steps):
+        assert not rig.store.maintain(0.0), "it is under way"
+    rig.store.remove_files(rig.root, [b"dqjxkvbw"], forget=True)
+    while not rig.store.maintain(10.0):
+        pass
+    assert b"qjxkvb" not in rig.raw()
+    assert rig.store.integrity() == []
+
+
+def test_words_of_what_was_merely_removed_go_once_a_day(rig: Rig) -> None:
+    day = 24 * 3600.0
+    for number in range(60):
+        rig.put(b"keep/%d" % number, f"word{number} filler text\n" * 30)
+    rig.put(b"bqjxkvbn", "bqjxkvbw secret\n")
+    while not rig.store.maintain(10.0):
+        pass
+    rig.store.remove_files(rig.root, [b"bqjxkvbn"])
+    for _ in range(2):  # the content is kept for a day, then its words stay as long at most
+        assert rig.store.maintain(10.0)
+        assert b"qjxkvb" in rig.raw()
+        rig.clock.now += day - 10
+    rig.clock.now += 30
+    while not rig.store.maintain(10.0):
+        pass
+    assert b"qjxkvb" not in rig.raw()
+    assert rig.store.integrity() == []
+
+
+def test_maintenance_after_a_few_changes_does_not_write_the_whole_index_anew(rig: Rig) -> None:
+    for number in range(200):
+        rig.put(b"keep/%d" % number, " ".join(f"word{number}x{place}" for place in range(500)))
+    rig.store.remove_files(rig.root, [b"keep/0"], forget=True)
+    while not rig.store.maintain(10.0):
+        pass
+    rig.store.checkpoint()
+    size = os.path.getsize(rig.path)
+    for minute in range(30):
+        for number in range(15):  # a file that is edited and renamed
+            rig.put(b"edited%d" % number, f"edit{minute}x{number}\n")
+            rig.store.remove_files(rig.root, [b"edited%d" % (number - 1)])
+        assert rig.store.checkpoint()
+        written = 0
+        while not rig.store.maintain(0.0):
+            written = max(written, os.path.getsize(rig.path + "-wal"))
+        assert written < size / 5
+        rig.clock.now += 60.0
+    with closing(apsw.Connection(rig.path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        assert db.execute("SELECT count(DISTINCT segid) FROM postings_idx").get < 12
     assert rig.store.integrity() == []
 
 

@@ -109,6 +109,20 @@ DEFECTS = (
         "tests/indexing/test_sqlite.py::test_forgotten_text_is_physically_gone",
     ),
     Defect(
+        "all-written-anew-at-each-rest",
+        "a few edits cost as much as the index is large",
+        "livedex_indexing/upkeep.py",
+        (("if 0 < unmerged_since <= max(AT_ONCE, until):", "if unmerged_since:"),),
+        "tests/indexing/test_sqlite.py::test_maintenance_after_a_few_changes_does_not_write_the_whole_index_anew",
+    ),
+    Defect(
+        "merged-with-what-goes-meanwhile",
+        "what is forgotten while all is merged stays in what was written already",
+        "livedex_indexing/upkeep.py",
+        (("    while _merge_step(db, table, -_MERGE_PAGES):", "    if _merge_step(db, table, -_MERGE_PAGES):"),),
+        "tests/indexing/test_sqlite.py::test_what_is_forgotten_while_all_is_merged_does_not_stay_in_what_is_merged",
+    ),
+    Defect(
         "forgotten-waits-a-day",
         "what was forgotten on demand is kept for a day as anything else",
         "livedex_indexing/contents.py",
