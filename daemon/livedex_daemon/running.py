@@ -27,9 +27,12 @@ _MESSAGES = {
 
 
 def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> Callable[[], None]:
-    """``action``, to be called from any thread and run on ``loop``."""
+    """``action``, to be called from any thread and run on ``loop``: at once where it is called there."""
 
     def call() -> None:
+        if asyncio._get_running_loop() is loop:
+            action()
+            return
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(action)
 
