@@ -61,6 +61,9 @@ class Condition(NamedTuple):
         return other if self.sql == "1" else Condition(f"{self.sql} AND {other.sql}", self.values + other.values)
 
 
+ALIVE: Final = Condition("+postings.rowid NOT IN (SELECT id FROM dead)")
+
+
 class Filters(NamedTuple):
     """What a query admits. ``files`` speaks of a row ``d`` of files, ``chunks`` of a row ``c`` of chunks;
     ``admits`` is what only Python can say of (root id, relative path), None where there is no such filter.
@@ -187,7 +190,7 @@ def _small_rows(reader: Reader) -> Condition:
 
 
 def _rows(reader: Reader, filters: Filters, listed: bool) -> Condition:
-    alive = Condition("+postings.rowid NOT IN (SELECT id FROM dead)") if reader.one(_HAS_DEAD) else Condition()
+    alive = ALIVE if reader.one(_HAS_DEAD) else Condition()
     chunk = _chunks(filters, listed)
     if chunk.sql == "1":
         return alive

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.asked import Asked, Unit, any_of
 from livedex_indexing.database import id_list
-from livedex_indexing.filters import Admission, Condition
+from livedex_indexing.filters import ALIVE, Admission, Condition
 from livedex_indexing.readpool import DeadlinePassed, Reader
 from livedex_indexing.spans import WITH_SPANS, spans
 
-ROW_BUDGET: Final = 5_000  # rows that the rarest words may bring: a fifth of the time, no quality lost (ranking.md)
+ROW_BUDGET: Final = 2_000  # rows that the rarest words may bring (5,000: 3 % slower, dev halves -.002, -.001, 0)
 COMMON_ROWS: Final = 40_000  # of the words beside them: FTS5 reads all their rows to know how rare they are
 PATH_COMMON_ROWS: Final = 10_000
 COMMON_WORDS: Final = 4  # where none is rare, so many of them are asked for
@@ -64,8 +65,13 @@ def collect(reader: Reader, asked: Asked, admission: Admission) -> Candidates:
     named = [unit._replace(match=unit.paths or unit.match) for unit in asked.any_of if unit.files]
     try:
         if named:
-            match, weight = _balanced(*_budget(named, _files, PATH_COMMON_ROWS))
-            found.paths.update(_top(reader, _TOP_FILES, match, admission.paths, LIST_ROWS, weight))
+            found.paths.update(
+                _top_with_rare(
+                    *_budget(named, _files, PATH_COMMON_ROWS),
+                    lambda match: _top(reader, _TOP_FILES, match, admission.paths, LIST_ROWS),
+                    _files,
+                )
+            )
         if units and not _by_words(reader, units, admission, found.chunks):
             _by_neighbours(reader, asked, admission, found.chunks)
     except DeadlinePassed:
@@ -127,14 +133,6 @@ def contents_matching(reader: Reader, match: str) -> set[int]:
     return {row for (row,) in reader.rows(_HOLDING, (match,))}
 
 
-def _balanced(rare: Sequence[Unit], common: Sequence[Unit]) -> tuple[str, float]:
-    """A row needs a rare word, the common ones still count. Rare ones are named twice that way, so common ones are
-    too and the scores are halved: without that balance quality drops by .03 (ranking.md)."""
-    if not common:
-        return any_of(rare), 1.0
-    return f"({any_of(rare)}) AND ({any_of([*rare, *common, *common])})", 0.5
-
-
 def _rows(unit: Unit) -> int:
     return unit.rows
 
@@ -143,22 +141,36 @@ def _files(unit: Unit) -> int:
     return unit.files
 
 
-def _top_chunks(reader: Reader, match: str, admission: Admission, weight: float) -> dict[int, float]:
+def _top_chunks(reader: Reader, match: str, admission: Admission) -> dict[int, float]:
     """The best rows that the filters admit. To ask the filters of each row that matches takes several times longer
-    than to rank it: the best of all rows come first, and those among them that are admitted, if they are enough."""
-    if admission.rows.sql != "1" and not admission.small:
-        best = _top(reader, _TOP_CHUNKS, match, Condition(), AHEAD_ROWS, weight)
+    than to rank it (whether it is alive does not): the best of all rows come first, and those among them that are
+    admitted, if they are enough."""
+    if admission.rows not in (Condition(), ALIVE) and not admission.small:
+        best = _top(reader, _TOP_CHUNKS, match, Condition(), AHEAD_ROWS)
         admitted = set(admitted_chunks(reader, best, admission))
         if len(admitted) >= LIST_ROWS or len(best) < AHEAD_ROWS:
             return dict(islice(((row, score) for row, score in best.items() if row in admitted), LIST_ROWS))
-    return _top(reader, _TOP_CHUNKS, match, admission.rows, LIST_ROWS, weight)
+    return _top(reader, _TOP_CHUNKS, match, admission.rows, LIST_ROWS)
 
 
-def _top(
-    reader: Reader, sql: str, match: str, condition: Condition, length: int, weight: float = 1.0
+def _top(reader: Reader, sql: str, match: str, condition: Condition, length: int) -> dict[int, float]:
+    return dict(reader.rows(sql.format(condition.sql), (match, *condition.values, length)))
+
+
+def _top_with_rare(
+    rare: Sequence[Unit], common: Sequence[Unit], top: Callable[[str], dict[int, float]], rows_of: Callable[[Unit], int]
 ) -> dict[int, float]:
-    found = reader.rows(sql.format(condition.sql), (match, *condition.values, length))
-    return {row: weight * score for row, score in found}
+    """The best rows by BM25 of all words among those with a rare one; ``top`` has the best that match.
+
+    They are asked for with a common word beside, and without, so that each word is named once: FTS5 reads all rows of
+    each that is named, and counts twice what is named twice (where only the rare ones are the quality drops by .03:
+    ranking.md). Where a single word brings more than the budget, rows without another wait until others are too few.
+    """
+    both = top(f"({any_of(rare)}) AND ({any_of(common)})") if common else {}
+    if len(both) >= LIST_ROWS and rows_of(rare[0]) > ROW_BUDGET:
+        return both
+    scores = top(any_of(rare)) | both
+    return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:LIST_ROWS])
 
 
 def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int], common_rows: int) -> tuple[list[Unit], list[Unit]]:
@@ -185,9 +197,11 @@ def _by_words(reader: Reader, units: Sequence[Unit], admission: Admission, found
         _add(reader, any_of(units), admission, found, LIST_ROWS)
         return True
     rare, common = _budget(units, _rows, COMMON_ROWS)
-    if admission.small or rare[0].rows <= TOO_COMMON:
-        match, weight = (any_of(units), 1.0) if admission.small else _balanced(rare, common)
-        found.update(_top_chunks(reader, match, admission, weight))
+    if admission.small:
+        found.update(_top_chunks(reader, any_of(units), admission))
+        return len(found) >= LIST_ROWS
+    if rare[0].rows <= TOO_COMMON:
+        found.update(_top_with_rare(rare, common, lambda match: _top_chunks(reader, match, admission), _rows))
         return len(found) >= LIST_ROWS
     ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))[:COMMON_WORDS]
     _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", admission, found)

@@ -11,6 +11,13 @@ BINDING = "tests/ipc/test_binding.py"
 
 DEFECTS = (
     Defect(
+        "common-words-not-scored",
+        "a row with a rare word is worth as much with the common ones of the query as without",
+        "livedex_indexing/postings.py",
+        (("scores = top(any_of(rare)) | both", "scores = both | top(any_of(rare))"),),
+        "tests/indexing/test_postings.py::test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words",
+    ),
+    Defect(
         "hit-not-checked",
         "a hit is cut from its file without looking whether that has changed",
         "livedex_indexing/live.py",
