@@ -129,8 +129,6 @@ class Reloader:
         """On the worker's thread. Raises IndexUnwritable; then it has to be done once more."""
         app = self._app
         if not first and config.watch.observer != former.watch.observer:
-            for present in app.worker.roots:  # first, so that no search takes the new source's word for the gap
-                app.backlog.mark((present.id, b""), tree=True, now=True)
             app.watching.stop()
             app.watching.start(config.watch.observer)
         known = {row.path: row for row in app.store.roots()}

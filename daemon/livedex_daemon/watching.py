@@ -54,6 +54,8 @@ class Watching:
         except OSError as error:
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
+        for root in self._roots():  # first, so that no search takes its word for what it was not there to see
+            self._backlog.mark((root.id, b""), tree=True, now=True)
         self.watcher = watcher
         self._sources.clear()  # to be watched anew
         self._watch_config()
@@ -64,7 +66,8 @@ class Watching:
             watcher.stop()
 
     def revive(self) -> bool:
-        """Starts a source of events that ended or could not be had before. True when there is a new one."""
+        """Starts a source of events that ended or could not be had before. True when there is another one, or none any
+        more."""
         watcher = self.watcher
         if self._observer == "polling" or (watcher is not None and watcher.alive()):
             return False
@@ -72,7 +75,7 @@ class Watching:
             return False
         self.stop()
         self.start(self._observer)
-        return True
+        return watcher is not None or self.watcher is not None
 
     # -- placing watches
 

@@ -202,6 +202,18 @@ DEFECTS = (
         f"{ROOTS}::test_gone_is_not_deleted",
     ),
     Defect(
+        "another-watcher-believed-at-once",
+        "events are heard of by another thread before what was changed without either is looked for",
+        "livedex_daemon/watching.py",
+        (
+            (
+                '            self._backlog.mark((root.id, b""), tree=True, now=True)\n        self.watcher = watcher',
+                "            pass\n        self.watcher = watcher",
+            ),
+        ),
+        "tests/system/test_limits.py::test_a_reader_that_died_is_replaced",
+    ),
+    Defect(
         "reload-half-applied",
         "a reload takes over the roots and not how files are cut",
         "livedex_daemon/reloading.py",

@@ -95,8 +95,9 @@ def test_no_inotify_at_all(tree: Tree, start_daemon: Callable[..., Daemon], name
         changes_are_seen(client, tree, "all")
 
 
+# … and what follows once there is another one comes late: until then the new one must not be believed.
 BREAK_THE_READER = """
-import signal
+import signal, sys, time
 from watchdog.observers.inotify_c import InotifyFD
 
 handle = InotifyFD.handle_event
@@ -110,6 +111,18 @@ def handle_event(self, event):
     handle(self, event)
 
 InotifyFD.handle_event = handle_event
+
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.watching import Watching
+
+    revive = Watching.revive
+
+    def revived_late(self):
+        revived = revive(self)
+        time.sleep(0.7 if revived else 0.0)
+        return revived
+
+    Watching.revive = revived_late
 """
 
 
