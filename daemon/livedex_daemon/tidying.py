@@ -3,7 +3,7 @@
 What bulk work has left in many pieces is merged sooner, since every search pays for it.
 
 Invariant: it begins only while nothing waits to be indexed, goes in steps of a fraction of a second, and does nothing
-at all while nothing has changed since it last came to its end.
+at all while nothing has changed since it last came to its end, but once a day: what was removed waits so long.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 Later = Callable[[float, Callable[[], object]], None]
 
+ANEW_S = 24 * 3600.0  # after its end, though nothing has changed
 QUIET_S = 20.0  # without a commit, before it begins; without a search, before what searches left is freed
 BUDGET_S = 0.2  # of one step
 AGAIN_S = 0.5  # between two steps
@@ -44,13 +45,13 @@ class Tidying:
         self._precedence = precedence
         self._trimmed_at = 0.0
         self._last_commit = time.monotonic()
-        self._tidy = False
+        self._tidy_since: float | None = None  # None: something has changed since it came to its end
         self._scattered: bool | None = None  # None: not looked at since the last commit
         self._page = 1  # the first one of the next slice
 
     def committed(self, now: float) -> None:
         self._last_commit = now
-        self._tidy = False
+        self._tidy_since = None
         if not self._scattered:  # a merge that has begun is carried to its end
             self._scattered = None
 
@@ -77,7 +78,8 @@ class Tidying:
 
     def look(self, later: Later) -> Future[None] | None:
         """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
-        if not self._tidy and self._rests(QUIET_S):
+        is_tidy = self._tidy_since is not None and time.monotonic() - self._tidy_since < ANEW_S
+        if not is_tidy and self._rests(QUIET_S):
             return self._worker.order(lambda: self._step(later))
         if self._trimmed_at < self._precedence.last < time.monotonic() - QUIET_S:
             self._trimmed_at = time.monotonic()
@@ -92,7 +94,8 @@ class Tidying:
         if not store.maintain(BUDGET_S):
             later(AGAIN_S, lambda: self.look(later))
             return
-        self._tidy = store.checkpoint()  # else a reader still needs the log: once more at the next look
+        if store.checkpoint():  # else a reader still needs the log: once more at the next look
+            self._tidy_since = time.monotonic()
         if not self.check_slice():
             self._worker.mend(damaged=True)
         store.release_memory()

@@ -33,6 +33,13 @@ if "livedex_daemon" in sys.orig_argv:
     tidying.Tidying._step = told
 """
 
+EACH_SECOND = (
+    SOON
+    + """
+    tidying.ANEW_S = 1.0
+"""
+)
+
 LOOKS_OFTEN = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
@@ -105,6 +112,18 @@ def test_the_log_is_emptied_once_no_reader_needs_it(indexed: Client, tree: Tree,
         assert indexed.call("status")["state"] == "ready"
     wait_until(lambda: log.stat().st_size == 0, 60, what="the log being emptied")
     assert found(indexed, "laterword") == ["later.txt"]
+
+
+def test_maintenance_comes_again_though_nothing_changes(
+    tmp_path: Path, start_daemon: Callable[..., Daemon], tree: Tree, home: Home
+) -> None:
+    """Once a day, a second here: what was removed waits for that, and nothing else may ever change."""
+    with start_daemon(**with_code(tmp_path / "seam", EACH_SECOND)).client() as client:
+        tree.write("a.txt", "some words\n")
+        add_root(client, tree)
+        generation = client.call("status")["generation"]
+        wait_until(lambda: home.logs().count("tidied") >= 3, what="the maintenance, three times")
+        assert client.call("status")["generation"] == generation
 
 
 def test_a_changed_byte_is_noticed_without_an_audit(indexed: Client, tree: Tree, home: Home) -> None:
