@@ -90,15 +90,18 @@ class Watching:
 
     def retry(self, root: Root) -> None:
         """Tries to watch what could not be watched before; stops at the first that still cannot be."""
-        polled = root.polled
-        for path in sorted(root.refused) if self.watcher is not None else ():
-            self.watch(root, path)
-            if path in root.refused:
+        watcher, polled = self.watcher, root.polled
+        if watcher is None:
+            return
+        for path in sorted(root.refused):
+            if not watcher.watch_folder(root.id, path, root.absolute(path)):
                 break
+            # There may be more inside that can be watched now, and what changed until now: marked before its events are
+            # all that a search waits for.
+            self._backlog.mark((root.id, path), tree=True)
+            root.watch_again(path)
         if root.polled != polled:
             self._watch_config()
-            for path in polled:  # there may be more inside that can be watched now, and what changed until now
-                self._backlog.mark((root.id, path), tree=True)
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         watcher = self.watcher
