@@ -19,12 +19,13 @@ from livedex_daemon.pool import Pool
 from livedex_daemon.precedence import Precedence
 from livedex_daemon.serving import Serving
 from livedex_daemon.worker import Worker
+from livedex_indexing.sqlite import KEEP_S
 
 log = logging.getLogger(__name__)
 
 Later = Callable[[float, Callable[[], object]], None]
 
-ANEW_S = 24 * 3600.0  # after its end, though nothing has changed
+ANEW_S = KEEP_S  # after its end, though nothing has changed: what was removed then has waited long enough
 QUIET_S = 20.0  # without a commit, before it begins; without a search, before what searches left is freed
 BUDGET_S = 0.2  # of one step
 AGAIN_S = 0.5  # between two steps
@@ -45,13 +46,13 @@ class Tidying:
         self._precedence = precedence
         self._trimmed_at = 0.0
         self._last_commit = time.monotonic()
-        self._tidy_since: float | None = None  # None: something has changed since it came to its end
+        self._tidy_until = 0.0  # on the monotonic clock; 0: something has changed since it came to its end
         self._scattered: bool | None = None  # None: not looked at since the last commit
         self._page = 1  # the first one of the next slice
 
     def committed(self, now: float) -> None:
         self._last_commit = now
-        self._tidy_since = None
+        self._tidy_until = 0.0
         if not self._scattered:  # a merge that has begun is carried to its end
             self._scattered = None
 
@@ -78,8 +79,7 @@ class Tidying:
 
     def look(self, later: Later) -> Future[None] | None:
         """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
-        is_tidy = self._tidy_since is not None and time.monotonic() - self._tidy_since < ANEW_S
-        if not is_tidy and self._rests(QUIET_S):
+        if time.monotonic() >= self._tidy_until and self._rests(QUIET_S):
             return self._worker.order(lambda: self._step(later))
         if self._trimmed_at < self._precedence.last < time.monotonic() - QUIET_S:
             self._trimmed_at = time.monotonic()
@@ -95,7 +95,7 @@ class Tidying:
             later(AGAIN_S, lambda: self.look(later))
             return
         if store.checkpoint():  # else a reader still needs the log: once more at the next look
-            self._tidy_since = time.monotonic()
+            self._tidy_until = time.monotonic() + ANEW_S
         if not self.check_slice():
             self._worker.mend(damaged=True)
         store.release_memory()

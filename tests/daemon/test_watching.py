@@ -1,4 +1,5 @@
-"""Reports that come while the source of events is being changed for another, or for none."""
+"""Reports that come while the source of events is being changed for another, or for none, and when the word of one
+begins to count: not before what happened without it is looked for."""
 
 from __future__ import annotations
 
@@ -30,11 +31,40 @@ class Vanishing(Watching):
         self._source = source
 
 
+class PolledRoot:
+    """A root of which some folders are polled; it notes what was marked when one no longer is."""
+
+    id = 1
+
+    def __init__(self, refused: set[bytes], backlog: Backlog) -> None:
+        self.refused = refused
+        self.marked_before: dict[bytes, bool] = {}
+        self._backlog = backlog
+
+    @property
+    def polled(self) -> frozenset[bytes]:
+        return frozenset(self.refused)
+
+    def absolute(self, path: bytes) -> bytes:
+        return b"/root/" + path
+
+    def watch_again(self, path: bytes) -> None:
+        self.marked_before[path] = self._backlog.pending([(self.id, path)]) > 0
+        self.refused.discard(path)
+
+
 class Source:
-    def __init__(self) -> None:
+    """Watches until there is no room for more."""
+
+    def __init__(self, room: int = 9) -> None:
         self.watched: list[bytes] = []
+        self._room = room
+
+    def start(self) -> None: ...
 
     def watch_folder(self, _root_id: int, path: bytes, _absolute: bytes) -> bool:
+        if len(self.watched) == self._room:
+            return False
         self.watched.append(path)
         return True
 
@@ -51,11 +81,17 @@ def heard() -> list[str]:
     return []
 
 
-def watching(kind: type[Watching], folder: Path, heard: list[str]) -> Watching:
+@pytest.fixture
+def backlog() -> Backlog:
+    return Backlog(lambda: 0.0, lambda: None)
+
+
+def watching(
+    kind: type[Watching], folder: Path, heard: list[str], *, backlog: Backlog | None = None, roots: Any = RootTable
+) -> Watching:
     config, other = str(folder / "config.toml"), str(folder / "other")
-    backlog = Backlog(lambda: 0.0, lambda: None)
     locations = Locations(config, other, other, other, other)
-    return kind(backlog, locations, lambda: RootTable([]), lambda: heard.append("config"))
+    return kind(backlog or Backlog(lambda: 0.0, lambda: None), locations, roots, lambda: heard.append("config"))
 
 
 def test_the_configuration_is_read_though_nothing_is_watched_any_more(tmp_path: Path, heard: list[str]) -> None:
@@ -80,3 +116,29 @@ def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard:
         changing.watcher = cast("Any", source)
         act(changing)
         assert source.watched == [b"d"]
+
+
+def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
+    tmp_path: Path, heard: list[str], backlog: Backlog
+) -> None:
+    root: Any = PolledRoot({b"a", b"b", b"c"}, backlog)
+    retrying = watching(Watching, tmp_path, heard, backlog=backlog)
+    retrying.watcher = cast("Any", Source(room=2))
+    retrying.retry(root)
+    assert root.marked_before == {b"a": True, b"b": True}
+    assert root.refused == {b"c"}
+    assert not backlog.pending([(1, b"c")])
+
+
+def test_all_roots_are_marked_before_another_source_is_there(
+    tmp_path: Path, heard: list[str], backlog: Backlog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def roots() -> Any:
+        assert starting.watcher is None, "nobody believes it yet"
+        return [PolledRoot(set(), backlog)]
+
+    starting = watching(Watching, tmp_path, heard, backlog=backlog, roots=roots)
+    monkeypatch.setattr("livedex_daemon.watching._native", lambda *_: Source())
+    starting.start("native")
+    assert starting.watcher is not None
+    assert backlog.pending([(1, b"")]) == 1
