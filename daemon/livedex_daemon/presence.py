@@ -83,6 +83,8 @@ class Presence:
     def _enter(self, root: Root, dev: int, ino: int) -> None:
         """The root is there, for the first time, again, or as another folder: watch it and compare all of it."""
         log.info("root_present", extra={"root": display_path(root.path)})
+        # First, so that no search believes it before there is a walk to wait for.
+        self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
         self._watching.unwatch(root.id, b"")
         root.dev, root.ino = dev, ino
         root.missing_since = None
@@ -90,7 +92,6 @@ class Presence:
         if self._must_poll(root):
             root.poll(b"", remote=self._watching.watcher is not None or self.observer == "polling")
         root.state = "recovering" if root.first_indexed else "indexing"
-        self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
         self._save(root, dev=dev, ino=ino, missing_since=None)
 
     def _must_poll(self, root: Root) -> bool:

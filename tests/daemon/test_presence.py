@@ -1,17 +1,19 @@
-"""What becomes of a root's state when it was walked."""
+"""What becomes of a root's state when it was walked, and when it is there again."""
 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import RootConfig
 from livedex_daemon.presence import Presence
-from livedex_daemon.roots import Root
+from livedex_daemon.roots import Root, RootState
 from livedex_indexing.backend import RootRow
 from livedex_indexing.ignore import RuleTree
 
@@ -58,3 +60,22 @@ def test_a_walk_of_a_root_that_went_meanwhile_says_nothing(presence: Presence, r
     root.state = "missing"
     presence.walked(root)
     assert root.state == "missing"
+
+
+@pytest.mark.parametrize("before", ["online", "missing"])
+def test_a_root_that_is_there_again_is_marked_before_it_is_believed(root: Root, before: RootState) -> None:
+    backlog = Backlog(time.monotonic, lambda: None)
+    forgotten = []
+
+    def unwatch(root_id: int, path: bytes) -> None:
+        assert backlog.pending([(root_id, path)]), "nothing stands for what happens from now on"
+        assert (root.state, root.polled) == (before, {b""}), "a search would find nothing to wait for"
+        forgotten.append(path)
+
+    root.poll(b"", remote=True)
+    root.state, root.dev = before, -1
+    store: Any = SimpleNamespace(set_root=lambda *_args, **_state: None, folders_below=lambda *_: [])
+    watching: Any = SimpleNamespace(unwatch=unwatch, watcher=object())
+    Presence(store, backlog, watching).check(root)
+    assert forgotten == [b""]
+    assert (root.state, root.polled) == ("recovering", frozenset())
