@@ -1,4 +1,4 @@
-"""Sets of questions made of what every Python brings: its functions and its manual's topics.
+"""Sets of questions made of what every Python brings: its functions and the pages of `help()`.
 
 Invariant: what a question is made of (a docstring, a heading) is taken out of the file that answers it.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Final
 
+from bench.quality.pages import pages
 from bench.quality.sets import Question, QuestionSet, half_of, write
+from bench.quality.sources import modules, sentence
 
-_NOT_READ: Final = frozenset({"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3", "__pycache__"})
-_SENTENCE: Final = re.compile(r"\s*(.+?)(?:\.\s|\.?\Z|\n\s*\n)", re.DOTALL)
-_LEAST_WORDS: Final = 5
+_LIBRARY: Final = Path(sysconfig.get_path("stdlib"))
 _LEAST_LINES: Final = 4  # of a function without its docstring
 _UNDERLINED: Final = re.compile(r"^(\S[^\n]*)\n([*=\-])\2{2,}\n", re.MULTILINE)
 _LEVELS: Final = "*=-"  # of headings, the highest first
@@ -28,41 +28,45 @@ def functions(folder: Path) -> QuestionSet:
     """The standard library's functions, a file each: the first sentence of its docstring finds the function."""
     corpus = folder / "corpus"
     questions: list[Question] = []
-    library = Path(sysconfig.get_path("stdlib"))
-    for file in sorted(library.rglob("*.py")):
-        relative = file.relative_to(library)
-        if _NOT_READ.isdisjoint(relative.parts):
-            for name, sentence, body in _described(file.read_text(encoding="utf-8", errors="replace")):
-                path = relative.with_suffix("") / f"{name}.py"
-                (corpus / path).parent.mkdir(parents=True, exist_ok=True)
-                (corpus / path).write_text(body, encoding="utf-8")
-                if sentence is not None:
-                    questions.append(Question(sentence, half_of(sentence), {path.as_posix(): 1}))
+    for relative, source, module in modules(_LIBRARY):
+        for name, asked, body in _described(source, module):
+            path = relative.with_suffix("") / f"{name}.py"
+            (corpus / path).parent.mkdir(parents=True, exist_ok=True)
+            (corpus / path).write_text(body, encoding="utf-8")
+            if asked is not None:
+                questions.append(Question(asked, half_of(asked), {path.as_posix(): 1}))
     return write(folder, _told_once(questions))
 
 
 def manual(folder: Path) -> QuestionSet:
-    """The topics of `help()`, a page each, without their headings: each finds every page that holds its section."""
+    """The pages of `help()`: its topics without their headings, each of which finds every page that holds its section;
+    and those of modules and classes without the first sentence, which finds its page where no other says the same."""
     corpus = folder / "corpus"
     corpus.mkdir(parents=True)
-    pages: dict[str, str] = {}
+    texts: dict[str, str] = {}
     sections: dict[str, set[str]] = defaultdict(set)
     for number, (_label, text) in enumerate(sorted(topics.items())):
-        page = f"topic{number:03}.rst"
-        untitled = _UNDERLINED.sub("", text)
-        (corpus / page).write_text(untitled, encoding="utf-8")
-        pages[page] = " ".join(untitled.split())
+        texts[f"topic{number:03}.rst"] = _UNDERLINED.sub("", text)
         for heading, section in _sections(text):
             sections[heading].add(section)
-    return write(
-        folder,
-        [
-            Question(heading, half_of(heading), {page: 1 for page, text in pages.items() if section in text})
-            for heading, told in sections.items()
-            for section in told
-            if section and len(told) == 1
-        ],
-    )
+    sentences: dict[str, str] = {}
+    for number, (asked, text) in enumerate(pages(_LIBRARY)):
+        texts[f"page{number:04}.rst"] = text
+        if asked is not None:
+            sentences[f"page{number:04}.rst"] = asked
+    told = {page: " ".join(text.split()) for page, text in texts.items()}
+    wanted = [
+        (heading, {page: 1 for page, text in told.items() if section in text})
+        for heading, found in sections.items()
+        for section in found
+        if section and len(found) == 1
+    ]
+    wanted += [
+        (asked, {page: 1}) for page, asked in sentences.items() if not any(asked in text for text in told.values())
+    ]
+    for page, text in texts.items():
+        (corpus / page).write_text(text, encoding="utf-8")
+    return write(folder, _told_once([Question(text, half_of(text), found) for text, found in wanted]))
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
@@ -75,13 +79,8 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
         yield heading[1].replace('"', ""), " ".join(section.split())
 
 
-def _described(source: str) -> Iterator[tuple[str, str | None, str]]:
-    """Qualified name, first sentence and source without docstring of each function of a module; None where the sentence
-    says too little."""
-    try:
-        module = ast.parse(source)
-    except SyntaxError:  # the library holds files that are wrong on purpose
-        return
+def _described(source: str, module: ast.Module) -> Iterator[tuple[str, str | None, str]]:
+    """Qualified name, first sentence and source without docstring of each function of a module."""
     lines = source.splitlines(keepends=True)
     todo: list[tuple[ast.AST, str]] = [(module, "")]
     while todo:
@@ -96,13 +95,7 @@ def _described(source: str) -> Iterator[tuple[str, str | None, str]]:
                 if docstring is not None:
                     del text[first.lineno - child.lineno : (first.end_lineno or first.lineno) - child.lineno + 1]
                 if len(text) >= _LEAST_LINES:
-                    yield f"{scope}{child.name}", _sentence(docstring or ""), "".join(text)
-
-
-def _sentence(docstring: str) -> str | None:
-    found = _SENTENCE.match(docstring)
-    told = " ".join(found[1].split()) if found is not None else ""
-    return told if len(told.split()) >= _LEAST_WORDS else None
+                    yield f"{scope}{child.name}", sentence(docstring or ""), "".join(text)
 
 
 def _told_once(questions: list[Question]) -> list[Question]:
