@@ -52,6 +52,10 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
     subprocess.run([*enter, "sh", "-c", f"echo {value} > /proc/sys/user/{name}"], check=True)
 
 
+# For `with_code`: a file that was written just now is not read again by the next walk on that account alone.
+SETTLES_AT_ONCE = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"
+
+
 def with_code(folder: Path, code: str) -> dict[str, str]:
     """The environment in which each Python runs ``code`` at its start, besides what it is to run: a test's way in."""
     folder.mkdir()

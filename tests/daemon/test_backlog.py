@@ -159,6 +159,16 @@ def test_a_mark_after_the_wait_is_not_waited_for(backlog: Backlog) -> None:
     assert backlog.pending() == 2
 
 
+def test_what_is_in_hand_is_waited_for(backlog: Backlog) -> None:
+    backlog.mark((1, b"a"), now=True)
+    taken = take(backlog)
+    released: list[int] = []
+    backlog.wait(None, lambda: released.append(1))
+    assert released == []
+    backlog.done(taken)
+    assert released == [1]
+
+
 def test_a_key_in_hand_is_not_taken_a_second_time(backlog: Backlog, clock: Clock) -> None:
     backlog.mark((1, b"a"), now=True)
     first = take(backlog)

@@ -115,7 +115,7 @@ DEFECTS = (
                 "in list(self._waiting.values()):\n                if (\n",
             ),
         ),
-        f"{BACKLOG}::test_no_waiter_is_released_early_and_none_is_forgotten",
+        f"{BACKLOG}::test_what_is_in_hand_is_waited_for",
     ),
     Defect(
         "scope-misses-the-folder-above",

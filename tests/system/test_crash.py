@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from faults import with_code
+from faults import SETTLES_AT_ONCE, with_code
 from livedex_indexing.marks import Marks
 from livedex_ipc.errors import LivedexError
 from rebuilt import assert_as_rebuilt
@@ -24,8 +24,6 @@ WRITES = int(os.environ.get("LIVEDEX_WRITES", "6"))  # of the reference workload
 NAME_CALLS = ("rename", "renameat", "link", "linkat", "unlink", "unlinkat")
 WRITE_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", *NAME_CALLS)
 FILES = 30
-# Inside the daemon: a file that was written just now would be read again at the next start anyway.
-SETTLES_AT_ONCE = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"
 
 
 class Workload:

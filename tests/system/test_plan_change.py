@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from faults import SETTLES_AT_ONCE, with_code
 from livedex_indexing import plan
 from rebuilt import assert_as_rebuilt, logical
 from support import Daemon, Home, Tree, wait_until
@@ -49,13 +50,15 @@ def assert_each_is_cut_one_way(index: Path, sizes: dict[bytes, int]) -> None:
 
 
 @pytest.mark.timeout(60 + 20 * KILLS)
-def test_killed_while_everything_is_cut_anew(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
+def test_killed_while_everything_is_cut_anew(
+    home: Home, tree: Tree, start_daemon: Callable[..., Daemon], tmp_path: Path
+) -> None:
     for number in range(FILES):
         tree.write(f"d{number % 10}/f{number}.txt", "".join(f"word{number} line {line}\n" for line in range(200)))
     signatures = [settle_on(home, tree, size) for size in reversed(SIZES)][::-1]
     sizes = dict(zip(signatures, SIZES, strict=True))
     index = home.data / "index.db"
-    daemon = start_daemon()
+    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     wait_until(lambda: cut_anew(index, signatures[0]) == FILES, 60, what="the first index")
     for number in range(KILLS):
         target = settle_on(home, tree, SIZES[(number + 1) % 2])

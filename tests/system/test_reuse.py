@@ -11,7 +11,7 @@ import pytest
 
 import changes
 from covering import write_odd_files
-from faults import with_code
+from faults import SETTLES_AT_ONCE, with_code
 from support import CHECKOUT, Daemon, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
@@ -73,8 +73,7 @@ def test_a_first_index_that_was_killed_goes_on_where_it_was(
 ) -> None:
     many = 3_000
     tree.write_all({f"d{number % 30}/f{number}.txt": f"word{number} of a file\n" * 40 for number in range(many)})
-    settles_at_once = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"  # else they are read once more
-    daemon = start_daemon(**with_code(tmp_path / "seam", settles_at_once))
+    daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     with daemon.client() as client:
         client.call("roots/add", {"path": str(tree)})
         wait_until(lambda: client.call("status")["files"] > many // 10, 60, what="a tenth of it")
