@@ -12,7 +12,7 @@ from bench.corpus import text_files
 from bench.figures import Figure, percentile
 from bench.mixture import mixed
 from bench.searching import milliseconds
-from bench.server import BULK_POLL_S, Server, wait_ready
+from bench.server import Server, wait_indexed
 from livedex_ipc.client import Client, connect
 
 P99_GOAL: Final = 3.0  # times the same searches while nothing is indexed
@@ -32,7 +32,7 @@ def beside(server: Server, corpus: Path, folder: Path, count: int) -> list[Figur
         while _is_indexed(client, other):
             at = len(loaded) % len(mix)
             loaded += _asked(client, mix[at : at + LOOK_EVERY], corpus)
-        wait_ready(client, poll_s=BULK_POLL_S)
+        wait_indexed(client)
     usual = percentile(quiet, 99)
     return [
         Figure("mixed searches of one root", "ms", quiet),

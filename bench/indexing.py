@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import floor
 from bench.figures import Figure
-from bench.server import BULK_POLL_S, Server, wait_ready
+from bench.server import Server, wait_indexed, wait_ready
 
 CPU_GOAL = 6.0  # times the floor on source code, where tree-sitter's parse alone is about 3
 PROSE_CPU_GOAL = 3.0
@@ -25,7 +25,7 @@ def first_index(server: Server, corpus: Path, *, prose: bool) -> list[Figure]:
     client = server.start()
     start = time.perf_counter()
     client.call("roots/add", {"path": str(corpus)})
-    status = wait_ready(client, poll_s=BULK_POLL_S)
+    status = wait_indexed(client)
     wall_s = time.perf_counter() - start
     client.close()
     cpu_s = server.stop()

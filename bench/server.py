@@ -20,7 +20,7 @@ from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import LivedexError
 
 POLL_S = 0.002
-BULK_POLL_S = 0.05  # while an index is made: each question costs the daemon some tenths of a millisecond
+LIMIT_S = 1800.0  # for the index of a corpus
 START_S = 30.0
 
 
@@ -98,12 +98,18 @@ def server() -> Iterator[Server]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def wait_ready(client: Client, limit_s: float = 1800.0, poll_s: float = POLL_S) -> dict[str, Any]:
-    """The first status with a complete index; RuntimeError after ``limit_s`` seconds."""
-    deadline = time.monotonic() + limit_s
+def wait_indexed(client: Client) -> dict[str, Any]:
+    """The first status with a complete index, not asked for before: to count what is indexed costs milliseconds."""
+    client.call("sync", {"timeout_ms": round(LIMIT_S * 1000)})
+    return wait_ready(client)
+
+
+def wait_ready(client: Client) -> dict[str, Any]:
+    """The first status with a complete index; RuntimeError after half an hour."""
+    deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         status: dict[str, Any] = client.call("status")
         if status["state"] in {"ready", "degraded"} and status["pending"] == 0:
             return status
-        time.sleep(poll_s)
-    raise RuntimeError(f"no complete index in {limit_s} s: {status}")
+        time.sleep(POLL_S)
+    raise RuntimeError(f"no complete index in {LIMIT_S} s: {status}")
