@@ -47,7 +47,9 @@ def _say(context: Context, result: dict[str, Any]) -> None:
         said = "searched for" if meant["applied"] else "did you mean"
         streams.message(f"livedex: {said}: {meant['query']}")
     if not streams.json and not result["hits"]:
-        streams.message("livedex: nothing found")
+        # No commit was ever made: somebody's first search, without a folder.
+        why = "" if result["generation"] else ": nothing is indexed, `livedex up FOLDER` begins"
+        streams.message(f"livedex: nothing found{why}")
     elif not streams.json and result["next_offset"] is not None:
         streams.message(f"livedex: more with --offset {result['next_offset']}")
     if not streams.json and result.get("omitted"):

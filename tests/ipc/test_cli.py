@@ -122,6 +122,14 @@ def test_nothing_found_is_exit_code_1(home: Home, canned: CannedDaemon, form: li
     assert done.stderr == ("livedex: nothing found\n" if form else "")
 
 
+def test_whoever_searches_without_an_index_is_told_how_to_begin(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result(generation=0)
+    done = home.run("search", "nothing", "--human")
+    assert done.returncode == 1
+    assert done.stderr == "livedex: nothing found: nothing is indexed, `livedex up FOLDER` begins\n"
+    assert home.run("search", "nothing", "--json").stderr == ""
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [
