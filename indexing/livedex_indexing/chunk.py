@@ -76,7 +76,7 @@ class Pipelines:
         if plan.pipeline == "markdown":
             document = self._chef.parse(decoded.text)
         else:
-            document = Document(content=decoded.text)
+            document = Document("", decoded.text)  # without an id, which would be a random one that nobody reads
         chunker = self._code(plan.language) if plan.pipeline == "code" else self._text
         pieces = chunker.chunk_document(document).chunks if decoded.text else []
         tiles = tile(pieces, decoded.text, self._chunk_size)

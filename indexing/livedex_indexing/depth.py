@@ -15,7 +15,9 @@ _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _PAIRS = (b"()", b"[]", b"{}")
 # YAML's scanner keeps the column of each block that is open in 1,024 bytes, 4 each, and writes past their end. A block
 # inside another stands further to the right, so as many of them need a line that begins with as many of these.
-_YAML_COLUMNS = re.compile(rb"(?<![ \t?:-])(?:[ \t]|[?:-](?=[ \t])){240}")
+_COLUMNS = 240
+_YAML_COLUMNS = re.compile(rb"(?<![ \t?:-])(?:[ \t]|[?:-](?=[ \t])){%d}" % _COLUMNS)
+_YAML_SIGNS = bytes(0x20 if code in b" \t?:-" else 0x78 for code in range(256))
 # HTML's scanner goes through all open elements for each of its words. Those that need no end tag are not counted.
 _HTML_TAGS = re.compile(
     rb"<(?!(?:area|base|body|br|col|colgroup|dd|dt|embed|head|hr|html|img|input|li|link|meta|optgroup|option|p|param|"
@@ -31,7 +33,8 @@ _NOT_ANGLES = bytes(set(range(256)) - set(b"<>"))
 def too_deep(language: str, data: bytes, limit: int, *, watched: bool) -> bool:
     """Whether something stands inside more than ``limit`` others, roughly. What only slows a parser down is looked for
     where it would be ``watched``, in all but small files."""
-    if language == "yaml" and _YAML_COLUMNS.search(data):
+    # A row of so many signs is found twenty times as fast as one with each in its place.
+    if language == "yaml" and b" " * _COLUMNS in data.translate(_YAML_SIGNS) and _YAML_COLUMNS.search(data):
         return True
     if language == "java" and _rise(angle == ord("<") for angle in data.translate(None, _NOT_ANGLES)) > limit:
         return True
