@@ -16,7 +16,7 @@ from typing import Final
 
 from bench.quality.pages import pages
 from bench.quality.sets import Question, QuestionSet, half_of, write
-from bench.quality.sources import modules, sentence
+from bench.quality.sources import first_sentence, modules
 
 _LIBRARY: Final = Path(sysconfig.get_path("stdlib"))
 _LEAST_LINES: Final = 4  # of a function without its docstring
@@ -51,9 +51,10 @@ def manual(folder: Path) -> QuestionSet:
             sections[heading].add(section)
     sentences: dict[str, str] = {}
     for number, (asked, text) in enumerate(pages(_LIBRARY)):
-        texts[f"page{number:04}.rst"] = text
+        page = f"page{number:04}.rst"
+        texts[page] = text
         if asked is not None:
-            sentences[f"page{number:04}.rst"] = asked
+            sentences[page] = asked
     told = {page: " ".join(text.split()) for page, text in texts.items()}
     wanted = [
         (heading, {page: 1 for page, text in told.items() if section in text})
@@ -66,7 +67,7 @@ def manual(folder: Path) -> QuestionSet:
     ]
     for page, text in texts.items():
         (corpus / page).write_text(text, encoding="utf-8")
-    return write(folder, _told_once([Question(text, half_of(text), found) for text, found in wanted]))
+    return write(folder, _told_once([Question(asked, half_of(asked), answers) for asked, answers in wanted]))
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:
@@ -95,7 +96,8 @@ def _described(source: str, module: ast.Module) -> Iterator[tuple[str, str | Non
                 if docstring is not None:
                     del text[first.lineno - child.lineno : (first.end_lineno or first.lineno) - child.lineno + 1]
                 if len(text) >= _LEAST_LINES:
-                    yield f"{scope}{child.name}", sentence(docstring or ""), "".join(text)
+                    asked, _rest = first_sentence(docstring or "")
+                    yield f"{scope}{child.name}", asked, "".join(text)
 
 
 def _told_once(questions: list[Question]) -> list[Question]:

@@ -6,16 +6,14 @@ Invariant: a docstring stands in one page alone, and the sentence that asks for 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 from typing import Final, NamedTuple
 
-from bench.quality.sources import modules, sentence
+from bench.quality.sources import first_sentence, modules
 
 _LEAST_WORDS: Final = 30  # of a page that is asked for
-_SENTENCE_END: Final = re.compile(r"\.?\s*")
 
 Documented = ast.Module | ast.ClassDef
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -40,23 +38,13 @@ def pages(library: Path) -> Iterator[Page]:
 
 
 def _page(title: str, documented: Documented) -> Page:
-    docstring = ast.get_docstring(documented) or ""
-    asked = sentence(docstring)
-    told = _without(docstring, asked) if asked is not None else docstring
+    asked, told = first_sentence(ast.get_docstring(documented) or "")
     functions = (child for child in documented.body if isinstance(child, Function) and not child.name.startswith("_"))
-    text = "\n\n".join(part for part in (title, told, *map(_described, functions)) if part)
+    text = "\n\n".join(part for part in (title, told, *map(_shown, functions)) if part)
     return Page(asked if len(text.split()) >= _LEAST_WORDS else None, text + "\n")
 
 
-def _described(function: Function) -> str:
+def _shown(function: Function) -> str:
     """Name, parameters and docstring, as `help()` shows them."""
     signature = f"{function.name}({ast.unparse(function.args)})"
     return f"{signature}\n{indent(ast.get_docstring(function) or '', '    ')}".rstrip()
-
-
-def _without(docstring: str, first: str) -> str:
-    """``docstring`` after the words of ``first``, which it begins with."""
-    spaced = re.match(r"\s*" + r"\s+".join(map(re.escape, first.split())), docstring)
-    assert spaced is not None, first
-    end = _SENTENCE_END.match(docstring, spaced.end())
-    return docstring[end.end() if end is not None else spaced.end() :]

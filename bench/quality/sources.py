@@ -24,8 +24,10 @@ def modules(library: Path) -> Iterator[tuple[Path, str, ast.Module]]:
                 yield relative, source, ast.parse(source)
 
 
-def sentence(docstring: str) -> str | None:
-    """The first sentence; None where it says too little to ask by."""
+def first_sentence(docstring: str) -> tuple[str | None, str]:
+    """The first sentence and the text after it; None and the whole where it says too little to ask by."""
     found = _SENTENCE.match(docstring)
-    told = " ".join(found[1].split()) if found is not None else ""
-    return told if len(told.split()) >= _LEAST_WORDS else None
+    words = found[1].split() if found is not None else []
+    if found is None or len(words) < _LEAST_WORDS:
+        return None, docstring
+    return " ".join(words), docstring[found.end(1) :].removeprefix(".").lstrip()
