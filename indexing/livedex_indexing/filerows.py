@@ -142,10 +142,10 @@ class FileTable:
         return file_row(found[0]) if found else None
 
     def by_inode(self, ino: int) -> list[FileRow]:
-        known = (to_signed(ino),)
-        if not fetch(self._db, _HAS_INO, known):  # of a new file: an eighth of the time
+        key = (to_signed(ino),)
+        if not fetch(self._db, _HAS_INO, key):  # of a new file: an eighth of the time
             return []
-        return [file_row(values) for values in fetch(self._db, _BY_INO, known)]
+        return [file_row(values) for values in fetch(self._db, _BY_INO, key)]
 
     def _put_one(self, row: FileRow) -> None:
         folder, name = split_path(row.path)
