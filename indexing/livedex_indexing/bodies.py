@@ -1,8 +1,9 @@
-"""Finds the blocks of code whose inside changes neither where a file is cut nor what is named in it.
+"""Finds the code whose syntax matters neither for where a file may be cut nor for what is named in it.
 
 Parsing is most of what an index of source code costs, and most of the code stands inside functions. A block that fits
 into a chunk is never cut, and in some languages nothing inside a function is a definition: there the parser is spared
-what lies between such a block's braces. A long table of numbers is as well cut at its lines.
+what lies between such a block's braces. Of a longer function it needs no more than the semicolons that say where
+statements end, some eight of them in a chunk. A long table of numbers is as well cut at its lines.
 
 Invariant: what is left out is balanced in its braces, comments, quotes and conditionals, so that the code around it
 means what it meant; in doubt nothing is left out. The work is linear in the text.
@@ -11,14 +12,18 @@ means what it meant; in doubt nothing is left out. The work is linear in the tex
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 LANGUAGES = frozenset({"c", "cpp"})
 
-_WORTH = 64  # bytes; to leave out a shorter block costs as much as to parse it
+WORTH = 32  # bytes; to leave out less costs as much as to parse it
 _TABLE = 4  # chunks; a shorter one is packed better by its syntax
+_RUNS = 8  # of statements that are left out together, in a chunk
 _HEAD = 200  # bytes before a brace that tell what it opens
+_DEEPEST = 64  # blanks before a statement
 _INDENTS = b" \t"
 _STAR = ord("*")
+_BLANKS = re.compile(rb"\n*([ \t]*)")
 # Lines of numbers, braces and comments. Possessive, so that nothing is tried twice.
 _NUMBERS = re.compile(rb"(?:[-+0-9a-fA-FxXuUlL,{}. \t]*+(?:/\*[^*\n]*+\*/[-+0-9a-fA-FxXuUlL,{}. \t]*+)*+\n)*+")
 _NOT_BRACES = bytes(set(range(256)) - set(b"{}"))
@@ -28,15 +33,33 @@ _RUN = re.compile(rb"(?:\)|\belse|\bdo)\s*(?:(?:const|noexcept|override|final|vo
 _SCOPE = re.compile(rb"\b(?:class|struct|union|namespace|extern|enum)\b")
 
 
-def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
-    """Spans of bytes that need no parse, in order and apart from each other: whole lines inside of a pair of braces.
+class _Body:
+    """A function or a statement in braces that does not fit into a chunk."""
 
-    ``limit`` is the most bytes that a block may have, its braces included: what fits into one chunk. Only of a long
-    table of numbers is more left out; it is then cut without its syntax. With a limit of 0 nothing is left out.
+    def __init__(self, indent: bytes, closing: bytes, begin: int) -> None:
+        """``indent`` stands before each statement in it; ``closing`` ends it: a line feed, blanks and a brace."""
+        self.indent = indent
+        self.closing = closing
+        self._open_until = begin
+
+    def has_ended(self, data: bytes, at: int) -> bool:
+        ended = data.find(self.closing, self._open_until, at) >= 0
+        self._open_until = at
+        return ended
+
+
+def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
+    """Spans of bytes that need no parse, in order and apart from each other. Each begins with a line.
+
+    ``limit`` is the most bytes that a block may have, its braces included, to be left out whole: what fits into one
+    chunk. Of a longer one, runs of whole statements are, the last one's semicolon excepted; they are short enough for
+    chunks to be filled well. Of a long table of numbers all is left out; it is then cut without its syntax. With a
+    limit of 0 nothing is left out.
     """
     found: list[tuple[int, int]] = []
     if language not in LANGUAGES or not limit:
         return found
+    bodies: list[_Body] = []  # that `at` stands in, each further to the right than the one before
     at = looked = 0
     begin, end = _comment(data, 0)
     while (brace := data.find(b"{", at)) >= 0:  # a search for one byte is several times as fast as one for two
@@ -59,14 +82,63 @@ def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
                 found.append((at, looked))
                 at = looked
                 continue
-        if not _holds_no_names(language, data[max(0, brace - _HEAD) : brace].rstrip()):
+        before = data[max(0, brace - _HEAD) : brace].rstrip()
+        if not _holds_no_names(language, before):
             continue
-        closing = b"\n" + data[line : brace - len(head)] + b"}"
+        indent = data[line : brace - len(head)]
+        while bodies and bodies[-1].has_ended(data, brace):
+            bodies.pop()
+        closing = b"\n" + indent + b"}"
         last = data.find(closing, at - 1, line + limit) + 1  # the line feed after the brace ends an empty block
-        if last - at >= _WORTH and _is_balanced(data[at:last]):
-            found.append((at, last))
-            at = last
+        if last and _leave_out(data, at, last, found):
+            at = _statements(data, last + len(indent) + 1, bodies, indent, limit, found)
+        elif not last and _RUN.search(before) is not None:
+            inner = _BLANKS.match(data, at)[1]  # type: ignore[index]  # it matches everywhere
+            if len(indent) < len(inner) <= _DEEPEST:
+                while bodies and len(bodies[-1].indent) >= len(inner):
+                    bodies.pop()
+                bodies.append(_Body(inner, closing, at))
+                at = _statements(data, at - 1, bodies, inner, limit, found)
     return found
+
+
+def _statements(
+    data: bytes, at: int, bodies: list[_Body], indent: bytes, limit: int, found: list[tuple[int, int]]
+) -> int:
+    """Leaves out the statements that follow a line which ends at ``at``, as far as the innermost body goes and as it
+    has that indentation; the same for the body around it where it ends. Returns what was got through."""
+    while bodies and bodies[-1].indent == indent and data[at : at + 1] == b"\n":
+        start, border = at + 1, None
+        for end in _borders(indent).finditer(data, start, start + limit):
+            if border is not None and end.start() - start > limit // _RUNS:
+                break
+            border = end
+        stop = border.start() if border is not None else start + limit
+        closing = bodies[-1].closing
+        closed = data.find(closing, at, stop)
+        if closed >= 0 and _leave_out(data, start, closed + 1, found):
+            bodies.pop()
+            indent = closing[1:-1]
+            at = closed + len(closing)
+        elif closed < 0 and border is not None and _leave_out(data, start, stop, found):
+            at = border.end() - 1
+        else:
+            break
+    return at
+
+
+@lru_cache(maxsize=256)
+def _borders(indent: bytes) -> re.Pattern[bytes]:
+    """The end of a statement where another one begins with that indentation. Where a line of a comment or of a loop's
+    head looks the same no harm is done: of what is left out the parser sees nothing but semicolons."""
+    return re.compile(rb";\n+(?=%b[^ \t\n{}#])(?!%belse\b)" % (indent, indent))
+
+
+def _leave_out(data: bytes, start: int, end: int, found: list[tuple[int, int]]) -> bool:
+    if end - start < WORTH or not _is_balanced(data[start:end]):
+        return False
+    found.append((start, end))
+    return True
 
 
 def _comment(data: bytes, at: int) -> tuple[int, int]:

@@ -141,8 +141,10 @@ class SyntaxChunker(BaseChunker):
             line = data.rfind(b"\n", start, cut) + 1
             indented = line > start and cut != len(data) and data[line:cut].isspace()
             end = line if indented else cut  # the indentation stays with its line
-            if end == start:
+            if end <= start:
                 continue
+            while data.startswith(b"\n", end) and end - start < self.chunk_size:
+                end += 1  # and a blank line with what is above it
             part = data[start:end].decode("utf-8")
             if len(part) <= self.chunk_size:
                 pieces.append(part)

@@ -20,7 +20,7 @@ HEAD_BYTES = parse.BINARY_HEAD  # of a file, that `choose` looks at
 PIPELINES = ("markdown", "code", "plain")
 
 # Raised by one whenever a component of ours cuts, names or describes chunks in another way.
-_COMPONENTS = {"markdown": 1, "code": 2, "plain": 1}
+_COMPONENTS = {"markdown": 1, "code": 3, "plain": 1}
 _LIBRARIES = {
     "markdown": ("chonkie", "chonkie-core", "pyyaml", "charset-normalizer"),
     "code": ("chonkie", "chonkie-core", "charset-normalizer"),

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from livedex_indexing.bodies import insides
+from livedex_indexing.bodies import WORTH, insides
 from livedex_indexing.depth import MAX_DEPTH, too_deep
 from livedex_indexing.grammars import grammar
 
@@ -132,6 +132,11 @@ def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
             i = j + 1  # all up to here fits
             continue
         j = max(i, j)
+        begin = children[j - 1].end_byte + 1 if j else 0
+        if start < begin <= starts[j] - WORTH and starts[j] <= begin + limit:  # something between the two was left out
+            ends.append(begin)
+            start, most, i = begin, begin + limit, j
+            continue
         begin = _glued(children, starts, i, j, glue)
         begin = begin if begin > start else starts[j]
         enter = begin - start <= limit // 4 and children[j].end_byte - starts[j] > limit
