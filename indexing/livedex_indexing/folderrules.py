@@ -52,7 +52,10 @@ class DirRules:
     """Judges the entries of one folder. ``own``, ``git`` and ``tail`` are what its subfolders inherit: the links for
     ``.livedexignore``, for ``.gitignore`` and for the lowest-ranking files, each the highest-ranking first."""
 
-    __slots__ = ("_base", "_inside", "_layers", "_never", "_rel", "_root", "_stamps", "_user", "git", "own", "tail")
+    __slots__ = (
+        "_base", "_inside", "_layers", "_never", "_rel", "_root", "_stamps", "_user", "git", "is_let_through", "own",
+        "tail",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -67,6 +70,7 @@ class DirRules:
         stamps: dict[bytes, Stamp],
         never: Mapping[bytes, VerdictKind],
     ) -> None:
+        self.is_let_through = False  # whether the rules above are known not to shut the folder out
         self._root = root
         self._rel = rel
         self._base = base

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from livedex_indexing import tree
 from livedex_indexing.backend import FileState, Stat
 from livedex_indexing.beneath import check_relative
-from livedex_indexing.defaults import IGNORE_FILES, MARK_NAMES, VerdictKind
+from livedex_indexing.defaults import IGNORE_FILES, MARK_NAMES, MARKED, VerdictKind
 from livedex_indexing.folderrules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict
 from livedex_indexing.gitconfig import user_excludes
 from livedex_indexing.gitpattern import GitPattern, parse_line
@@ -106,15 +106,28 @@ class RuleTree:
         check_relative(rel)
         if self._is_own(b""):
             return Verdict("own", BUILT_IN, 0, display_path(self.root))
-        at = 0
-        while at < len(rel):
-            end = rel.find(b"/", at)
-            last = end < 0
-            name = rel[at:] if last else rel[at:end]
-            verdict = self.rules(rel[: max(at - 1, 0)]).decide(name, is_dir if last else True)
-            if verdict is not None or last:
+        if not rel:
+            return None
+        folder, _, name = rel.rpartition(b"/")
+        rules = self._folders.get(folder)
+        # Others take the place of these rules as soon as those of a folder above change: so long that verdict lasts.
+        if rules is None or not rules.is_let_through:
+            with self._lock:
+                verdict = self._shut_out(folder)
+                if verdict is not None:
+                    return verdict
+                rules = self.rules(folder)
+                rules.is_let_through = MARKED.keys().isdisjoint(folder.split(b"/"))  # these are looked at each time
+        return rules.decide(name, is_dir)
+
+    def _shut_out(self, folder: bytes) -> Verdict | None:
+        """The rule that shuts out a folder or one above it, from the top down."""
+        above = b""
+        for name in folder.split(b"/") if folder else ():
+            verdict = self.rules(above).decide(name, True)
+            if verdict is not None:
                 return verdict
-            at = end + 1
+            above = above + b"/" + name if above else name
         return None
 
     def invalidate(self, rel_dir: bytes | None = None) -> None:

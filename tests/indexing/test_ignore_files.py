@@ -169,6 +169,32 @@ def test_invalidate_forgets_a_folder_and_what_is_below_it(tree: Tree, rules: Rul
     assert given.rules(b"ab") is not kept
 
 
+def test_a_folder_that_was_let_through_is_judged_again_after_a_change_above_it(tree: Tree, rules: Rules) -> None:
+    tree.write("a/build/deep/file", "")
+    tree.write("a/other/deep/file", "")
+    given = rules()
+    paths = ("a/build/deep/file", "a/other/deep/file")
+    assert shut_out(given, *paths) == shut_out(given, *paths) == []
+    tree.write("a/build/CMakeCache.txt", "")  # no rule: looked for each time
+    assert shut_out(given, *paths) == ["a/build/deep/file"]
+    tree.write("a/.gitignore", "other\n")
+    given.invalidate(b"a")
+    assert shut_out(given, *paths) == list(paths)
+    tree.write("a/.gitignore", "")
+    given.rules(
+        b"a", {entry.encode(): files.describe(os.lstat(tree / "a" / entry)) for entry in os.listdir(tree / "a")}
+    )
+    assert shut_out(given, *paths) == ["a/build/deep/file"]
+
+
+def test_what_lies_in_a_folder_that_is_shut_out_is_not_looked_at(tree: Tree, rules: Rules) -> None:
+    tree.write(".gitignore", "shut\n")
+    tree.write("shut/.gitignore/is a folder", "")
+    given = rules()
+    assert shut_out(given, "shut/deep/file") == ["shut/deep/file"]
+    assert given.faults() == {}
+
+
 def test_a_changed_outside_file_is_noticed(tree: Tree, user: Tree, rules: Rules) -> None:
     tree.git("init", "-q")
     tree.git("init", "-q", "sub")
