@@ -95,6 +95,7 @@ class Answering:
         again. A change after that came later than the request: where the file still holds what is indexed of it (a log
         that grows all the time) the answer is good. Else it is what could be had, and says so.
         """
+        self._app.precedence.ask()
         rounds, until = 0, float("inf")
         while True:
             state = await self.freshen(params, scope, began)

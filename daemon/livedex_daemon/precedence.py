@@ -10,10 +10,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import Final
 
 MOST_S: Final = 0.05
 SHARE: Final = 2.0
+LATELY_S: Final = 30.0
 FEW: Final = 8  # files: an edit, or some, is stored before the next search asks for it
 
 
@@ -25,6 +27,7 @@ class Precedence:
         self._lock = threading.Lock()
         self._searches = 0
         self.last = 0.0  # when a search last ended (monotonic); 0: none did
+        self._asked_at = -inf
         self._none = threading.Event()
         self._thread = threading.local()  # `since`: when it last waited
 
@@ -41,6 +44,14 @@ class Precedence:
                 self._searches -= 1
                 if not self._searches:
                     self._none.set()
+
+    def ask(self) -> None:
+        """Somebody asks for what is indexed, be it or be it not yet."""
+        self._asked_at = time.monotonic()
+
+    def is_asked(self) -> bool:
+        """Whether somebody did so lately: then what is indexed is stored soon, and in few pieces."""
+        return time.monotonic() - self._asked_at < LATELY_S
 
     def give_way(self, files: int) -> None:
         """Between two files, of so many that are to be done: waits for the searches that are under way."""

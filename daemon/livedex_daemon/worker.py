@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from math import inf
 from typing import Any, TypeVar
 
-from livedex_daemon.backlog import SETTLE_S, Backlog, Key, is_within
+from livedex_daemon.backlog import SETTLE_S, Backlog, Entry, Key, is_within
 from livedex_daemon.looking import Looker
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
 from livedex_daemon.precedence import Precedence
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 TAKE = 256  # entries looked at in one turn
 COLLECT = 256  # outcomes committed in one transaction
 GATHER_S = 0.25  # bulk outcomes are gathered so long into one transaction: a commit costs a segment of each index
+UNASKED = 2  # times as many, and as long, while nobody searches
 APART_S = 0.05  # between two commits of edits that nobody waits for: in a storm there were 170 a second
 UNSETTLED_TRIES = 3
 UNSETTLED_PAUSE_S = 0.02
@@ -75,6 +76,8 @@ class Worker:
         self._stopping = False
         self._orders: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._outcomes: list[Outcome] = []
+        self._gathered: Counter[Entry] = Counter()  # of these, how many belong to each entry
+        self._most_outcomes = COLLECT
         self._gather_until = self._committed_at = 0.0
         self._store_retry_at = 0.0
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
@@ -207,8 +210,10 @@ class Worker:
         """Collects outcomes; a file that would not hold still is read again before it counts as one."""
         assert self.pool is not None
         if not self._outcomes:
-            self._gather_until = time.monotonic() + GATHER_S
-        for outcome in self.pool.collect(COLLECT - len(self._outcomes)):
+            times = 1 if self._precedence.is_asked() else UNASKED
+            self._most_outcomes = COLLECT * times
+            self._gather_until = time.monotonic() + GATHER_S * times
+        for outcome in self.pool.collect(self._most_outcomes - len(self._outcomes)):
             work = outcome.work
             if not self._looker.expects(work):
                 continue
@@ -222,7 +227,15 @@ class Worker:
                 self._looker.is_read(work)
                 self._looker.release(work.entry)
             else:
-                self._outcomes.append(outcome)
+                self._keep(outcome)
+
+    def _keep(self, outcome: Outcome) -> None:
+        self._outcomes.append(outcome)
+        self._gathered[outcome.work.entry] += 1
+
+    def _drop_outcomes(self) -> None:
+        self._outcomes = []
+        self._gathered.clear()
 
     @staticmethod
     def _is_being_saved(outcome: Outcome) -> bool:
@@ -243,16 +256,15 @@ class Worker:
         assert self.pool is not None
         if not (looker.changes or outcomes):
             return 0.0 if looker.finished else inf
-        if len(outcomes) >= COLLECT or self._is_waited_for():
+        if len(outcomes) >= self._most_outcomes or self._is_waited_for():
             return 0.0
-        if looker.finished or not self.pool.outstanding or any(not outcome.work.entry.tree for outcome in outcomes):
+        if looker.finished or not self.pool.outstanding or not all(entry.tree for entry in self._gathered):
             return self._committed_at + APART_S
         return self._gather_until if outcomes else inf
 
     def _is_waited_for(self) -> bool:
         """Whether a commit would release somebody."""
-        stored = Counter(outcome.work.entry for outcome in self._outcomes)
-        complete = [entry for entry, works in stored.items() if works >= entry.works] + self._looker.finished
+        complete = [entry for entry, works in self._gathered.items() if works >= entry.works] + self._looker.finished
         return any(waiter.left <= len(complete) for entry in complete for waiter in entry.waiters)
 
     def _commit(self) -> None:
@@ -266,7 +278,7 @@ class Worker:
                 return
             self._committed_at = time.monotonic()
         self.store_fault = self.turn_fault = None
-        self._outcomes = []
+        self._drop_outcomes()
         gone, looker.changes = looker.changes, Changes()
         self._calm(gone)
         for outcome in outcomes:
@@ -325,7 +337,7 @@ class Worker:
     def _start_over(self) -> None:
         """Nothing of what is under way can be trusted to reach the store: all of it is looked at again."""
         self._looker.abandon()
-        self._outcomes = []
+        self._drop_outcomes()
         self._backlog.hand_back()
 
     def _try_store(self) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from livedex_daemon.precedence import FEW, Precedence
+from livedex_daemon.precedence import FEW, LATELY_S, Precedence
 
 LONG_S = 60.0  # longer than any test: who waits so long is let go by what it waits for
 MANY = FEW + 1
@@ -66,3 +66,15 @@ def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
     precedence._thread.since = time.monotonic()
     with precedence.searching():
         precedence.give_way(MANY)  # twice as long as it worked, which is next to nothing
+
+
+def test_somebody_asks_until_nobody_has_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    precedence = Precedence()
+    assert not precedence.is_asked()
+    with precedence.searching():
+        assert not precedence.is_asked(), "it may be a look at the status"
+    precedence.ask()
+    assert precedence.is_asked()
+    later = time.monotonic() + LATELY_S
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert not precedence.is_asked()

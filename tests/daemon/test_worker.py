@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from livedex_daemon.backlog import Entry, Waiter
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.walk import Changes
-from livedex_daemon.worker import COLLECT, Worker
+from livedex_daemon.worker import COLLECT, UNASKED, Worker
 
 HOT = {(1, b"a"), (1, b"d/a"), (1, b"d/e/b"), (1, b"da"), (2, b"a")}
 
@@ -68,7 +69,7 @@ class Desk:
         """A file was read; ``works``: how many of its entry are still to be stored."""
         entry = Entry((1, b"f"), 1, self.now)
         entry.tree, entry.works, entry.waiters = tree, works, list(waiters)
-        self.worker._outcomes.append(SimpleNamespace(work=SimpleNamespace(entry=entry)))
+        self.worker._keep(SimpleNamespace(work=SimpleNamespace(entry=entry)))
         return entry
 
     def due(self) -> str:
@@ -108,7 +109,7 @@ def test_what_somebody_waits_for_is_stored_once_it_is_complete(desk: Desk) -> No
 def test_a_part_of_what_somebody_waits_for_releases_nobody(desk: Desk) -> None:
     entry = desk.outcome(waiter(1), tree=True, works=2)
     assert desk.due() == "gathered"
-    desk.worker._outcomes.append(SimpleNamespace(work=SimpleNamespace(entry=entry)))
+    desk.worker._keep(SimpleNamespace(work=SimpleNamespace(entry=entry)))
     assert desk.due() == "at once"
 
 
@@ -117,10 +118,23 @@ def test_bulk_work_is_gathered_until_there_is_much_of_it_or_no_more(desk: Desk) 
         assert desk.due() != "at once"
         desk.outcome(tree=True, works=10_000)
     assert desk.due() == "at once"
-    del desk.worker._outcomes[1:]
+    desk.worker._drop_outcomes()
+    desk.outcome(tree=True, works=10_000)
     assert desk.due() == "gathered"
     desk.pool.outstanding = 0
     assert desk.due() == "soon"
+
+
+def test_more_is_gathered_while_nobody_asks(desk: Desk) -> None:
+    wanted: list[int] = []
+    desk.pool.collect = lambda limit: wanted.append(limit) or []  # type: ignore[func-returns-value]
+    precedence = desk.worker._precedence = Precedence()
+    desk.worker._gather()
+    patient = desk.worker._gather_until - time.monotonic()
+    precedence.ask()
+    desk.worker._gather()
+    assert wanted == [COLLECT * UNASKED, COLLECT]
+    assert desk.worker._gather_until - time.monotonic() < patient
 
 
 def test_what_is_gone_is_stored_like_an_edit(desk: Desk) -> None:
