@@ -50,7 +50,7 @@ class Precedence:
         self._asked_at = time.monotonic()
 
     def is_asked(self) -> bool:
-        """Whether somebody did so lately: then what is indexed is stored soon, and in few pieces."""
+        """Whether somebody did so lately: then what is indexed is stored soon."""
         return time.monotonic() - self._asked_at < LATELY_S
 
     def give_way(self, files: int) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 from livedex_daemon.backlog import Key
 from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unsettled
-from livedex_daemon.precedence import FEW, Precedence
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.reconcile import is_settled
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.walk import Changes, bare_row
@@ -33,8 +33,6 @@ class Storing:
         again: list[Key] = []
         with self._store.transaction():
             self._remove(changes)
-            if sum(isinstance(outcome.result, ChunkedContent) for outcome in outcomes) > FEW:
-                self._store.merge_later(not self._precedence.is_asked())
             self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
             rows: list[FileRow] = []
             for outcome in outcomes:

@@ -118,14 +118,13 @@ CREATE VIRTUAL TABLE paths USING fts5 (
 INSERT INTO postings (postings, rank) VALUES ('pgsz', 4040);
 INSERT INTO exact (exact, rank) VALUES ('pgsz', 4040);
 INSERT INTO paths (paths, rank) VALUES ('pgsz', 4040);
--- Larger merges, fewer of them: small commits keep a short tail, and idle maintenance merges in steps. While nobody
--- searches `automerge` is larger (`upkeep.merge_later`); to merge many at one go would hold the writer up for seconds.
+-- Larger merges, fewer of them: small commits keep a short tail, and idle maintenance merges in steps.
 INSERT INTO postings (postings, rank) VALUES ('automerge', 16);
-INSERT INTO postings (postings, rank) VALUES ('crisismerge', 256);
+INSERT INTO postings (postings, rank) VALUES ('crisismerge', 64);
 INSERT INTO exact (exact, rank) VALUES ('automerge', 16);
-INSERT INTO exact (exact, rank) VALUES ('crisismerge', 256);
+INSERT INTO exact (exact, rank) VALUES ('crisismerge', 64);
 INSERT INTO paths (paths, rank) VALUES ('automerge', 16);
-INSERT INTO paths (paths, rank) VALUES ('crisismerge', 256);
+INSERT INTO paths (paths, rank) VALUES ('crisismerge', 64);
 -- A large commit is written at one go: what does not fit into so many bytes begins another segment.
 INSERT INTO postings (postings, rank) VALUES ('hashsize', 4194304);
 INSERT INTO exact (exact, rank) VALUES ('hashsize', 4194304);

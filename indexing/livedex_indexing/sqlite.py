@@ -63,7 +63,6 @@ class Store:
         self._changed = False
         self.generation: int = int(db.execute(_GENERATION).get)
         self._intact = Intact(db, self.path)
-        self._merges_later: bool | None = None  # as `merge_later` was told since it was opened
         self._folded = False  # the log into the file, once since it was opened
 
     @classmethod
@@ -129,7 +128,6 @@ class Store:
                     self._db.execute(_SET_GENERATION, (generation,))
                 self._db.execute("COMMIT")
             except BaseException:
-                self._merges_later = None
                 self._contents.forget_cached()
                 if self._db.in_transaction:  # SQLite has rolled back by itself after a full disk or a lost device
                     self._db.execute("ROLLBACK")
@@ -266,13 +264,6 @@ class Store:
         """
         with translated(self.path):
             return upkeep.maintain(self._db, lambda: self.collect(keep_s) > 0, self._now() - keep_s, budget_s)
-
-    def merge_later(self, later: bool) -> None:
-        """Whether commits leave it to `merge` to bring their pieces together: for bulk work while nobody searches."""
-        if later != self._merges_later:
-            with self.transaction():
-                upkeep.merge_later(self._db, later)
-                self._merges_later = later
 
     def is_scattered(self) -> bool:
         """Whether bulk work left the postings in so many pieces that searches pay for it."""

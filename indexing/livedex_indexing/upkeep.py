@@ -21,8 +21,6 @@ from livedex_indexing.database import BUSY_MS, fetch, varints
 
 _MERGE_PAGES: Final = 250  # of one step: about 12 ms
 _VACUUM_PAGES: Final = 1_000
-_PIECES: Final = 16  # of one level from which commits merge them (`automerge`)
-_PIECES_LATER: Final = 64  # the most that FTS5 takes
 _FRAGMENTS: Final = 12  # segments of one table from which a merge pays for searches
 _TABLES: Final = ("postings", "exact", "paths")
 
@@ -69,14 +67,6 @@ def maintain(db: apsw.Connection, collect: Callable[[], bool], until: float, bud
             steps.close()
             return False
     return True
-
-
-def merge_later(db: apsw.Connection, later: bool) -> None:
-    """Has commits leave more pieces before they merge them. What `merge` merges at the end of bulk work is then not
-    merged before (a twentieth of its time); until then each piece costs every search a look."""
-    for table in _TABLES:
-        pieces = _PIECES_LATER if later else _PIECES
-        db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('automerge', ?)", (pieces,))
 
 
 def is_scattered(db: apsw.Connection) -> bool:

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from indexed import chunked
-from livedex_daemon.pool import Known
-from livedex_daemon.precedence import FEW, Precedence
+from livedex_daemon.precedence import Precedence
 from livedex_daemon.roots import RootTable
 from livedex_daemon.storing import Storing
 from livedex_daemon.walk import Changes
@@ -45,22 +43,6 @@ def renamed() -> Changes:
     changes = Changes()
     changes.removed, changes.rows = [(1, b"old")], [row(b"new")]
     return changes
-
-
-def test_bulk_work_is_merged_later_while_nobody_asks(
-    store: Store, storing: Storing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[bool] = []
-    monkeypatch.setattr(store, "merge_later", told.append)
-    work = SimpleNamespace(void=True)
-    cut: Any = SimpleNamespace(work=work, result=chunked(b"text\n"))
-    known: Any = SimpleNamespace(work=work, result=Known())
-    storing.apply(Changes(), [cut] * FEW + [known] * FEW)
-    assert told == []
-    storing.apply(Changes(), [cut] * (FEW + 1))
-    storing._precedence.ask()
-    storing.apply(Changes(), [cut] * (FEW + 1))
-    assert told == [True, False]
 
 
 def test_a_rename_is_one_change(store: Store, storing: Storing) -> None:

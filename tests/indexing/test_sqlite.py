@@ -267,23 +267,6 @@ def test_what_many_commits_left_in_pieces_is_merged(rig: Rig) -> None:
     assert rig.store.integrity() == []
 
 
-def test_commits_merge_their_pieces_unless_that_is_for_later(rig: Rig) -> None:
-    def pieces(count: int) -> int:
-        for number in range(count):
-            rig.put(b"f", " ".join(f"word{number}x{place}of{count}" for place in range(2_000)))
-        with closing(apsw.Connection(rig.path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
-            return int(db.execute("SELECT count(DISTINCT segid) FROM postings_idx").get)
-
-    rig.store.merge_later(True)
-    assert pieces(40) == 40
-    with pytest.raises(ValueError, match="undone"), rig.store.transaction():
-        rig.store.merge_later(False)
-        raise ValueError("undone")
-    rig.store.merge_later(False)
-    assert pieces(41) < 41
-    assert rig.store.integrity() == []
-
-
 def test_maintenance_leaves_what_waits_and_purge_does_not(rig: Rig) -> None:
     content = rig.put(b"a", "one")
     rig.store.remove_files(rig.root, [b"a"])
