@@ -181,9 +181,7 @@ def test_a_folder_that_was_let_through_is_judged_again_after_a_change_above_it(t
     given.invalidate(b"a")
     assert shut_out(given, *paths) == list(paths)
     tree.write("a/.gitignore", "")
-    given.rules(
-        b"a", {entry.encode(): files.describe(os.lstat(tree / "a" / entry)) for entry in os.listdir(tree / "a")}
-    )
+    given.rules(b"a", dict(files.scan(given.root, b"a")))
     assert shut_out(given, *paths) == ["a/build/deep/file"]
 
 
