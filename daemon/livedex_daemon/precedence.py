@@ -15,7 +15,7 @@ from typing import Final
 
 MOST_S: Final = 0.05
 SHARE: Final = 2.0
-LATELY_S: Final = 30.0
+LATELY_S: Final = 30.0  # after the last question, until nobody is thought to wait for what is being indexed
 FEW: Final = 8  # files: an edit, or some, is stored before the next search asks for it
 
 
@@ -27,7 +27,7 @@ class Precedence:
         self._lock = threading.Lock()
         self._searches = 0
         self.last = 0.0  # when a search last ended (monotonic); 0: none did
-        self._asked_at = -inf
+        self._asked_at = -inf  # unlike `last`: no look at the status, and before it is fresh
         self._none = threading.Event()
         self._thread = threading.local()  # `since`: when it last waited
 

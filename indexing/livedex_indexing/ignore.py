@@ -110,7 +110,8 @@ class RuleTree:
             return None
         folder, _, name = rel.rpartition(b"/")
         rules = self._folders.get(folder)
-        # Others take the place of these rules as soon as those of a folder above change: so long that verdict lasts.
+        # Other rules take the place of these as soon as those of a folder above change: what was said of the folder
+        # lasts as long as they do.
         if rules is None or not rules.is_let_through:
             with self._lock:
                 verdict = self._shut_out(folder)
