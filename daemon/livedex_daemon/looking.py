@@ -1,15 +1,17 @@
 """Looks at each marked path on the disk and finds out what must be read, stored or dropped on its account.
 
-Invariant: what is gone is dropped only after the walks that may find it under its new name; and a path is read by one
-work at a time, so that an older reading never follows a newer one. Runs on the worker's thread only.
+Invariant: what is gone is dropped only after the walks that may find it under its new name, and only when a second look
+still finds it gone; a path is looked at again only after the commit of what an older look decided of it; and a path is
+read by one work at a time, so that an older reading never follows a newer one. Runs on the worker's thread only.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 
-from livedex_daemon.backlog import Backlog, Entry, Key, is_within
+from livedex_daemon.backlog import Backlog, Entry, Key, is_below
 from livedex_daemon.pool import Pool
 from livedex_daemon.presence import Presence
 from livedex_daemon.roots import Root
@@ -30,6 +32,7 @@ class Looker:
         self.changes = Changes()
         self.finished: list[Entry] = []
         self.retries: list[Work] = []
+        self.needs_commit = False  # a look waits for the commit of older decisions
         self.pool: Pool | None = None
         self._store = store
         self._backlog = backlog
@@ -38,10 +41,15 @@ class Looker:
         self._walks: deque[TreeWalk] = deque()
         self._departed: list[tuple[Root, Entry]] = []
         self._busy: dict[Key, Work] = {}
+        self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
 
     def is_busy(self, key: Key) -> bool:
-        """True while the file is being read: a newer look at it must wait."""
-        return key in self._busy
+        """True while a newer look at the path must wait: it is being read, or its removal is not committed."""
+        if key in self._busy:
+            return True
+        covered = self.changes.covers(key)
+        self.needs_commit = self.needs_commit or covered
+        return covered
 
     def look_at(self, entry: Entry, root: Root | None) -> None:
         """One entry of the backlog; ``root``: the one it lies in, None when that is watched no longer."""
@@ -157,6 +165,9 @@ class Looker:
         if not self._walks or self._pool().outstanding > OUTSTANDING:
             return False
         walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
+        if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
+            self.needs_commit = True  # what others decided to remove may be there again, where this walk comes by
+            return False
         started = time.monotonic()
         files, trees = len(self.changes.removed), len(self.changes.removed_trees)
         ended = walk.step(lambda: time.monotonic() - started > WALK_S, self.changes)
@@ -174,6 +185,7 @@ class Looker:
         if walk.entry.tally is not None:
             walk.entry.tally.expected += len(works)
         self.submit(works, bulk=len(works) > 4 or not ended)
+        self._walked = (walk, self.changes.removals())
         if ended:
             self._end_walk(walk)
         return True
@@ -199,9 +211,14 @@ class Looker:
                 self._presence.check(root)
                 self.finished.append(entry)
                 continue
+            if self._stat(root, path) is not None:  # it came back, and a walk may have found it
+                self._backlog.mark(entry.key, tree=True, force=entry.force, background=entry.background)
+                self.finished.append(entry)
+                continue
             if entry.tally is not None:
                 entry.tally.removed += 1
             self.changes.removed.append((root.id, path))
+            self._void(root.id, path.__eq__)
             self._drop_tree(root, path)
             root.rules.invalidate(path)
             self.finished.append(entry)
@@ -213,14 +230,13 @@ class Looker:
         self._void_below(root.id, path)
 
     def _void_below(self, root_id: int, path: bytes) -> None:
-        """What was read or decided down there must not come back: nothing would report it once more."""
-        self.changes.rows = [
-            row
-            for row in self.changes.rows
-            if row.root_id != root_id or not is_within(row.path, path) or row.path == path
-        ]
+        self._void(root_id, lambda other: is_below(other, path))
+
+    def _void(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
+        """Drops what was read or decided of paths that are gone: nothing would report them once more."""
+        self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
         for key, work in self._busy.items():
-            if key[0] == root_id and is_within(key[1], path):
+            if key[0] == root_id and is_gone(key[1]):
                 work.void = True
 
     def abandon(self) -> None:
@@ -231,6 +247,7 @@ class Looker:
         self._walks.clear()
         self._departed.clear()
         self.retries.clear()
+        self._walked = None
         self.finished = []
         self.changes = Changes()
 

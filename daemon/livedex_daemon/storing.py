@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator
 
 from livedex_daemon.backlog import Key
-from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unsettled
+from livedex_daemon.pool import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
 from livedex_daemon.precedence import Precedence
 from livedex_daemon.reconcile import is_settled
 from livedex_daemon.roots import Root, RootTable
-from livedex_daemon.walk import Changes, bare_row
+from livedex_daemon.walk import Changes, Work, bare_row
+from livedex_indexing import tree
 from livedex_indexing.backend import ChunkedContent, FileRow
 from livedex_indexing.marks import Marks
 from livedex_indexing.sqlite import Store
@@ -42,7 +43,7 @@ class Storing:
                 row = self._row_of(outcome)
                 if row is not None:
                     rows.append(row)
-                if isinstance(outcome.result, Unsettled) or (row is None and isinstance(outcome.result, Known)):
+                if (row is None and _is_there(outcome.work)) or isinstance(outcome.result, Unsettled):
                     again.append(outcome.work.key)
             self._store.put_files(rows)
         return again
@@ -149,3 +150,11 @@ class Storing:
             yield row
         for folder in self._store.folders_below(root_id, path):
             yield from self._store.folder(root_id, folder).values()
+
+
+def _is_there(work: Work) -> bool:
+    """Looks once more at a file that was found gone, or whose content was collected, before that counts."""
+    try:
+        return tree.stat(work.root.path, work.path) is not None
+    except tree.TreeError:
+        return False

@@ -87,16 +87,43 @@ class Work:
 
 
 class Changes:
-    """What was decided and is not yet committed: removals first, then rows."""
+    """What was decided and is not yet committed: removals first, then rows.
+
+    A newer look at a path that a removal ``covers`` must wait for the commit: it compares the disk with rows that are
+    about to go, and would keep what the removal then takes.
+    """
 
     def __init__(self) -> None:
         self.removed: list[Key] = []
         self.removed_trees: list[Key] = []  # all below, not the path itself
         self.shut_out: list[Key] = []  # with all below: a rule keeps them out now
         self.rows: list[FileRow] = []
+        self._sizes = (0, 0, 0)  # of the removals when these sets were made
+        self._files: set[Key] = set()
+        self._trees: set[Key] = set()
 
     def __bool__(self) -> bool:
         return bool(self.removed or self.removed_trees or self.shut_out or self.rows)
+
+    def removals(self) -> tuple[int, int, int]:
+        """How many removals of each kind there are."""
+        return len(self.removed), len(self.removed_trees), len(self.shut_out)
+
+    def covers(self, key: Key) -> bool:
+        """True when a removal takes the row of ``key``."""
+        if self._sizes != self.removals():
+            self._sizes = self.removals()
+            self._files, self._trees = set(self.removed), {*self.removed_trees, *self.shut_out}
+        if key in self._files:
+            return True
+        root_id, path = key
+        while self._trees:
+            if (root_id, path) in self._trees:
+                return True
+            if not path:
+                break
+            path = path.rpartition(b"/")[0]
+        return False
 
 
 def bare_row(root_id: int, path: bytes, stat: Stat | None, status: str, reason: str | None, now: float) -> FileRow:

@@ -256,6 +256,8 @@ class Worker:
         assert self.pool is not None
         if not (looker.changes or outcomes):
             return 0.0 if looker.finished else inf
+        if looker.needs_commit:
+            return 0.0
         if len(outcomes) >= self._most_outcomes or self._is_waited_for():
             return 0.0
         if looker.finished or not self.pool.outstanding or not all(entry.tree for entry in self._gathered):
@@ -280,6 +282,7 @@ class Worker:
         self.store_fault = self.turn_fault = None
         self._drop_outcomes()
         gone, looker.changes = looker.changes, Changes()
+        looker.needs_commit = False
         self._calm(gone)
         for outcome in outcomes:
             self._settle(outcome)

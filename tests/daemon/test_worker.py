@@ -60,7 +60,7 @@ class Desk:
 
     def __init__(self, worker: Any) -> None:
         self.worker = worker
-        self.looker = worker._looker = SimpleNamespace(changes=Changes(), finished=[])
+        self.looker = worker._looker = SimpleNamespace(changes=Changes(), finished=[], needs_commit=False)
         self.pool = worker.pool = SimpleNamespace(outstanding=1)
         self.now = time.monotonic()
         worker._committed_at, worker._gather_until = self.now, self.now + 3600

@@ -9,7 +9,44 @@ READING = "tests/indexing/test_tree_reading.py"
 RECONCILE = "tests/daemon/test_reconcile.py"
 QUARANTINE = "tests/system/test_quarantine.py"
 
+LOOKING = "tests/daemon/test_looking.py"
+
 DEFECTS = (
+    Defect(
+        "departure-believed",
+        "a folder that was removed and made again loses its files and its watch",
+        "livedex_daemon/looking.py",
+        (("if self._stat(root, path) is not None:  # it came back", "if False:  # it came back"),),
+        f"{LOOKING}::test_a_folder_that_came_back_keeps_its_watch_and_is_looked_at_again",
+    ),
+    Defect(
+        "row-outlives-its-file",
+        "a file that went before its row was stored stays listed",
+        "livedex_daemon/looking.py",
+        (("            self._void(root.id, path.__eq__)\n", ""),),
+        f"{LOOKING}::test_a_file_that_is_gone_leaves_no_row_that_was_decided_before",
+    ),
+    Defect(
+        "looked-at-before-the-commit",
+        "a file that came back while its removal waits for the commit is removed",
+        "livedex_daemon/looking.py",
+        (("covered = self.changes.covers(key)", "covered = False"),),
+        f"{LOOKING}::test_a_path_is_looked_at_again_after_the_commit_of_its_removal",
+    ),
+    Defect(
+        "walked-before-the-commit",
+        "a walk keeps files whose removal waits for the commit",
+        "livedex_daemon/looking.py",
+        (("if any(self.changes.removals()) and self._walked", "if False and self._walked"),),
+        f"{LOOKING}::test_a_walk_waits_for_the_commit_of_what_others_removed",
+    ),
+    Defect(
+        "file-voided-with-its-folder",
+        "a folder that became a file while the daemon was down is never indexed",
+        "livedex_daemon/looking.py",
+        (("lambda other: is_below(other, path)", "lambda other: other == path or is_below(other, path)"),),
+        "tests/system/test_made_again.py::test_folders_that_became_files_while_the_daemon_was_down",
+    ),
     Defect(
         "second-look-skipped",
         "a file that was written while it was read is taken as it was read",
