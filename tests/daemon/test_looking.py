@@ -102,6 +102,18 @@ def test_a_walk_waits_for_the_commit_of_what_others_removed(desk: Desk) -> None:
     assert desk.looker.walk_on() and not desk.looker.needs_commit
 
 
+def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk: Desk) -> None:
+    """The reading was handed in before the walk found that the folder of that name is gone."""
+    desk.store.put_files([row(b"d/m/f.txt")])
+    (desk.folder / "d").mkdir()
+    (desk.folder / "d/m").touch()
+    reading = Work(desk.root, b"d/m", 1, None, Entry((1, b"d/m"), 1, 0.0))
+    desk.looker.submit([reading], bulk=False)
+    desk.look_at(b"d", tree=True)
+    assert desk.looker.walk_on()
+    assert desk.looker.changes.removed_trees == [(1, b"d/m")] and not reading.void
+
+
 @pytest.mark.parametrize(
     ("kind", "path", "covered"),
     [

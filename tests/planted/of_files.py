@@ -45,7 +45,7 @@ DEFECTS = (
         "a folder that became a file while the daemon was down is never indexed",
         "livedex_daemon/looking.py",
         (("lambda other: is_below(other, path)", "lambda other: other == path or is_below(other, path)"),),
-        "tests/system/test_made_again.py::test_folders_that_became_files_while_the_daemon_was_down",
+        f"{LOOKING}::test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone",
     ),
     Defect(
         "second-look-skipped",
