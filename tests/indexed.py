@@ -11,12 +11,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-from livedex_indexing import frontmatter, parse
-from livedex_indexing.backend import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState, Kind
-from livedex_indexing.readpool import ReadPool
-from livedex_indexing.search import SearchAnswer, Searcher
-from livedex_indexing.sqlite import Store
-from livedex_indexing.terms import hidden_words
+from livedex_indexing.chunk import frontmatter
+from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState, Kind
+from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.store.index_store import Store
+from livedex_indexing.store.read_pool import ReadPool
+from livedex_indexing.text import decoder
+from livedex_indexing.text.terms import hidden_words
 
 LINES = 10
 OVERLAP = 40  # characters
@@ -27,7 +28,7 @@ _DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
 
 def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
     """Cuts a file's bytes into chunks of ``LINES`` lines."""
-    text, encoding, lossy, at, *_ = parse.decode(data)
+    text, encoding, lossy, at, *_ = decoder.decode(data)
     chunks: list[Chunk] = []
     terms: list[ChunkTerms] = []
     line = 1

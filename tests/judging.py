@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from livedex_indexing.ignore import RuleTree, Verdict
+from livedex_indexing.ignore.rules import RuleTree, Verdict
 
 Rules = Callable[..., RuleTree]  # rules("pattern", …, root=…, **options of RuleTree)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import apsw
 
-from livedex_indexing import upkeep
-from livedex_indexing.database import fetch
+from livedex_indexing.store import maintenance
+from livedex_indexing.store.database import fetch
 from support import Daemon, Home, temporary_home
 
 WAIT_MS = 60_000
@@ -48,7 +48,7 @@ def logical(index: Path) -> dict[str, Any]:
     ``files`` by (root, folder, name), ``chunks`` in order of (hash, signature, ordinal), ``words`` by their table.
     """
     with _copy(index) as db:
-        assert upkeep.integrity(db) == []
+        assert maintenance.integrity(db) == []
         files = {row[:3]: row[3:] for row in fetch(db, _FILES)}
         return {"files": files, "chunks": sorted(fetch(db, _CHUNKS), key=lambda row: row[:3]), "words": _words(db)}
 

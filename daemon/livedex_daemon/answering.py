@@ -21,11 +21,11 @@ from livedex_daemon.backlog import Scope
 from livedex_daemon.freshness import UNSETTLED_WAIT_S, FreshState
 from livedex_daemon.roots import Root, resolve
 from livedex_daemon.serving import Side
-from livedex_indexing.database import IndexDamaged, IndexUnwritable, translated
-from livedex_indexing.live import Stale
-from livedex_indexing.paths_text import display_path, path_b64
-from livedex_indexing.readpool import PoolClosed, Reader
-from livedex_indexing.search import SearchAnswer
+from livedex_indexing.hits.live_files import Stale
+from livedex_indexing.path_text import display_path, path_b64
+from livedex_indexing.search.searcher import SearchAnswer
+from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
+from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots
 from livedex_ipc.methods import path_bytes, paths_bytes
 from livedex_ipc.server import Call

@@ -42,9 +42,9 @@ from livedex_daemon.tidying import Tidying
 from livedex_daemon.walk import Policy
 from livedex_daemon.watching import Watching
 from livedex_daemon.worker import Worker
-from livedex_indexing.database import IndexDamaged
-from livedex_indexing.marks import Marks
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.store.database import IndexDamaged
+from livedex_indexing.store.forgotten_files import Marks
 from livedex_ipc.server import Server
 from livedex_service import supervisor
 

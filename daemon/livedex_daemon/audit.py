@@ -17,10 +17,10 @@ import apsw
 from livedex_daemon.auditing import Auditor, Difference
 from livedex_daemon.backlog import Key
 from livedex_daemon.running import on_loop
-from livedex_indexing import glance
-from livedex_indexing.chunk_process import ChunkProcess
-from livedex_indexing.database import IndexDamaged
-from livedex_indexing.paths_text import path_fields
+from livedex_indexing.chunk.chunk_process import ChunkProcess
+from livedex_indexing.path_text import path_fields
+from livedex_indexing.store import counts
+from livedex_indexing.store.database import IndexDamaged
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App
@@ -122,7 +122,7 @@ class Audit:
 
     def _structure_is_damaged(self) -> bool:
         """Whether the tables disagree: in one state of the index, beside searches, without the writer."""
-        faults = glance.faults(self._app.serving.side.readers)
+        faults = counts.faults(self._app.serving.side.readers)
         if faults:
             log.warning("index_unsound", extra={"faults": faults})
         return bool(faults)

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from livedex_daemon.backlog import Key
 from livedex_daemon.roots import Root
-from livedex_indexing import parse, plan, tree
-from livedex_indexing.backend import FileRow, Stat
-from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
-from livedex_indexing.proof import Proof
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.disk import tree
+from livedex_indexing.model import FileRow, Stat
+from livedex_indexing.store.row_verifier import Proof
+from livedex_indexing.text import decoder
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App
@@ -157,7 +159,7 @@ class Auditor:
         if row.reason == "forgotten":
             marked = self._app.marks.is_forgotten(root.path, path, content_hash)
             return None if marked and row.content_hash == content_hash else "missing"
-        if parse.is_binary(data[: parse.BINARY_HEAD]):
+        if decoder.is_binary(data[: decoder.BINARY_HEAD]):
             return _unless_skipped(row, "binary")
         if row.status != "failed":
             return "missing"
@@ -168,7 +170,7 @@ class Auditor:
     def _damage(self, path: bytes, row: FileRow, data: bytes) -> What | None:
         """Chunks the file anew and compares what the index would hold of it with what it does."""
         name = path.rpartition(b"/")[2]
-        chosen = plan.choose(name, data[: plan.HEAD_BYTES], self._policy.chunking)
+        chosen = chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking)
         if row.signature != chosen.signature:
             return "stale"
         fresh = self._chunked(path, data)

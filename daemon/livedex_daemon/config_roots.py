@@ -56,7 +56,7 @@ def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> st
 
 
 def is_pseudo(path: str) -> bool:
-    from livedex_indexing.mounts import mount_kind
+    from livedex_indexing.disk.mounts import mount_kind
 
     return mount_kind(os.fsencode(path)) == "pseudo"
 

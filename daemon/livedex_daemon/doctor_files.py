@@ -18,7 +18,7 @@ from livedex_daemon import config
 from livedex_daemon.config import RootConfig
 from livedex_daemon.doctor_check import Check, failed, ok, warning
 from livedex_daemon.locations import Locations, locate, unsafe
-from livedex_indexing.mounts import mount_kind
+from livedex_indexing.disk.mounts import mount_kind
 from livedex_ipc import client
 from livedex_ipc.errors import ConfigInvalid, InvalidParams
 from livedex_ipc.render import size_text

@@ -12,7 +12,7 @@ from importlib import metadata
 from importlib.util import find_spec
 
 from livedex_daemon.doctor_check import Check, failed, ok, warning
-from livedex_indexing.grammars import DISTRIBUTIONS
+from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_ipc import __version__, client, paths
 from livedex_ipc.errors import LivedexError, TimedOut
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from livedex_daemon.roots import Root
-from livedex_indexing import tree
-from livedex_indexing.backend import FileRow
-from livedex_indexing.paths_text import path_fields
+from livedex_indexing.disk import tree
+from livedex_indexing.model import FileRow
+from livedex_indexing.path_text import path_fields
 
 _WHY = {
     "vcs": "a version control folder",

@@ -18,12 +18,12 @@ from livedex_daemon.freshness import FreshState
 from livedex_daemon.roots import Root, resolve
 from livedex_daemon.running import IndexRun
 from livedex_daemon.subscribing import Subscribing
-from livedex_indexing import files
-from livedex_indexing.backend import FileRow
-from livedex_indexing.database import IndexUnwritable
-from livedex_indexing.live import Stale
-from livedex_indexing.paths_text import display_path, path_fields
-from livedex_indexing.readpool import Reader
+from livedex_indexing.hits.live_files import Stale
+from livedex_indexing.model import FileRow
+from livedex_indexing.path_text import display_path, path_fields
+from livedex_indexing.search import listing
+from livedex_indexing.store.database import IndexUnwritable
+from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
@@ -168,7 +168,7 @@ class Handlers:
             put_path(params, "path", real)
         state = await self._answering.freshen(params, scope, time.monotonic())
         served = self._answering.served()
-        result = await self._answering.read(lambda reader: files.list_files(reader, params, served))
+        result = await self._answering.read(lambda reader: listing.list_files(reader, params, served))
         return _with_state(result, state)
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class Handlers:
         served = self._answering.served()
 
         async def ask() -> tuple[dict[str, Any] | None, Stale]:
-            return await self._answering.read(lambda reader: files.retrieve(reader, params, served))
+            return await self._answering.read(lambda reader: listing.retrieve(reader, params, served))
 
         try:
             result, state = await self._answering.settled(ask, params, [(root.id, relative)], time.monotonic())
@@ -225,8 +225,8 @@ class Handlers:
         served = self._answering.served()
 
         def held(reader: Reader) -> tuple[FileRow | None, str | None]:
-            row = files.find_row(reader, root.absolute(relative), served)
-            return row, None if row is None else files.frontmatter_fault(reader, row)
+            row = listing.find_row(reader, root.absolute(relative), served)
+            return row, None if row is None else listing.frontmatter_fault(reader, row)
 
         row, fault = await self._answering.read(held)
         return await self._answering.in_thread(lambda: explain(root, relative, row, fault))

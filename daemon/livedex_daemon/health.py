@@ -19,8 +19,8 @@ from livedex_daemon.freshness import Freshness
 from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root
 from livedex_daemon.worker import Worker
-from livedex_indexing.backend import Counts
-from livedex_indexing.paths_text import display_path, path_fields
+from livedex_indexing.model import Counts
+from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc import __version__
 
 SAMPLES = 1000

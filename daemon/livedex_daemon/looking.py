@@ -15,9 +15,10 @@ from livedex_daemon.presence import Presence
 from livedex_daemon.roots import Root
 from livedex_daemon.walk import Changes, TreeWalk, Work, examine
 from livedex_daemon.watching import Watching
-from livedex_indexing import ignore, tree
-from livedex_indexing.backend import Stat
-from livedex_indexing.sqlite import Store
+from livedex_indexing.disk import tree
+from livedex_indexing.ignore import rules
+from livedex_indexing.model import Stat
+from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
 OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each is held in memory
@@ -52,7 +53,7 @@ class Looker:
 
     def _look_into(self, root: Root, path: bytes, entry: Entry) -> None:
         folder, _, name = path.rpartition(b"/")
-        if ignore.is_rule_file(name):
+        if rules.is_rule_file(name):
             self._start_walk(root, folder, entry)
             return
         if not path:
@@ -63,7 +64,7 @@ class Looker:
             else:
                 self.finished.append(entry)
             return
-        if ignore.is_mark(name) and self._came_or_went(root, path):
+        if rules.is_mark(name) and self._came_or_went(root, path):
             # It tells what the folder it lies in is, and the folders beside it: `target` beside Cargo.toml is shut out.
             entry.tree = True
             self._start_walk(root, folder.rpartition(b"/")[0], entry)

@@ -12,8 +12,8 @@ import logging
 import os
 import time
 
-from livedex_indexing.database import IndexDamaged, IndexNewer
-from livedex_indexing.sqlite import Store
+from livedex_indexing.store.database import IndexDamaged, IndexNewer
+from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)

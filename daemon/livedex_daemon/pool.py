@@ -16,11 +16,13 @@ from typing import NamedTuple
 from livedex_daemon.crashes import Crashes
 from livedex_daemon.precedence import Precedence
 from livedex_daemon.walk import Policy, Work
-from livedex_indexing import parse, plan, tree
-from livedex_indexing.backend import ChunkedContent, Stat
-from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
-from livedex_indexing.marks import Marks
-from livedex_indexing.plan import ChunkSettings, Plan
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.disk import tree
+from livedex_indexing.model import ChunkedContent, Stat
+from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.text import decoder
 
 log = logging.getLogger(__name__)
 
@@ -267,13 +269,13 @@ class Pool:
         content_hash = hashlib.blake2b(data, digest_size=16).digest()
         if not work.force and self._marks.is_forgotten(work.root.path, work.path, content_hash):
             return Outcome(work, Skipped("forgotten"), stat, content_hash)
-        if parse.is_binary(head):
+        if decoder.is_binary(head):
             return Outcome(work, Skipped("binary"), stat, content_hash)
         quarantined = None if work.force else _quarantined(work, content_hash)
         if quarantined is not None:
             return Outcome(work, quarantined, stat, content_hash)
         settings = self.policy.chunking
-        chosen = plan.choose(work.path.rpartition(b"/")[2], head, settings)
+        chosen = chunk_plan.choose(work.path.rpartition(b"/")[2], head, settings)
         if not work.force and self._known(content_hash, chosen.signature):
             return Outcome(work, Known(), stat, content_hash, chosen)
         return _Job(work, stat, content_hash, chosen, settings, data)

@@ -17,10 +17,10 @@ from typing import Any
 from livedex_daemon.backlog import Backlog
 from livedex_daemon.roots import Root, RootState
 from livedex_daemon.watching import Watching
-from livedex_indexing import plan
-from livedex_indexing.mounts import mount_kind
-from livedex_indexing.paths_text import display_path
-from livedex_indexing.sqlite import IndexUnwritable, Store
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.path_text import display_path
+from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +139,7 @@ class Presence:
         root.first_indexed = True
         root.last_reconciled = time.time()
         root.walked_at = time.monotonic()
-        planned = plan.fingerprint(root.planned) if root.planned is not None else 0
+        planned = chunk_plan.fingerprint(root.planned) if root.planned is not None else 0
         self._save(root, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
 
 

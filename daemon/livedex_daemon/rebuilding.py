@@ -16,7 +16,7 @@ from livedex_daemon.opening import put_aside, remove_damaged
 from livedex_daemon.remains import Remains
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.serving import Serving
-from livedex_indexing.sqlite import IndexUnwritable, Store
+from livedex_indexing.store.index_store import IndexUnwritable, Store
 from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)

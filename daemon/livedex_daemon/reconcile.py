@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from livedex_indexing.backend import FileRow, Stat
+from livedex_indexing.model import FileRow, Stat
 
 RACY_S = 2.0  # a file whose times are this close to its indexing may change again without showing it
 

@@ -15,9 +15,9 @@ from livedex_daemon import config as configuration
 from livedex_daemon import logs
 from livedex_daemon.config import Config, RootConfig
 from livedex_daemon.roots import Root, RootTable
-from livedex_indexing import plan
-from livedex_indexing.ignore import RuleTree
-from livedex_indexing.sqlite import IndexUnwritable
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.store.index_store import IndexUnwritable
 from livedex_ipc.errors import ConfigInvalid
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Reloader:
         row = next(row for row in store.roots() if row.path == path)
         root = Root(row, config, self._rules(path, config))
         chunking = self._app.pool.policy.chunking
-        if row.planned == plan.fingerprint(chunking):
+        if row.planned == chunk_plan.fingerprint(chunking):
             root.planned = chunking
         self._app.worker.keep_forgotten(root)
         return root

@@ -14,10 +14,10 @@ import apsw
 
 from livedex_daemon.roots import RootTable
 from livedex_daemon.serving import Side
-from livedex_indexing.database import IndexDamaged, IndexUnwritable, translated
-from livedex_indexing.marks import Marks
-from livedex_indexing.readpool import PoolClosed, ReadPool
-from livedex_indexing.search import SearchAnswer, Searcher
+from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
+from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.read_pool import PoolClosed, ReadPool
 from livedex_ipc.methods import path_bytes
 
 log = logging.getLogger(__name__)

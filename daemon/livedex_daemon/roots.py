@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from livedex_daemon.backlog import is_within
 from livedex_daemon.config import RootConfig
-from livedex_indexing.backend import RootRow
-from livedex_indexing.ignore import RuleTree
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import RootRow
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
 Watching = Literal["native", "polling", "mixed", "none"]

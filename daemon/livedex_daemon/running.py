@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedex_daemon.backlog import Key
 from livedex_daemon.tally import Tally
-from livedex_indexing.paths_text import display_path, path_fields
+from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc.server import Call
 
 if TYPE_CHECKING:

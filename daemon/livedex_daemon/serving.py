@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import apsw
 
-from livedex_indexing import glance
-from livedex_indexing.backend import Counts
-from livedex_indexing.readpool import ReadPool
-from livedex_indexing.search import Searcher
+from livedex_indexing.model import Counts
+from livedex_indexing.search.searcher import Searcher
+from livedex_indexing.store import counts
+from livedex_indexing.store.read_pool import ReadPool
 from livedex_ipc.errors import Unavailable
 
 
@@ -43,15 +43,15 @@ class Serving:
     def has_content(self, content_hash: bytes, signature: bytes) -> bool:
         """False also where the index cannot say: then the text is cut once more, which is never wrong."""
         try:
-            return glance.has_content(self.side.readers, content_hash, signature)
+            return counts.has_content(self.side.readers, content_hash, signature)
         except (Unavailable, apsw.Error):
             return False
 
     def counts(self) -> Counts:
-        return glance.counts(self.side.readers)
+        return counts.counts(self.side.readers)
 
     def chunks_of(self, root_ids: Iterable[int]) -> int:
-        return glance.chunks_of(self.side.readers, root_ids)
+        return counts.chunks_of(self.side.readers, root_ids)
 
     def release_memory(self) -> None:
         self.side.readers.release_memory()

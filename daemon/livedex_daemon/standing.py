@@ -21,11 +21,11 @@ from livedex_daemon.serving import Serving, Side
 from livedex_daemon.subscription import Dirty, Subscription
 from livedex_daemon.telling import Look, Looks, Telling
 from livedex_daemon.told import Entry, Told
-from livedex_indexing.hits import Style
-from livedex_indexing.live import LiveFiles
-from livedex_indexing.readpool import Reader
-from livedex_indexing.standing import FileKey, Found, StandingQuery, parts_of_all
-from livedex_indexing.standing_hits import StandingHits
+from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.search.standing_hits import StandingHits
+from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery, parts_of_all
+from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.errors import Cancelled, LivedexError, NotFound, Unavailable
 from livedex_ipc.server import Call
 

@@ -15,9 +15,9 @@ from livedex_daemon.precedence import Precedence
 from livedex_daemon.reconcile import is_settled
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.walk import Changes, bare_row
-from livedex_indexing.backend import ChunkedContent, FileRow
-from livedex_indexing.marks import Marks
-from livedex_indexing.sqlite import Store
+from livedex_indexing.model import ChunkedContent, FileRow
+from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from livedex_daemon.answering import Answering
-from livedex_indexing.hits import Style
-from livedex_indexing.standing import standing_query
+from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.search.standing_query import standing_query
 from livedex_ipc.server import Call, Handler
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from livedex_indexing.hits import Style
-from livedex_indexing.standing import FileKey, StandingQuery
+from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.search.standing_query import FileKey, StandingQuery
 from livedex_ipc.server import Call
 
 MOST_FILES: Final = 20_000  # about 4 MB

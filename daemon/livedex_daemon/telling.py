@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from livedex_daemon.subscription import Dirty, Subscription
 from livedex_daemon.told import Entry, Told
-from livedex_indexing.live import LiveFiles
-from livedex_indexing.readpool import Reader
-from livedex_indexing.standing import FileKey, Found, Part, part_of, parts_of_all
-from livedex_indexing.standing_hits import StandingHits, removed_hit
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.search.standing_hits import StandingHits, removed_hit
+from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of, parts_of_all
+from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import wire
 
 MESSAGE_CHARS: Final = 1 << 20  # about so much is told at once; the rest follows in the next round

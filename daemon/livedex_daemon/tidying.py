@@ -19,7 +19,7 @@ from livedex_daemon.pool import Pool
 from livedex_daemon.precedence import Precedence
 from livedex_daemon.serving import Serving
 from livedex_daemon.worker import Worker
-from livedex_indexing.sqlite import KEEP_S
+from livedex_indexing.store.index_store import KEEP_S
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from livedex_indexing.standing import FileKey, Found
+from livedex_indexing.search.standing_query import FileKey, Found
 
 _CACHE_KIB: Final = 2_048
 _PLACE: Final = struct.Struct("<BQQQ")

@@ -15,12 +15,13 @@ from typing import NamedTuple, Protocol
 from livedex_daemon.backlog import SETTLE_S, Entry, Key, is_within
 from livedex_daemon.reconcile import READ, Keep, Read, decide, is_settled
 from livedex_daemon.roots import Root
-from livedex_indexing import plan, tree
-from livedex_indexing.backend import FileRow, FileState, Held, Stat
-from livedex_indexing.ignore import RULE_NAMES
-from livedex_indexing.mounts import mount_kind
-from livedex_indexing.plan import ChunkSettings
-from livedex_indexing.tree import Denied, Missing, ReadFailed
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.disk import tree
+from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
+from livedex_indexing.ignore.rules import RULE_NAMES
+from livedex_indexing.model import FileRow, FileState, Held, Stat
 
 NOTHING = FileState(0, 0, 0, 0)
 AT_ONCE = 30_000  # rows of a root that are fetched in one go; of a larger one they are fetched folder by folder
@@ -61,7 +62,7 @@ class _PlanCheck:
         kind = dot + suffix if stem and b"." not in stem else name
         possible = self._possible.get(kind)
         if possible is None:
-            possible = self._possible[kind] = plan.possible(name, self._settings)
+            possible = self._possible[kind] = chunk_plan.possible(name, self._settings)
         return row.signature in possible
 
 

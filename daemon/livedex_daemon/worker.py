@@ -24,9 +24,9 @@ from livedex_daemon.rebuilding import Rebuilder
 from livedex_daemon.roots import Root, RootTable
 from livedex_daemon.storing import Storing
 from livedex_daemon.walk import Changes
-from livedex_indexing.backend import ChunkedContent
-from livedex_indexing.database import translated
-from livedex_indexing.sqlite import IndexDamaged, IndexUnwritable, Store
+from livedex_indexing.model import ChunkedContent
+from livedex_indexing.store.database import translated
+from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from livedex_daemon import config, config_schema, config_values
 from livedex_daemon.config import Config
 from livedex_daemon.config_template import template
-from livedex_indexing import plan
+from livedex_indexing.chunk import chunk_plan
 from livedex_ipc.errors import ConfigInvalid
 
 NOBODY = 65534
@@ -297,4 +297,4 @@ def test_template_means_the_defaults_also_uncommented() -> None:
 
 
 def test_pipelines_are_those_that_there_are() -> None:
-    assert plan.PIPELINES == config_values.PIPELINES
+    assert chunk_plan.PIPELINES == config_values.PIPELINES

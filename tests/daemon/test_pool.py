@@ -17,12 +17,12 @@ from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Sk
 from livedex_daemon.precedence import Precedence
 from livedex_daemon.roots import Root
 from livedex_daemon.walk import Policy, Work
-from livedex_indexing import plan
-from livedex_indexing.backend import ChunkedContent, RootRow
-from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
-from livedex_indexing.ignore import RuleTree
-from livedex_indexing.marks import Marks
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import ChunkedContent, RootRow
+from livedex_indexing.store.forgotten_files import Marks
 from support import wait_until
 
 POLICY = Policy(ChunkSettings(), 1 << 20, True)
@@ -235,7 +235,7 @@ def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhil
     pool = make(known)
     pool.submit(works(root, "a.txt"), bulk=False)
     outcome = outcomes(pool, 1)["a.txt"]
-    assert outcome.plan == plan.choose(b"a.txt", b"line", POLICY.chunking)
+    assert outcome.plan == chunk_plan.choose(b"a.txt", b"line", POLICY.chunking)
     assert isinstance(outcome.result, ChunkedContent)
     assert len(outcome.result.chunks) < 10, "cut by the settings that were in force when it was signed"
 

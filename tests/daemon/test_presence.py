@@ -14,8 +14,8 @@ from livedex_daemon.backlog import Backlog
 from livedex_daemon.config import RootConfig
 from livedex_daemon.presence import Presence
 from livedex_daemon.roots import Root, RootState
-from livedex_indexing.backend import RootRow
-from livedex_indexing.ignore import RuleTree
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import RootRow
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from livedex_daemon.config import RootConfig
 from livedex_daemon.roots import Root, RootTable, resolve
-from livedex_indexing.backend import RootRow
-from livedex_indexing.ignore import RuleTree
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import RootRow
 
 
 def root(number: int, path: bytes) -> Root:

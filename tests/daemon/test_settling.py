@@ -15,7 +15,7 @@ from livedex_daemon.backlog import Backlog, Entry
 from livedex_daemon.pool import Failed, Gone, Known, Outcome, Skipped
 from livedex_daemon.walk import Changes, TreeWalk, Work
 from livedex_daemon.worker import Worker
-from livedex_indexing.backend import FileState, Stat
+from livedex_indexing.model import FileState, Stat
 from support import Tree
 
 HELD = SimpleNamespace(state=FileState(9, 1, 1, 1))

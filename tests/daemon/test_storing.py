@@ -13,8 +13,8 @@ from livedex_daemon.precedence import Precedence
 from livedex_daemon.roots import RootTable
 from livedex_daemon.storing import Storing
 from livedex_daemon.walk import Changes
-from livedex_indexing.backend import FileRow, FileState
-from livedex_indexing.sqlite import IndexUnwritable, Store
+from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 STATE = FileState(1, 2, 3, 4)
 

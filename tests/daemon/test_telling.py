@@ -19,8 +19,8 @@ from livedex_daemon import telling as tellings
 from livedex_daemon.subscription import Dirty, Subscription
 from livedex_daemon.telling import Looks, Telling
 from livedex_daemon.told import Entry, Told
-from livedex_indexing.hits import Style
-from livedex_indexing.standing import FileKey, standing_query
+from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.search.standing_query import FileKey, standing_query
 
 QUERIES = ("alpha", "alpha beta", '"alpha beta"', "alpha -gamma", "beta path:sub", "")
 

@@ -13,9 +13,9 @@ from livedex_daemon.backlog import Entry
 from livedex_daemon.config import RootConfig
 from livedex_daemon.roots import Root
 from livedex_daemon.walk import Changes, Policy, TreeWalk
-from livedex_indexing.backend import RootRow
-from livedex_indexing.ignore import RuleTree
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import RootRow
 
 POLICY = Policy(ChunkSettings(), 1 << 20, True)
 

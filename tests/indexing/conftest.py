@@ -11,8 +11,8 @@ import pytest
 
 from indexed import Indexed
 from judging import Rules
-from livedex_indexing import beneath
-from livedex_indexing.ignore import RuleTree
+from livedex_indexing.disk import beneath
+from livedex_indexing.ignore.rules import RuleTree
 from support import Tree
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from indexed import Indexed
-from livedex_indexing import holding, live, search, spans, weighing
-from livedex_indexing.readpool import Reader
+from livedex_indexing.hits import live_files
+from livedex_indexing.rank import features, phrase_filter, spans
+from livedex_indexing.search import searcher
+from livedex_indexing.store.read_pool import Reader
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def test_a_phrase_of_signs_is_read_from_the_files(index: Indexed) -> None:
 
 
 def test_a_common_phrase_is_checked_in_one_pass(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "ONE_BY_ONE", 5)
+    monkeypatch.setattr(phrase_filter, "ONE_BY_ONE", 5)
     for number in range(40):
         index.write(f"root/f{number:02}.txt", "filler line\n" * 25 + f"red fox{'es' * (number % 2)} {number}\n")
     expected = {f"f{number:02}.txt" for number in range(0, 40, 2)}
@@ -151,8 +153,8 @@ def test_large_files_are_read_in_parts(index: Indexed, monkeypatch: pytest.Monke
     whole = [index.search(query, context_lines=context) for query, context in asked]
     assert all(whole)
     for part_from, margin in ((0, 0), (0, 64), (0, 4096)):
-        monkeypatch.setattr(live, "PART_FROM", part_from)
-        monkeypatch.setattr(live, "MARGIN", margin)
+        monkeypatch.setattr(live_files, "PART_FROM", part_from)
+        monkeypatch.setattr(live_files, "MARGIN", margin)
         assert [index.search(query, context_lines=context) for query, context in asked] == whole
 
 
@@ -162,7 +164,7 @@ def test_files_that_failed_are_told(index: Indexed) -> None:
     with index.store.transaction():
         index.store.put_files([row, row._replace(path=b"b.txt")])
     assert index.ask("walrus").failed == 2
-    plan = index.store._db.execute(f"EXPLAIN QUERY PLAN {search._FAILED}").fetchall()
+    plan = index.store._db.execute(f"EXPLAIN QUERY PLAN {searcher._FAILED}").fetchall()
     assert any("files_failed" in str(step[3]) for step in plan), plan
     index.store.set_root(row.root_id, missing_since=1.0)
     assert index.ask("walrus").failed == 0
@@ -179,14 +181,14 @@ def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.Mo
     rows = Reader.rows
 
     def recorded(reader: Reader, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        if sql == weighing._IN_SPANS:
+        if sql == features._IN_SPANS:
             asked.append(len(json.loads(values[0])))
         return rows(reader, sql, values)
 
     index.write("root/a.txt", "the walrus tusk\n")
     index.write("root/b.txt", "the walrus tusk again\n")
     monkeypatch.setattr(spans, "_ROW_US", 1e9)
-    monkeypatch.setattr(weighing, "_LED_WORD_US", 1e9)
+    monkeypatch.setattr(features, "_LED_WORD_US", 1e9)
     monkeypatch.setattr(Reader, "rows", recorded)
     assert index.found("tusk walrus") == ["a.txt", "b.txt"]
     assert index.found("tusk wal*") == ["a.txt", "b.txt"]

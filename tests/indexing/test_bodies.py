@@ -9,10 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node
 
-from livedex_indexing.bodies import insides
-from livedex_indexing.components import SyntaxChunker
-from livedex_indexing.symbols import definitions
-from livedex_indexing.syntax import Limits, cut, glue_kinds, parse
+from livedex_indexing.chunk.components import SyntaxChunker
+from livedex_indexing.chunk.elision import insides
+from livedex_indexing.chunk.symbols import definitions
+from livedex_indexing.chunk.syntax_chunker import Limits, cut, glue_kinds, parse
 
 STATEMENTS = "\tcall(one, two);\n" * 6
 DEEPER = STATEMENTS.replace("\t", "\t\t")

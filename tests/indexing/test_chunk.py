@@ -6,10 +6,10 @@ import codecs
 
 import pytest
 
-from livedex_indexing.backend import ChunkedContent
-from livedex_indexing.chunk import chunk_content
-from livedex_indexing.parse import decode_slice
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.chunk.chunker import chunk_content
+from livedex_indexing.model import ChunkedContent
+from livedex_indexing.text.decoder import decode_slice
 
 SETTINGS = ChunkSettings()
 SMALL = ChunkSettings(chunk_size=200, overlap=20)

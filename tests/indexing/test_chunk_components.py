@@ -9,12 +9,12 @@ from chonkie import OverlapRefinery, Pipeline, RecursiveChunker, TextChef, Token
 from chonkie.types import Chunk as Piece
 from chonkie.types import Document
 
-from livedex_indexing.backend import ChunkedContent
-from livedex_indexing.chunk import Chunker, Pipelines
-from livedex_indexing.components import BlockChef, BlockDocument, ContextRefinery, SyntaxChunker
-from livedex_indexing.plan import ChunkSettings, choose
-from livedex_indexing.recursive import TextChunker
-from livedex_indexing.tiling import tile
+from livedex_indexing.chunk.chunk_plan import ChunkSettings, choose
+from livedex_indexing.chunk.chunker import Chunker, Pipelines
+from livedex_indexing.chunk.components import BlockChef, BlockDocument, ContextRefinery, SyntaxChunker
+from livedex_indexing.chunk.recursive_chunker import TextChunker
+from livedex_indexing.chunk.tiling import tile
+from livedex_indexing.model import ChunkedContent
 
 MARKDOWN = (
     "# Top\n\nWords é here. "

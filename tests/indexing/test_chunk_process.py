@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from livedex_indexing import chunk_process
-from livedex_indexing.backend import ChunkedContent
-from livedex_indexing.chunk import chunk_content
-from livedex_indexing.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk import chunk_process
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.chunk.chunker import chunk_content
+from livedex_indexing.model import ChunkedContent
 from support import wait_until
 
 SETTINGS = ChunkSettings()
@@ -180,8 +180,8 @@ def test_modules_in_the_working_folder_are_not_loaded(
 
 def test_it_ends_with_its_parent() -> None:
     code = """import os, sys
-from livedex_indexing.chunk_process import ChunkJob, ChunkProcess
-from livedex_indexing.plan import ChunkSettings
+from livedex_indexing.chunk.chunk_process import ChunkJob, ChunkProcess
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
 process = ChunkProcess()
 process.chunk([ChunkJob(b"a.txt", b"x", ChunkSettings())], 60)
 print(process.pid, flush=True)

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from livedex_indexing import syntax
-from livedex_indexing.components import SyntaxChunker
-from livedex_indexing.depth import bracket_depth
-from livedex_indexing.grammars import DISTRIBUTIONS, grammar
-from livedex_indexing.symbols import definitions
-from livedex_indexing.terms import hidden_words, mixed_case_parts, name_words
+from livedex_indexing.chunk import syntax_chunker
+from livedex_indexing.chunk.components import SyntaxChunker
+from livedex_indexing.chunk.grammars import DISTRIBUTIONS, grammar
+from livedex_indexing.chunk.nesting_depth import bracket_depth
+from livedex_indexing.chunk.symbols import definitions
+from livedex_indexing.text.terms import hidden_words, mixed_case_parts, name_words
 
 NAMES = {
     "c": (
@@ -59,7 +59,7 @@ NAMES = {
 def test_definitions_have_qualified_names(language: str) -> None:
     source, names = NAMES[language]
     data = source.encode()
-    tree = syntax.parse(language, data, syntax.Limits())
+    tree = syntax_chunker.parse(language, data, syntax_chunker.Limits())
     found = definitions(language, tree.root_node, data)
     assert [one.name for one in found] == names.split(" ")
     assert [one.start for one in found] == sorted(one.start for one in found)
@@ -67,7 +67,7 @@ def test_definitions_have_qualified_names(language: str) -> None:
 
 def test_a_comment_belongs_to_what_it_describes() -> None:
     data = b"int a;\n/* one */\n/* two */\nint f(void) { return 1; }\n"
-    (found,) = definitions("c", syntax.parse("c", data, syntax.Limits()).root_node, data)
+    (found,) = definitions("c", syntax_chunker.parse("c", data, syntax_chunker.Limits()).root_node, data)
     assert data[found.start :].startswith(b"/* one */")
 
 
@@ -156,7 +156,7 @@ def test_a_limit_chooses_the_simpler_chunker(language: str | None, source: str, 
 
 
 def test_limits_count_nodes_too() -> None:
-    chunker = SyntaxChunker("python", limits=syntax.Limits(max_nodes=10))
+    chunker = SyntaxChunker("python", limits=syntax_chunker.Limits(max_nodes=10))
     assert chunker.chunk(functions(3))[0].metadata["fallback"] == "nodes"
     assert "fallback" not in SyntaxChunker("python").chunk(functions(3))[0].metadata
 

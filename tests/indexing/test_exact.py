@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from indexed import Indexed
-from livedex_indexing.expression import BadPattern
+from livedex_indexing.lines.expression import BadPattern
 from livedex_ipc.errors import Cancelled
 
 

@@ -7,7 +7,7 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.expression import BadPattern, Piece, literal, read
+from livedex_indexing.lines.expression import BadPattern, Piece, literal, read
 
 PIECES = (
     *"abAB01_ .-^$|()[]{}*+?\\,:=<>PQEpdDsSwWbBzn,ié", "\u212a", "\\d", "\\w", "\\s", "\\S", "\\W", "[a-c]", "[^x]",

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexed import Indexed
-from livedex_indexing import facets
-from livedex_indexing.readpool import DeadlinePassed
+from livedex_indexing.rank import facets
+from livedex_indexing.store.read_pool import DeadlinePassed
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_filters_and_phrases_count(index: Indexed) -> None:
 
 
 def test_more_than_ranking_looks_at(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 5)
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 5)
     for number in range(60):
         index.write(f"root/f{number}.py", f"walrus number{number}\n")
     assert index.ask("walrus", facets=["languages"]).extras["facets"] == {"languages": {"python": 60}}

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from indexed import Indexed
-from livedex_indexing.backend import FileRow, FileState
-from livedex_indexing.files import find_row, list_files, retrieve
+from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.search.listing import find_row, list_files, retrieve
 from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots
 
 
@@ -121,7 +121,7 @@ def test_chunks_in_other_encodings(index: Indexed, encoding: str) -> None:
 
 
 def test_chunks_of_a_file_with_bytes_of_no_character(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livedex_indexing.parse.detect", lambda data: None)
+    monkeypatch.setattr("livedex_indexing.text.decoder.detect", lambda data: None)
     data = b"".join(b"caf\xe9 \x81\x8d %d walrus\n" % number for number in range(40))
     index.write("one/t.txt", data)
     found = chunks(index, "one/t.txt")

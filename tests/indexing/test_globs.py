@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livedex_indexing.globs import BadGlob, GlobFilter, PathTerm
+from livedex_indexing.ignore.globs import BadGlob, GlobFilter, PathTerm
 from support import Tree
 
 FILES = [

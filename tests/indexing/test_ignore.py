@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from judging import Rules, shut_out, why
-from livedex_indexing.ignore import Verdict, is_mark, is_rule_file
+from livedex_indexing.ignore.rules import Verdict, is_mark, is_rule_file
 from support import Tree
 
 # --- rank ---

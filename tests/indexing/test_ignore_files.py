@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from judging import Rules, shut_out
-from livedex_indexing import ignore, outside
-from livedex_indexing import tree as files
-from livedex_indexing.outside import UNREADABLE
+from livedex_indexing.disk import tree as files
+from livedex_indexing.ignore import external_files
+from livedex_indexing.ignore import rules as ignore_rules
+from livedex_indexing.ignore.external_files import UNREADABLE
 from support import Tree
 
 # --- ignore files that are something else ---
@@ -78,7 +79,7 @@ def test_any_bytes_are_an_ignore_file(tree: Tree, rules: Rules) -> None:
 def test_an_endless_ignore_file_counts_at_its_beginning(
     tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ignore, "MAX_IGNORE_FILE", 1 << 20)
+    monkeypatch.setattr(ignore_rules, "MAX_IGNORE_FILE", 1 << 20)
     path = tree.write(".gitignore", b"first\n" + b"#" * (1 << 20) + b"\nsecond\n")
     given = rules()
     assert shut_out(given, "first", "second") == ["first"]
@@ -92,7 +93,7 @@ def test_an_endless_ignore_file_counts_at_its_beginning(
 def test_a_hostile_checkout_cannot_make_us_remember_without_end(
     tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ignore, "MAX_HELD", 250)
+    monkeypatch.setattr(ignore_rules, "MAX_HELD", 250)
     for number in range(5):
         tree.write(f"{number}/.gitignore", "".join(f"n{line}\n" for line in range(100)))
     given = rules()
@@ -121,7 +122,7 @@ def test_a_pipe_that_takes_the_place_of_the_user_s_file_does_not_count(
     os.mkfifo(pipe)
     real = os.stat
     monkeypatch.setattr(os, "stat", lambda path, **options: real(regular, **options))
-    assert outside.users_lines(os.fsencode(pipe), 99).fault == outside.NOT_REGULAR
+    assert external_files.users_lines(os.fsencode(pipe), 99).fault == external_files.NOT_REGULAR
 
 
 # --- change ---
@@ -232,7 +233,7 @@ def test_a_repository_that_appears_above_the_root_is_noticed(tree: Tree, rules: 
 def test_forgetting_for_want_of_room_changes_no_answer(
     tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ignore, "_MAX_CACHED", 3)
+    monkeypatch.setattr(ignore_rules, "_MAX_CACHED", 3)
     for number in range(10):
         tree.write(f"{number}/.gitignore", f"x{number}\n")
     given = rules()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from judging import Rules, shut_out, why
-from livedex_indexing.gitconfig import user_excludes
-from livedex_indexing.ignore import RuleTree
+from livedex_indexing.ignore.git_config import user_excludes
+from livedex_indexing.ignore.rules import RuleTree
 from support import Tree
 
 # --- work trees ---

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.lexicon import names_for
+from livedex_indexing.rank.synonyms import names_for
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing import frontmatter
-from livedex_indexing.markdown import Block, Heading, blocks
+from livedex_indexing.chunk import frontmatter
+from livedex_indexing.chunk.markdown import Block, Heading, blocks
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

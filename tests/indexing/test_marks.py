@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from livedex_indexing.marks import Marks, MarksUnusable
+from livedex_indexing.store.forgotten_files import Marks, MarksUnusable
 
 ONE, TWO = b"1" * 16, b"2" * 16
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from livedex_indexing import mounts
+from livedex_indexing.disk import mounts
 
 MOUNTINFO = b"""\
 22 1 8:1 / / rw - ext4 /dev/sda1 rw

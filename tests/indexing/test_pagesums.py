@@ -11,8 +11,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from livedex_indexing import pagesums
-from livedex_indexing.sqlite import IndexUnwritable, Store
+from livedex_indexing.store import page_checksums
+from livedex_indexing.store.index_store import IndexUnwritable, Store
 from support import wait_until
 
 
@@ -39,8 +39,8 @@ def counting() -> Iterator[Callable[[], int]]:
 def test_others_go_on_while_the_writer_waits_for_a_lock() -> None:
     with counting() as done:
         before = done()
-        assert apsw.VFS.xSleep(pagesums._registered, 1) >= 1, "the one of SQLite, which holds the interpreter"
-        assert pagesums._registered.xSleep(300_000) == 300_000
+        assert apsw.VFS.xSleep(page_checksums._registered, 1) >= 1, "the one of SQLite, which holds the interpreter"
+        assert page_checksums._registered.xSleep(300_000) == 300_000
         assert done() > before + 2
 
 
@@ -57,7 +57,7 @@ def test_others_go_on_while_the_disk_syncs(tmp_path: Path, monkeypatch: pytest.M
             os.fsync(descriptor)
             passed.append(descriptor)
 
-        monkeypatch.setattr(pagesums, "_sync", slow)
+        monkeypatch.setattr(page_checksums, "_sync", slow)
         assert store.checkpoint()
         assert len(passed) == 2, "the log, then the file"
 
@@ -75,7 +75,7 @@ def test_a_sync_that_failed_is_remembered_until_there_is_a_new_file(
         store.put_root(b"/r", 1, 1)
         assert store.loss() is None
         with monkeypatch.context() as patch:
-            patch.setattr(pagesums, "_sync", fail)
+            patch.setattr(page_checksums, "_sync", fail)
             with pytest.raises(IndexUnwritable):
                 store.checkpoint()
             with pytest.raises(IndexUnwritable):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.expression import BadPattern
-from livedex_indexing.pattern import Line, Pattern
+from livedex_indexing.lines.expression import BadPattern
+from livedex_indexing.lines.line_pattern import Line, Pattern
 
 
 def found(pattern: str, text: bytes, *, exact: bool = False, reach: int = 1000) -> list[Line]:

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from livedex_indexing import plan
-from livedex_indexing.plan import ChunkSettings, choose, possible
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings, choose, possible
 
 DEFAULT = ChunkSettings()
 
@@ -68,8 +68,8 @@ def test_a_header_is_cpp_when_it_opens_a_class() -> None:
 
 
 def test_only_the_head_counts() -> None:
-    late = b" " * plan.HEAD_BYTES + b"\nclass X {\n"
-    assert choose(b"a.h", late, DEFAULT) == choose(b"a.h", late[: plan.HEAD_BYTES], DEFAULT)
+    late = b" " * chunk_plan.HEAD_BYTES + b"\nclass X {\n"
+    assert choose(b"a.h", late, DEFAULT) == choose(b"a.h", late[: chunk_plan.HEAD_BYTES], DEFAULT)
 
 
 def test_a_suffix_can_be_given_another_pipeline() -> None:
@@ -90,11 +90,11 @@ def test_the_signature_depends_on_what_the_pipeline_uses(monkeypatch: pytest.Mon
         assert all(choose(name, b"", other).signature != before[name] for name in names)
 
     def changed(**component: int) -> set[bytes]:
-        plan._cached_plan.cache_clear()
+        chunk_plan._cached_plan.cache_clear()
         with monkeypatch.context() as patch:
-            patch.setattr(plan, "_COMPONENTS", {**plan._COMPONENTS, **component})
+            patch.setattr(chunk_plan, "_COMPONENTS", {**chunk_plan._COMPONENTS, **component})
             after = {name: choose(name, b"", DEFAULT).signature for name in names}
-        plan._cached_plan.cache_clear()
+        chunk_plan._cached_plan.cache_clear()
         return {name for name in names if after[name] != before[name]}
 
     assert changed(markdown=99) == {b"a.md"}
@@ -103,11 +103,11 @@ def test_the_signature_depends_on_what_the_pipeline_uses(monkeypatch: pytest.Mon
 
 def test_a_new_grammar_changes_its_language_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: choose(name, b"", DEFAULT).signature for name in (b"a.c", b"a.py", b"a.md")}
-    real = plan._version
-    monkeypatch.setattr(plan, "_version", lambda name: "9" if name == "tree-sitter-c" else real(name))
-    plan._cached_plan.cache_clear()
+    real = chunk_plan._version
+    monkeypatch.setattr(chunk_plan, "_version", lambda name: "9" if name == "tree-sitter-c" else real(name))
+    chunk_plan._cached_plan.cache_clear()
     after = {name: choose(name, b"", DEFAULT).signature for name in before}
-    plan._cached_plan.cache_clear()
+    chunk_plan._cached_plan.cache_clear()
     assert [name for name in before if before[name] != after[name]] == [b"a.c"]
 
 

@@ -7,11 +7,11 @@ import random
 import pytest
 
 from indexed import Indexed
-from livedex_indexing import postings
-from livedex_indexing.asked import Unit, WordCounts, any_of, ask
-from livedex_indexing.backend import Query
-from livedex_indexing.filters import admit, build
-from livedex_indexing.readpool import Reader
+from livedex_indexing.model import Query
+from livedex_indexing.query.filters import admit, build
+from livedex_indexing.query.query_compiler import Unit, WordCounts, any_of, ask
+from livedex_indexing.rank import postings
+from livedex_indexing.store.read_pool import Reader
 
 BEST = 10
 QUERY = "quokka okapi lemur river meadow"

@@ -14,10 +14,10 @@ import pytest
 
 from damages import DAMAGES
 from indexed import LANGUAGES, Indexed, chunked
-from livedex_indexing import glance, pagesums
-from livedex_indexing.database import APPLICATION_ID, SCHEMA_VERSION
-from livedex_indexing.proof import Proof
-from livedex_indexing.sqlite import IndexDamaged, Store
+from livedex_indexing.store import counts, page_checksums
+from livedex_indexing.store.database import APPLICATION_ID, SCHEMA_VERSION
+from livedex_indexing.store.index_store import IndexDamaged, Store
+from livedex_indexing.store.row_verifier import Proof
 
 FILES = 12
 
@@ -43,7 +43,7 @@ def tool(index: Indexed, *statements: str) -> int:
 
 def faults(index: Indexed) -> list[str]:
     """What the checks of the file and the proof of each of its contents tell."""
-    said = glance.faults(index.pool)
+    said = counts.faults(index.pool)
     proof = Proof()
     root = index.folder / "root"
     try:
@@ -94,7 +94,7 @@ def test_a_changed_byte_is_found_wherever_it_is(index: Indexed) -> None:
         with open(index.database, "r+b", buffering=0) as file:
             before = os.pread(file.fileno(), 1, at)
             os.pwrite(file.fileno(), bytes([before[0] ^ 1 << chance.randrange(8)]), at)
-            assert index.store.damaged_pages(1, index.store.pages()) == [at // pagesums.PAGE_BYTES + 1]
+            assert index.store.damaged_pages(1, index.store.pages()) == [at // page_checksums.PAGE_BYTES + 1]
             os.pwrite(file.fileno(), before, at)
     assert index.store.damaged_pages(1, index.store.pages()) == []
 
@@ -102,8 +102,8 @@ def test_a_changed_byte_is_found_wherever_it_is(index: Indexed) -> None:
 def test_a_page_written_in_another_place_is_found(index: Indexed) -> None:
     assert index.store.checkpoint()
     with open(index.database, "r+b", buffering=0) as file:
-        page = os.pread(file.fileno(), pagesums.PAGE_BYTES, 2 * pagesums.PAGE_BYTES)
-        os.pwrite(file.fileno(), page, 4 * pagesums.PAGE_BYTES)
+        page = os.pread(file.fileno(), page_checksums.PAGE_BYTES, 2 * page_checksums.PAGE_BYTES)
+        os.pwrite(file.fileno(), page, 4 * page_checksums.PAGE_BYTES)
     assert index.store.damaged_pages(1, 100) == [5]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexed import Indexed
-from livedex_indexing.properties import PRESENT, TAGS, Row, rows_of
+from livedex_indexing.store.properties import PRESENT, TAGS, Row, rows_of
 
 
 @pytest.fixture(scope="module")

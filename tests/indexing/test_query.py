@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.backend import Term
-from livedex_indexing.query import QUERY_BYTES, Parsed, is_phrase, is_prefix, parse
+from livedex_indexing.model import Term
+from livedex_indexing.query.query_parser import QUERY_BYTES, Parsed, is_phrase, is_prefix, parse
 
 
 def parsed(

@@ -9,9 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.asked import idf_of
-from livedex_indexing.rank import DAMPING, FIRST, K1, PER_FILE, WEIGHTS, B, Copy, Placed, arrange, rank_files, spread
-from livedex_indexing.weighing import Weighed, Weighing
+from livedex_indexing.query.query_compiler import idf_of
+from livedex_indexing.rank.features import Weighed, Weighing
+from livedex_indexing.rank.score import (
+    DAMPING,
+    FIRST,
+    K1,
+    PER_FILE,
+    WEIGHTS,
+    B,
+    Copy,
+    Placed,
+    arrange,
+    rank_files,
+    spread,
+)
 
 SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
 USUAL = 100  # words of a chunk: as many as they have on average, so that length says nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.recursive import TextChunker
+from livedex_indexing.chunk.recursive_chunker import TextChunker
 
 SIZE = 256
 

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from indexed import LINES, Indexed
-from livedex_indexing.rank import WEIGHTS
+from livedex_indexing.rank.score import WEIGHTS
 from livedex_ipc.errors import Cancelled
 
 
@@ -77,8 +77,8 @@ def test_pages_fit_together(index: Indexed) -> None:
 
 
 def test_matches_past_the_ranked_ones_can_be_paged_to(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 5)
-    monkeypatch.setattr("livedex_indexing.matching.BY_PATH", 3)
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 5)
+    monkeypatch.setattr("livedex_indexing.rank.results.BY_PATH", 3)
     for number in range(30):
         index.write(f"root/f{number:02}.txt", f"walrus number{number}\n")
         index.write(f"root/walrus{number:02}.txt", f"other{number}\n")
@@ -113,8 +113,8 @@ def test_the_deadline_serves_what_was_found(index: Indexed, monkeypatch: pytest.
     for number in range(5):
         index.write(f"root/f{number}.txt", f"walrus {number}\n")
     late = iter([False, True])
-    monkeypatch.setattr("livedex_indexing.readpool.Reader.late", lambda reader: next(late, True))
-    monkeypatch.setattr("livedex_indexing.readpool.Reader._ended", lambda reader: False)
+    monkeypatch.setattr("livedex_indexing.store.read_pool.Reader.late", lambda reader: next(late, True))
+    monkeypatch.setattr("livedex_indexing.store.read_pool.Reader._ended", lambda reader: False)
     answer = index.ask("walrus")
     assert (len(answer.hits), answer.next_offset) == (2, 2)
     assert [warning["code"] for warning in answer.warnings] == ["query_deadline"]
@@ -244,9 +244,9 @@ def test_the_chunks_of_files_found_by_their_path_may_all_be_looked_into(
     for number in range(20):
         index.write(f"root/walrus{number:02}.txt", f"filler {number}\n" * LINES * 8 + "walruses\n")
         index.write(f"root/other{number:02}.txt", f"walrus walrus {number}\n")
-    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 10)
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 10)
     answers = [index.search("walrus*", limit=100, explain=True)]
-    monkeypatch.setattr("livedex_indexing.matching._ALL_CHUNKS", 0)
+    monkeypatch.setattr("livedex_indexing.rank.results._ALL_CHUNKS", 0)
     answers.append(index.search("walrus*", limit=100, explain=True))
     assert answers[0] == answers[1]
     assert any(hit["score"] and "walruses" in hit["snippet"] for hit in answers[0])

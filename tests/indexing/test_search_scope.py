@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from indexed import Indexed
-from livedex_indexing.readpool import Reader
+from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.errors import InvalidParams, OutsideRoots
 
 
@@ -157,8 +157,8 @@ def test_no_filter_becomes_a_lookup_for_each_row(
 ) -> None:
     """A row id that reaches FTS5 as an equality makes it run the whole match once for each id of the set."""
     if not small:
-        monkeypatch.setattr("livedex_indexing.filters.SMALL", 0)
-    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 1)  # else so few rows are not ranked beforehand
+        monkeypatch.setattr("livedex_indexing.query.filters.SMALL", 0)
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 1)  # else so few rows are not ranked beforehand
     statements: list[tuple[str, Any]] = []
     rows = Reader.rows
 
@@ -189,17 +189,17 @@ def test_no_filter_becomes_a_lookup_for_each_row(
 def test_the_best_rows_are_the_same_however_many_were_ranked_before_the_filter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: int
 ) -> None:
-    monkeypatch.setattr("livedex_indexing.postings.LIST_ROWS", 3)
-    monkeypatch.setattr("livedex_indexing.filters.FEW_FILES", 0)
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 3)
+    monkeypatch.setattr("livedex_indexing.query.filters.FEW_FILES", 0)
     with Indexed(tmp_path, ("one", "two")) as index:
         for number in range(12):
             index.write(f"{'one' if number % 3 else 'two'}/f{number}.txt", f"walrus {'tusk ' * number}\n")
             index.write(f"two/other{number}.txt", f"neither word {number}\n")
             index.write(f"one/other{number}.txt", f"nor here {number}\n")
         roots = [str(tmp_path / "two")]
-        monkeypatch.setattr("livedex_indexing.postings.AHEAD_ROWS", 0)  # the filter is asked of every row
+        monkeypatch.setattr("livedex_indexing.rank.postings.AHEAD_ROWS", 0)  # the filter is asked of every row
         wanted = index.search("walrus tusk", roots=roots)
-        monkeypatch.setattr("livedex_indexing.postings.AHEAD_ROWS", ahead)
+        monkeypatch.setattr("livedex_indexing.rank.postings.AHEAD_ROWS", ahead)
         assert index.search("walrus tusk", roots=roots) == wanted
         assert sorted(hit["relative_path"] for hit in wanted) == ["f0.txt", "f3.txt", "f6.txt", "f9.txt"]
         assert len({hit["score"] for hit in wanted}) == 4
@@ -216,7 +216,7 @@ def test_a_root_among_others_is_found_by_its_contents(index: Indexed, monkeypatc
         return rows(reader, sql, values)
 
     index.write("root/a.txt", "walrus tusk\n")
-    monkeypatch.setattr("livedex_indexing.filters.FEW_FILES", 0)
+    monkeypatch.setattr("livedex_indexing.query.filters.FEW_FILES", 0)
     monkeypatch.setattr(Reader, "rows", noted)
     assert len(index.search("walrus", roots=[str(index.folder / "root")], facets=["roots"])) == 1
     assert len([plan for plan in plans if plan.startswith("SEARCH d USING INDEX files_by_content")]) == 3
@@ -225,8 +225,8 @@ def test_a_root_among_others_is_found_by_its_contents(index: Indexed, monkeypatc
 def test_how_many_chunks_hold_a_common_word_is_kept_while_the_index_hardly_grows(
     index: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livedex_indexing.asked._MANY", 5)
-    monkeypatch.setattr("livedex_indexing.asked._SAME_SIZE", 0.3)
+    monkeypatch.setattr("livedex_indexing.query.query_compiler._MANY", 5)
+    monkeypatch.setattr("livedex_indexing.query.query_compiler._SAME_SIZE", 0.3)
     counted: list[str] = []
     one = Reader.one
 

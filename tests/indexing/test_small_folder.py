@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from indexed import SIGNATURE, Indexed, chunked
-from livedex_indexing.backend import FileRow, FileState
-from livedex_indexing.search import SearchAnswer
+from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.search.searcher import SearchAnswer
 
 FILES = 23_000
 FEW = 20

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.asked import Unit
-from livedex_indexing.hits import Lines, byte_length
-from livedex_indexing.marking import Marker, WrittenPhrase, merged
-from livedex_indexing.parse import decode_slice
-from livedex_indexing.runs import Runs, candidates, in_code_points
-from livedex_indexing.snippet import cut
+from livedex_indexing.hits.hit_builder import Lines, byte_length
+from livedex_indexing.hits.snippet import cut
+from livedex_indexing.query.highlight import Marker, WrittenPhrase, merged
+from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.text.decoder import decode_slice
+from livedex_indexing.text.tokens import Runs, candidates, in_code_points
 
 _DB = apsw.Connection(":memory:")
 _PORTER = _DB.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])

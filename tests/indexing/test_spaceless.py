@@ -7,10 +7,10 @@ import unicodedata
 import pytest
 
 from indexed import SIGNATURE, Indexed
-from livedex_indexing.backend import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState
-from livedex_indexing.live import LiveFiles
-from livedex_indexing.spaceless import as_asked, blanked, folded, spelled
-from livedex_indexing.standing import parts_of_all, standing_query
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState
+from livedex_indexing.search.standing_query import parts_of_all, standing_query
+from livedex_indexing.text.unsegmented import as_asked, blanked, folded, spelled
 
 FILES = {
     "root/chinese.md": "# 数据库配置\n\n如何配置数据库连接，Python是很好的语言。\n",

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from livedex_indexing.asked import Unit
-from livedex_indexing.spans import spans
+from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.rank.spans import spans
 
 LAST = 100_000
 

@@ -14,11 +14,11 @@ import apsw
 import pytest
 
 from indexed import SIGNATURE, chunked
-from livedex_indexing import upkeep
-from livedex_indexing.backend import FileRow, FileState, StatusCounts
-from livedex_indexing.database import IndexOlder
-from livedex_indexing.readpool import ReadPool
-from livedex_indexing.sqlite import IndexDamaged, IndexNewer, IndexUnwritable, Store
+from livedex_indexing.model import FileRow, FileState, StatusCounts
+from livedex_indexing.store import maintenance
+from livedex_indexing.store.database import IndexOlder
+from livedex_indexing.store.index_store import IndexDamaged, IndexNewer, IndexUnwritable, Store
+from livedex_indexing.store.read_pool import ReadPool
 
 STATE = FileState(5, 1_700_000_000_000_000_000, 1_700_000_000_000_000_001, 7)
 
@@ -196,7 +196,7 @@ def test_what_is_forgotten_while_all_is_merged_does_not_stay_in_what_is_merged(
     rig: Rig, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A merge goes in steps, and what goes between two of them may be written already."""
-    monkeypatch.setattr(upkeep, "_MERGE_PAGES", 10)
+    monkeypatch.setattr(maintenance, "_MERGE_PAGES", 10)
     for number in range(20):
         rig.put(b"keep/%d" % number, " ".join(f"word{number}x{place}" for place in range(3_000)))
     for canary in ("bqjxkvbw", "dqjxkvbw"):

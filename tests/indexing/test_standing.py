@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from indexed import LINES, Indexed
-from livedex_indexing.hits import Style
-from livedex_indexing.live import LiveFiles
-from livedex_indexing.standing import FileKey, part_of, parts_of_all, standing_query
-from livedex_indexing.standing_hits import StandingHits
+from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.search.standing_hits import StandingHits
+from livedex_indexing.search.standing_query import FileKey, part_of, parts_of_all, standing_query
 from livedex_ipc.errors import InvalidParams
 
 FILES = {

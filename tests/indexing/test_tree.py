@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from entries import MIB, meanwhile, put
-from livedex_indexing import tree
-from livedex_indexing.backend import FileState, Stat
-from livedex_indexing.paths_text import display_path, from_b64, path_b64
+from livedex_indexing.disk import tree
+from livedex_indexing.model import FileState, Stat
+from livedex_indexing.path_text import display_path, from_b64, path_b64
 
 NOBODY = 65_534
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from entries import MIB, meanwhile, put
-from livedex_indexing import tree
+from livedex_indexing.disk import tree
 from support import wait_until
 
 

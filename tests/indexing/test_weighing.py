@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from indexed import Indexed
-from livedex_indexing.asked import Asked, WordCounts, ask
-from livedex_indexing.backend import Query
-from livedex_indexing.readpool import Reader
-from livedex_indexing.weighing import NEAR_WORDS, WORDS, scored_units, weigh, written
+from livedex_indexing.model import Query
+from livedex_indexing.query.query_compiler import Asked, WordCounts, ask
+from livedex_indexing.rank.features import NEAR_WORDS, WORDS, scored_units, weigh, written
+from livedex_indexing.store.read_pool import Reader
 
 TEXT = "the walrus tusk and a walrus\n"
 
@@ -19,7 +19,7 @@ def asked(reader: Reader, text: str) -> Asked:
 
 @pytest.mark.parametrize("row_us", [0.0, 1e9], ids=["one span", "a span each"])
 def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.MonkeyPatch, row_us: float) -> None:
-    monkeypatch.setattr("livedex_indexing.spans._ROW_US", row_us)
+    monkeypatch.setattr("livedex_indexing.rank.spans._ROW_US", row_us)
     index.write("root/a.py", f"def walrus():\n    # {TEXT}")
     index.write("root/b.txt", "tusk " + "filler " * NEAR_WORDS + "walrus\n")
     index.write("root/c.txt", "tusk " + "filler " * (NEAR_WORDS + 1) + "walrus\n")

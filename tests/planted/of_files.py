@@ -13,35 +13,35 @@ DEFECTS = (
     Defect(
         "second-look-skipped",
         "a file that was written while it was read is taken as it was read",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("        if self._look().state != self.stat.state:", "        if False:"),),
         f"{READING}::test_a_write_between_two_looks_is_noticed",
     ),
     Defect(
         "young-file-read-once",
         "two writes in one tick of the clock are taken for one state",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("young = self._born - self.stat.ctime_ns < YOUNG_NS", "young = False"),),
         f"{READING}::test_a_young_file_is_read_twice",
     ),
     Defect(
         "growth-believed",
         "a file that grew while it was read is taken without reading its beginning again",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("self.stat.size and self._reads_again(data, 0)", "self.stat.size"),),
         f"{READING}::test_a_log_that_is_rewritten_longer_is_unsettled",
     ),
     Defect(
         "link-followed",
         "a file that turned into a link is read where the link leads",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK", "_READ = os.O_RDONLY | os.O_NONBLOCK"),),
         f"{READING}::test_a_swap_between_the_look_and_the_opening",
     ),
     Defect(
         "folder-link-followed",
         "a link to a folder leads out of the root",
-        "livedex_indexing/beneath.py",
+        "livedex_indexing/disk/beneath.py",
         (
             ("_RESOLVE = 0x02 | 0x04 | 0x08", "_RESOLVE = 0"),
             ("_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC", "_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC"),
@@ -51,7 +51,7 @@ DEFECTS = (
     Defect(
         "pipe-opened",
         "a pipe in the tree is opened before it is told from a file",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (
             (
                 "                self._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))\n",
@@ -63,14 +63,14 @@ DEFECTS = (
     Defect(
         "prefix-taken-for-a-path",
         "`/root-evil` counts as inside of `/root`",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (('if plain.startswith(base + b"/") else None', "if plain.startswith(base) else None"),),
         f"{TREE}::test_what_lies_below_a_root_is_told_by_whole_names",
     ),
     Defect(
         "dots-climb",
         "a relative path may climb by `..`",
-        "livedex_indexing/beneath.py",
+        "livedex_indexing/disk/beneath.py",
         (('frozenset((b"", b".", b".."))', 'frozenset((b"", b"."))'),),
         f"{TREE}::test_a_path_that_is_not_relative_is_refused",
     ),
@@ -141,7 +141,7 @@ DEFECTS = (
     Defect(
         "secrets-indexed",
         "likely secrets are let in",
-        "livedex_indexing/defaults.py",
+        "livedex_indexing/ignore/defaults.py",
         (
             (
                 '        if pattern is not None:\n            return Builtin("secret", pattern)\n    found',

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from faults import SETTLES_AT_ONCE, with_code
-from livedex_indexing.marks import Marks
+from livedex_indexing.store.forgotten_files import Marks
 from livedex_ipc.errors import LivedexError
 from rebuilt import assert_as_rebuilt
 from support import Daemon, Home, Tree, add_root, found, remove_tree, temporary_home, wait_until

@@ -15,7 +15,7 @@ import pytest
 
 from livedex_daemon import config
 from livedex_daemon.opening import open_store
-from livedex_indexing.marks import Marks
+from livedex_indexing.store.forgotten_files import Marks
 from powerloss import STYLES, Op, image, read_record, tracing
 from support import Daemon, Home, Tree, wait_until
 

@@ -20,7 +20,7 @@ QUARANTINED = "quarantined: chunk: the worker ended twice on it (killed by signa
 DEADLY = """
 import os, signal, sys
 
-if "livedex_indexing.chunk_child" in sys.orig_argv:
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
     from livedex_indexing import chunk
 
     whole = chunk.chunk_content

@@ -65,7 +65,7 @@ if "livedex_daemon" in sys.orig_argv:
 def test_a_child_that_ends_at_once_is_said(tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
     broken = """
 import sys
-if "livedex_indexing.chunk_child" in sys.orig_argv:
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
     import os
     os._exit(3)
 """
