@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_daemon.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, intersects
+from livedex_daemon.watch.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, intersects
 
 
 class Clock:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_daemon import config, config_schema, config_values
-from livedex_daemon.config import Config
-from livedex_daemon.config_template import template
+from livedex_daemon.config import setting_values, settings_schema
+from livedex_daemon.config import settings as config_settings
+from livedex_daemon.config.config_template import template
+from livedex_daemon.config.settings import Config
 from livedex_indexing.chunk import chunk_plan
 from livedex_ipc.errors import ConfigInvalid
 
@@ -35,7 +36,7 @@ def file(tmp_path: Path) -> Path:
 
 def faults_of(text: str | bytes) -> list[dict[str, Any]]:
     with pytest.raises(ConfigInvalid) as raised:
-        config.parse(text)
+        config_settings.parse(text)
     assert raised.value.data is not None
     faults: list[dict[str, Any]] = raised.value.data["faults"]
     assert all(set(fault) == {"key", "line", "column", "message", "nearest"} for fault in faults)
@@ -48,8 +49,8 @@ def fault_of(text: str | bytes) -> dict[str, Any]:
 
 
 def test_defaults_are_the_contracts(file: Path) -> None:
-    found = config.load(str(file))
-    assert found == config.parse("")
+    found = config_settings.load(str(file))
+    assert found == config_settings.parse("")
     assert found.roots == ()
     assert (found.index.backend, found.index.max_file_size) == ("sqlite", 8 << 20)
     assert (found.chunking.tokenizer, found.chunking.chunk_size, found.chunking.overlap) == ("character", 2048, 128)
@@ -63,7 +64,7 @@ def test_a_whole_configuration(tmp_path: Path, user: Path) -> None:
     folder = tmp_path / "src"
     folder.mkdir()
     (tmp_path / "link").symlink_to(folder)
-    found = config.parse(f"""
+    found = config_settings.parse(f"""
         [[roots]]
         path = "~/notes"
         ignore = ["*.tmp", "!.env"]
@@ -99,8 +100,8 @@ def test_a_whole_configuration(tmp_path: Path, user: Path) -> None:
 
 def test_lines_do_not_make_a_difference() -> None:
     text = '[[roots]]\npath = "/nowhere/at/all"\n'
-    assert config.parse(text) == config.parse("\n# moved\n" + text)
-    assert config.parse(text) != config.parse(text + 'ignore = ["x"]')
+    assert config_settings.parse(text) == config_settings.parse("\n# moved\n" + text)
+    assert config_settings.parse(text) != config_settings.parse(text + 'ignore = ["x"]')
 
 
 def test_all_faults_at_once_in_the_order_of_the_file() -> None:
@@ -142,7 +143,7 @@ def test_keys_of_later_work_are_unknown(text: str) -> None:
     assert fault["line"] == 1
 
 
-@pytest.mark.parametrize("key", config_schema.SETTINGS)
+@pytest.mark.parametrize("key", settings_schema.SETTINGS)
 @pytest.mark.parametrize("value", ["[]", "{ x = 1 }", "1979-05-27", "1.5", "nan", '"nonsense"', "-1", "''"])
 def test_wrong_values_are_faults_of_their_key(key: str, value: str) -> None:
     table, name = key.split(".")
@@ -188,22 +189,22 @@ def test_out_of_range(key: str, value: str) -> None:
 def test_overlap_is_held_against_the_chunk_size() -> None:
     assert fault_of("[chunking]\nchunk_size = 100")["line"] == 2
     assert fault_of("[chunking]\noverlap = 512\nchunk_size = 512")["key"] == "chunking.overlap"
-    assert config.parse("[chunking]\nchunk_size = 129").chunking.overlap == 128
+    assert config_settings.parse("[chunking]\nchunk_size = 129").chunking.overlap == 128
 
 
 @given(st.integers(1 << 10, 1 << 30))
 def test_sizes_round_trip(count: int) -> None:
-    read = config_values.size(1 << 10, 1 << 30)
+    read = setting_values.size(1 << 10, 1 << 30)
     assert read(count) == read(f"{count}B") == read(f"{count} b") == count
     assert read(f"{count // 1024}KiB") == count // 1024 * 1024
     if count < 10**9:
         assert read(f"{max(count // 1000, 2)}KB") == max(count // 1000, 2) * 1000
 
 
-@given(st.integers(1, 24), st.sampled_from(sorted(config_values.SECONDS)))
+@given(st.integers(1, 24), st.sampled_from(sorted(setting_values.SECONDS)))
 def test_durations_round_trip(number: int, unit: str) -> None:
-    read = config_values.duration(0, 86400.0 * 30)
-    assert read(f"{number}{unit}") == pytest.approx(number * config_values.SECONDS[unit])
+    read = setting_values.duration(0, 86400.0 * 30)
+    assert read(f"{number}{unit}") == pytest.approx(number * setting_values.SECONDS[unit])
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ def test_texts_that_exhaust_a_parser() -> None:
 @given(st.text())
 def test_any_text_is_a_configuration_or_has_faults(text: str) -> None:
     try:
-        assert isinstance(config.parse(text), Config)
+        assert isinstance(config_settings.parse(text), Config)
     except ConfigInvalid as fault:
         assert fault.data is not None
         assert fault.data["faults"]
@@ -264,37 +265,39 @@ def test_wrong_shapes(text: str, key: str) -> None:
 
 
 def test_roots_in_an_array(tmp_path: Path) -> None:
-    found = config.parse(f'roots = [\n  {{ path = "{tmp_path}" }},\n  {{ path = "/nowhere", ignore = ["x"] }},\n]')
+    found = config_settings.parse(
+        f'roots = [\n  {{ path = "{tmp_path}" }},\n  {{ path = "/nowhere", ignore = ["x"] }},\n]'
+    )
     assert [(root.path, root.line) for root in found.roots] == [(str(tmp_path.resolve()), 2), ("/nowhere", 3)]
 
 
 def test_settings_say_where_they_come_from(file: Path) -> None:
     file.write_text('[chunking]\n# a comment\nchunk_size = 512\n[index]\nmax_file_size = "1 MiB"\n')
     file.chmod(0o600)
-    found = config.settings(str(file))
+    found = config_settings.settings(str(file))
     assert found["chunking.chunk_size"] == {"value": 512, "origin": "file", "line": 3}
     assert found["index.max_file_size"] == {"value": "1 MiB", "origin": "file", "line": 5}
     assert found["log.level"] == {"value": "info", "origin": "default", "line": None}
     assert found["roots"] == {"value": [], "origin": "default", "line": None}
-    assert set(found) == {"roots", *config_schema.SETTINGS}
-    assert config.settings(str(file.with_name("none")))["chunking.chunk_size"]["origin"] == "default"
+    assert set(found) == {"roots", *settings_schema.SETTINGS}
+    assert config_settings.settings(str(file.with_name("none")))["chunking.chunk_size"]["origin"] == "default"
 
 
 def test_settings_of_a_broken_file_are_its_faults(file: Path) -> None:
     file.write_text("[chunkng]\n")
     file.chmod(0o600)
     with pytest.raises(ConfigInvalid, match="line 1: chunkng: unknown key"):
-        config.settings(str(file))
+        config_settings.settings(str(file))
 
 
 def test_template_means_the_defaults_also_uncommented() -> None:
-    assert config.parse(template()) == config.parse("")
+    assert config_settings.parse(template()) == config_settings.parse("")
     lines = template().split("\n")
     settings = [line.removeprefix("# ") if line.startswith("# ") and " = " in line else line for line in lines]
     text = "\n".join(settings[: settings.index("# [[roots]]")])
-    assert config.parse(text) == config.parse("")
-    assert all(f"\n{key.split('.')[1]} = " in text for key in config_schema.SETTINGS)
+    assert config_settings.parse(text) == config_settings.parse("")
+    assert all(f"\n{key.split('.')[1]} = " in text for key in settings_schema.SETTINGS)
 
 
 def test_pipelines_are_those_that_there_are() -> None:
-    assert chunk_plan.PIPELINES == config_values.PIPELINES
+    assert chunk_plan.PIPELINES == setting_values.PIPELINES

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon import config, config_edit
-from livedex_daemon.config_template import template
+from livedex_daemon.config import config_edit, settings
+from livedex_daemon.config.config_template import template
 from livedex_ipc.errors import ConfigInvalid, Conflict, InvalidParams, NotFound, Unavailable
 
 
@@ -58,7 +58,7 @@ def test_the_file_is_made_from_the_template(file: Path, folder: Path, umask: int
     assert file.read_text() == template() + f'\n[[roots]]\npath = "{folder}"\nignore = ["*.o"]\n'
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert names_beside(file) == ["config.toml"]
-    (root,) = config.load(str(file)).roots
+    (root,) = settings.load(str(file)).roots
     assert (root.path, root.ignore) == (str(folder), ("*.o",))
 
 
@@ -150,13 +150,13 @@ def test_removing_a_root_that_is_gone_or_no_folder_any_more(file: Path, folder: 
     config_edit.add_root(str(file), str(folder))
     folder.rmdir()
     config_edit.remove_root(str(file), str(folder))
-    assert config.load(str(file)).roots == ()
+    assert settings.load(str(file)).roots == ()
     write(file, f'[[roots]]\npath = "{folder}"\n')
     folder.touch()
     with pytest.raises(ConfigInvalid):
-        config.load(str(file))
+        settings.load(str(file))
     config_edit.remove_root(str(file), str(folder))
-    assert config.load(str(file)).roots == ()
+    assert settings.load(str(file)).roots == ()
 
 
 def test_removing_what_is_no_root(file: Path, folder: Path) -> None:
@@ -226,7 +226,7 @@ def test_edits_at_the_same_instant_are_all_kept(file: Path, tmp_path: Path) -> N
         folder.mkdir()
     running = [subprocess.Popen([sys.executable, "-c", ADD, str(file), str(folder)]) for folder in folders]
     assert [process.wait(60) for process in running] == [0] * len(folders)
-    found = {root.path for root in config.load(str(file)).roots}
+    found = {root.path for root in settings.load(str(file)).roots}
     assert found == {str(folder.resolve()) for folder in folders}
     assert names_beside(file) == ["config.toml"]
 
@@ -253,7 +253,7 @@ def test_a_reader_never_meets_half_a_file(file: Path, tmp_path: Path) -> None:
 
     def read() -> None:
         while not done.is_set():
-            seen.append(len(config.load(str(file)).roots))
+            seen.append(len(settings.load(str(file)).roots))
 
     reader = threading.Thread(target=read)
     reader.start()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon import config
+from livedex_daemon.config import settings
 from livedex_ipc.errors import ConfigInvalid
 
 NOBODY = 65534
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 def file_fault(path: Path) -> str:
     """The one fault of a file that cannot be taken at all; it names the file."""
     with pytest.raises(ConfigInvalid) as raised:
-        config.load(str(path))
+        settings.load(str(path))
     assert raised.value.data is not None
     (fault,) = raised.value.data["faults"]
     assert str(path) in fault["message"]
@@ -64,7 +64,7 @@ def test_a_link_to_a_configuration_is_followed(tmp_path: Path, file: Path) -> No
     (tmp_path / "dotfiles.toml").write_text("[chunking]\nchunk_size = 512\n")
     (tmp_path / "dotfiles.toml").chmod(0o600)
     file.symlink_to("dotfiles.toml")
-    assert config.load(str(file)).chunking.chunk_size == 512
+    assert settings.load(str(file)).chunking.chunk_size == 512
 
 
 def test_too_large(file: Path) -> None:
@@ -80,7 +80,7 @@ def test_writable_by_others(file: Path, mode: int) -> None:
     file.chmod(mode)
     assert f"{mode:04o}" in file_fault(file)
     file.chmod(mode & ~0o022)
-    config.load(str(file))
+    settings.load(str(file))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a file away")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_daemon.config_lines import Layout, Path
+from livedex_daemon.config.key_positions import Layout, Path
 
 NASTY = '''\
 # comment = "no"   [no]

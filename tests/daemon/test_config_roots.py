@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon import config
+from livedex_daemon.config import settings
 from livedex_ipc.errors import ConfigInvalid
 
 
@@ -24,7 +24,7 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fault_of(text: str) -> dict[str, Any]:
     with pytest.raises(ConfigInvalid) as raised:
-        config.parse(text)
+        settings.parse(text)
     assert raised.value.data is not None
     (fault,) = raised.value.data["faults"]
     assert isinstance(fault, dict)
@@ -58,7 +58,7 @@ def test_a_root_that_the_kernel_makes_up() -> None:
 
 def test_a_root_with_a_dollar_in_its_name(tmp_path: Path) -> None:
     (tmp_path / "$HOME").mkdir()
-    (root,) = config.parse(f'[[roots]]\npath = "{tmp_path}/$HOME"').roots
+    (root,) = settings.parse(f'[[roots]]\npath = "{tmp_path}/$HOME"').roots
     assert root.path.endswith("/$HOME")
 
 
@@ -67,8 +67,8 @@ def test_a_root_must_be_a_folder_but_need_not_be_there(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     assert "is a file" in fault_of(f'[[roots]]\npath = "{tmp_path}/file"')["message"]
     assert "not a folder" in fault_of(f'[[roots]]\npath = "{tmp_path}/fifo"')["message"]
-    assert config.parse(f'[[roots]]\npath = "{tmp_path}/later"').roots[0].path == f"{tmp_path.resolve()}/later"
-    assert config.parse(f'[[roots]]\npath = "{tmp_path}/file/below"').roots  # whatever: it is not there
+    assert settings.parse(f'[[roots]]\npath = "{tmp_path}/later"').roots[0].path == f"{tmp_path.resolve()}/later"
+    assert settings.parse(f'[[roots]]\npath = "{tmp_path}/file/below"').roots  # whatever: it is not there
 
 
 def test_the_same_root_twice(tmp_path: Path, user: Path) -> None:
@@ -81,17 +81,17 @@ def test_the_same_root_twice(tmp_path: Path, user: Path) -> None:
     assert fault_of(f'[[roots]]\npath = "~"\n[[roots]]\npath = "{user}"')["line"] == 4
     gone = '[[roots]]\npath = "/nowhere/a"\n[[roots]]\npath = "/nowhere/b/../a"'
     assert "line 2" in fault_of(gone)["message"]
-    nested = config.parse(f'[[roots]]\npath = "{tmp_path}/a/b"\n[[roots]]\npath = "{tmp_path}/a"')
+    nested = settings.parse(f'[[roots]]\npath = "{tmp_path}/a/b"\n[[roots]]\npath = "{tmp_path}/a"')
     assert len(nested.roots) == 2
 
 
 def test_livedexs_own_folders_are_no_roots(tmp_path: Path) -> None:
     text = f'[[roots]]\npath = "{tmp_path}/livedex/data/below"'
     assert "own folder" in fault_of(text)["message"]
-    assert config.parse(f'[[roots]]\npath = "{tmp_path}/livedex"').roots
-    assert config.parse(text, own_folders=()).roots
+    assert settings.parse(f'[[roots]]\npath = "{tmp_path}/livedex"').roots
+    assert settings.parse(text, own_folders=()).roots
 
 
 def test_home_comes_from_the_environment_given(tmp_path: Path) -> None:
-    (root,) = config.parse('[[roots]]\npath = "~/x"', env={"HOME": str(tmp_path)}).roots
+    (root,) = settings.parse('[[roots]]\npath = "~/x"', env={"HOME": str(tmp_path)}).roots
     assert root.path == f"{tmp_path.resolve()}/x"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_daemon.config_splice import with_root, without_root
-from livedex_daemon.config_template import template
+from livedex_daemon.config.config_template import template
+from livedex_daemon.config.toml_splice import with_root, without_root
 
 TABLES = """\
 # top

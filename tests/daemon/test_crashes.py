@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon import crashes
-from livedex_daemon.crashes import Crashes
+from livedex_daemon.write import crashes
+from livedex_daemon.write.crashes import Crashes
 
 NEVER_LEFT: list[object] = []
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon import doctor, doctor_files, doctor_system
-from livedex_daemon.doctor_check import Check
+from livedex_daemon.doctor import doctor_command, file_checks, system_checks
+from livedex_daemon.doctor.check_result import Check
 from support import Home
 
 NOBODY = 65534
@@ -38,7 +38,7 @@ def configure(home: Home, text: str) -> None:
 
 def report() -> dict[str, list[dict[str, Any]]]:
     """The checks by their names."""
-    found = doctor.checks()
+    found = doctor_command.checks()
     assert found["ok"] == all(check["state"] != "failed" for check in found["checks"])
     by_name: dict[str, list[dict[str, Any]]] = {}
     for check in found["checks"]:
@@ -126,9 +126,9 @@ def test_a_link_in_the_place_of_the_data(home: Home, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 def test_a_home_that_cannot_be_written(home: Home) -> None:
-    doctor.checks()  # whoever we become may not be allowed to read the packages
+    doctor_command.checks()  # whoever we become may not be allowed to read the packages
     home.path.chmod(0o555)
-    found = as_nobody(doctor.checks)
+    found = as_nobody(doctor_command.checks)
     failed = [check for check in found["checks"] if check["name"] == "folders" and check["state"] == "failed"]
     assert [f"{home.path} cannot be written" in check["message"] for check in failed] == [True, True]
 
@@ -167,7 +167,7 @@ def test_sockets(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_daemon_that_does_not_answer(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_system, "_ANSWER_S", 0.2)
+    monkeypatch.setattr(system_checks, "_ANSWER_S", 0.2)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(home.socket))
         silent.listen()
@@ -187,7 +187,7 @@ def test_too_few_watches(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     limits.mkdir()
     (limits / "max_user_instances").write_text("128\n")
     (limits / "max_user_watches").write_text("3\n")
-    monkeypatch.setattr(doctor_files, "_INOTIFY", f"{limits}/")
+    monkeypatch.setattr(file_checks, "_INOTIFY", f"{limits}/")
     few = only("watches", "warning")
     assert "at least 3 folders" in few["message"]
     assert "fs.inotify.max_user_watches=" in few["fix"]
@@ -200,20 +200,20 @@ def test_missing_components(monkeypatch: pytest.MonkeyPatch) -> None:
     def find(name: str) -> object:
         return None if name in ("watchdog", "tree_sitter_go") else find_spec(name)
 
-    monkeypatch.setattr(doctor_system, "find_spec", find)
+    monkeypatch.setattr(system_checks, "find_spec", find)
     assert "watchdog (reports changed files)" in only("components", "failed")["message"]
     assert only("grammars", "warning")["fix"] == "pip install tree-sitter-go"
 
 
 def test_an_old_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_system, "SQLITE", (99, 0, 0))
+    monkeypatch.setattr(system_checks, "SQLITE", (99, 0, 0))
     assert "99.0.0" in only("sqlite", "failed")["message"]
 
 
 def test_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor_files, "_LOW_BYTES", 1 << 60)
+    monkeypatch.setattr(file_checks, "_LOW_BYTES", 1 << 60)
     assert "free" in only("disk", "warning")["message"]
-    monkeypatch.setattr(doctor_files, "_FULL_BYTES", 1 << 60)
+    monkeypatch.setattr(file_checks, "_FULL_BYTES", 1 << 60)
     assert "LIVEDEX_HOME" in only("disk", "failed")["fix"]
 
 
@@ -221,7 +221,7 @@ def test_a_check_that_breaks_is_reported_and_the_others_run(monkeypatch: pytest.
     def broken() -> Iterator[Check]:
         raise RuntimeError("on purpose")
 
-    monkeypatch.setattr(doctor, "CHECKS", (broken, *doctor.CHECKS))
+    monkeypatch.setattr(doctor_command, "CHECKS", (broken, *doctor_command.CHECKS))
     assert "RuntimeError: on purpose" in only("broken", "failed")["message"]
     assert only("versions", "ok")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon.backlog import Backlog, Key, Scope
-from livedex_daemon.freshness import Freshness, FreshState
+from livedex_daemon.answer.freshness import Freshness, FreshState
+from livedex_daemon.watch.backlog import Backlog, Key, Scope
 
 LONG_S = 30.0  # a deadline that is never reached: whoever waits for it hangs
 

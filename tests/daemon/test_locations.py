@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon.locations import locate, make_private
+from livedex_daemon.process.locations import locate, make_private
 from livedex_ipc import paths
 from livedex_ipc.errors import Unavailable
 from support import Home

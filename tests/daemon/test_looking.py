@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from livedex_daemon.backlog import Entry
-from livedex_daemon.looking import Looker
-from livedex_daemon.walk import Work
+from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.write.inspector import Looker
+from livedex_daemon.write.walk import Work
 
 
 def test_two_works_for_one_file_are_read_one_after_the_other() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from livedex_daemon import memory
+from livedex_daemon.process import memory
 
 
 class Ring:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon import pool as pool_module
-from livedex_daemon.backlog import Entry
-from livedex_daemon.config import RootConfig
-from livedex_daemon.pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
-from livedex_daemon.precedence import Precedence
-from livedex_daemon.roots import Root
-from livedex_daemon.walk import Policy, Work
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write import chunk_pool
+from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
@@ -145,7 +145,7 @@ class Deadly(ChunkProcess):
 def test_a_file_that_kills_its_worker_twice_is_quarantined_alone(
     make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_module, "ChunkProcess", Deadly)
+    monkeypatch.setattr(chunk_pool, "ChunkProcess", Deadly)
     names = [f"f{number}.txt" for number in range(12)]
     for name in names:
         (folder / name).write_text("killer\n" if name == "f5.txt" else f"fine {name}\n")
@@ -171,8 +171,8 @@ def test_a_file_that_takes_its_time_holds_up_no_other(
                 assert gate.wait(60)
             return super().chunk(jobs, timeout_s)
 
-    monkeypatch.setattr(pool_module, "ChunkProcess", Slow)
-    monkeypatch.setattr(pool_module, "STUCK_S", 0.05)
+    monkeypatch.setattr(chunk_pool, "ChunkProcess", Slow)
+    monkeypatch.setattr(chunk_pool, "STUCK_S", 0.05)
     for name in ("slow.txt", "a.txt", "b.txt"):
         (folder / name).write_text(f"{name}\n")
     pool = make()
@@ -197,7 +197,7 @@ class Unstartable(ChunkProcess):
 def test_a_worker_that_never_starts_blames_no_file(
     make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool_module, "ChunkProcess", Unstartable)
+    monkeypatch.setattr(chunk_pool, "ChunkProcess", Unstartable)
     names = [f"f{number}.txt" for number in range(5)]
     for name in names:
         (folder / name).write_text(name)

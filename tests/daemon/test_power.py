@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon.power import PowerGate, on_battery
+from livedex_daemon.write.power import PowerGate, on_battery
 
 pytestmark = pytest.mark.skipif(sys.platform == "darwin", reason="macOS is asked by a command")
 

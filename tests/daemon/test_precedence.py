@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from livedex_daemon.precedence import FEW, LATELY_S, Precedence
+from livedex_daemon.write.search_priority import FEW, LATELY_S, Precedence
 
 LONG_S = 60.0  # longer than any test: who waits so long is let go by what it waits for
 MANY = FEW + 1

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon.backlog import Backlog
-from livedex_daemon.config import RootConfig
-from livedex_daemon.presence import Presence
-from livedex_daemon.roots import Root, RootState
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_presence import Presence
+from livedex_daemon.watch.root_table import Root, RootState
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 

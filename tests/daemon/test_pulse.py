@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_daemon import pulse
+from livedex_daemon.process import tick
 
 CLOCKS = st.floats(min_value=0, max_value=1e7)
 
@@ -23,8 +23,8 @@ def slept(now: float) -> float:
         naps.append(seconds)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pulse, "asyncio", SimpleNamespace(get_running_loop=lambda: clock, sleep=sleep))
-        asyncio.run(pulse.pulse())
+        patch.setattr(tick, "asyncio", SimpleNamespace(get_running_loop=lambda: clock, sleep=sleep))
+        asyncio.run(tick.pulse())
     (nap,) = naps
     return nap
 
@@ -38,10 +38,10 @@ def test_whoever_sleeps_wakes_with_the_others(now: float, later: float) -> None:
 
 @given(CLOCKS)
 def test_it_sleeps_for_as_long_as_looks_are_apart_at_most(now: float) -> None:
-    assert 0 < slept(now) <= pulse.EVERY_S + 0.1
+    assert 0 < slept(now) <= tick.EVERY_S + 0.1
 
 
 @given(CLOCKS)
 def test_a_timer_that_fires_too_soon_is_not_two_looks(now: float) -> None:
     moment = now + slept(now)
-    assert slept(moment - 1e-3) == pytest.approx(pulse.EVERY_S, abs=0.1)
+    assert slept(moment - 1e-3) == pytest.approx(tick.EVERY_S, abs=0.1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_daemon.reconcile import KEEP, RACY_S, READ, Skip, decide, is_settled
+from livedex_daemon.write.reconcile import KEEP, RACY_S, READ, Skip, decide, is_settled
 from livedex_indexing.model import FileRow, FileState, Stat
 
 FILE = Stat("file", 10, 5_000_000_000, 6_000_000_000, 42, 1, 0o100644)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon.config import RootConfig
-from livedex_daemon.roots import Root, RootTable, resolve
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.root_table import Root, RootTable, resolve
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon.backlog import Backlog, Entry
-from livedex_daemon.pool import Failed, Gone, Known, Outcome, Skipped
-from livedex_daemon.walk import Changes, TreeWalk, Work
-from livedex_daemon.worker import Worker
+from livedex_daemon.watch.backlog import Backlog, Entry
+from livedex_daemon.write.chunk_pool import Failed, Gone, Known, Outcome, Skipped
+from livedex_daemon.write.walk import Changes, TreeWalk, Work
+from livedex_daemon.write.worker import Worker
 from livedex_indexing.model import FileState, Stat
 from support import Tree
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon.precedence import Precedence
-from livedex_daemon.roots import RootTable
-from livedex_daemon.storing import Storing
-from livedex_daemon.walk import Changes
+from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.write.commit import Storing
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Changes
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 

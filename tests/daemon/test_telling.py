@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from following import Place, place_of
 from indexed import Indexed
-from livedex_daemon import subscription as subscriptions
-from livedex_daemon import telling as tellings
-from livedex_daemon.subscription import Dirty, Subscription
-from livedex_daemon.telling import Looks, Telling
-from livedex_daemon.told import Entry, Told
+from livedex_daemon.subscriptions import answer_diff
+from livedex_daemon.subscriptions import subscription as subscriptions
+from livedex_daemon.subscriptions.answer_diff import Looks, Telling
+from livedex_daemon.subscriptions.delivered import Entry, Told
+from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import FileKey, standing_query
 
@@ -133,7 +133,7 @@ def test_the_same_state_is_told_once(one: Rounds) -> None:
 
 
 def test_a_large_change_comes_in_several_messages(one: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tellings, "MESSAGE_CHARS", 10_000)
+    monkeypatch.setattr(answer_diff, "MESSAGE_CHARS", 10_000)
     for number in range(40):
         one.indexed.write(f"root/{number:02}.txt", f"alpha {number}\n")
     one.round()

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon import memory, tidying
-from livedex_daemon.backlog import Backlog
-from livedex_daemon.precedence import Precedence
-from livedex_daemon.tidying import Tidying
+from livedex_daemon.process import memory
+from livedex_daemon.upkeep import idle_maintenance
+from livedex_daemon.upkeep.idle_maintenance import Tidying
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.write.search_priority import Precedence
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def search(precedence: Precedence) -> None:
 
 
 def test_what_searches_left_is_freed_once_after_them(trims: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tidying, "QUIET_S", 0.0)
+    monkeypatch.setattr(idle_maintenance, "QUIET_S", 0.0)
     precedence = Precedence()
     tidying_up = tidy(precedence)
     tidying_up.look(later)

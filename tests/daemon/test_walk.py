@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon.backlog import Entry
-from livedex_daemon.config import RootConfig
-from livedex_daemon.roots import Root
-from livedex_daemon.walk import Changes, Policy, TreeWalk
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.walk import Changes, Policy, TreeWalk
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow

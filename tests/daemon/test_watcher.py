@@ -15,7 +15,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("inotify is Linux's", allow_module_level=True)
 
-from livedex_daemon.watcher import COOKIES, InotifyWatcher
+from livedex_daemon.watch.inotify import COOKIES, InotifyWatcher
 
 WAIT_S = 10.0
 

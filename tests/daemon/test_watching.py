@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from livedex_daemon.backlog import Backlog
-from livedex_daemon.locations import Locations
-from livedex_daemon.roots import RootTable
-from livedex_daemon.watching import Watching
+from livedex_daemon.process.locations import Locations
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.root_table import RootTable
 
 
 class Vanishing(Watching):
@@ -138,7 +138,7 @@ def test_all_roots_are_marked_before_another_source_is_there(
         return [PolledRoot(set(), backlog)]
 
     starting = watching(Watching, tmp_path, heard, backlog=backlog, roots=roots)
-    monkeypatch.setattr("livedex_daemon.watching._native", lambda *_: Source())
+    monkeypatch.setattr("livedex_daemon.watch.event_source._native", lambda *_: Source())
     starting.start("native")
     assert starting.watcher is not None
     assert backlog.pending([(1, b"")]) == 1

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from livedex_daemon.backlog import Entry, Waiter
-from livedex_daemon.precedence import Precedence
-from livedex_daemon.walk import Changes
-from livedex_daemon.worker import COLLECT, UNASKED, Worker
+from livedex_daemon.watch.backlog import Entry, Waiter
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Changes
+from livedex_daemon.write.worker import COLLECT, UNASKED, Worker
 
 HOT = {(1, b"a"), (1, b"d/a"), (1, b"d/e/b"), (1, b"da"), (2, b"a")}
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import contract_text
-from livedex_daemon.config_schema import SETTINGS, known_keys
+from livedex_daemon.config.settings_schema import SETTINGS, known_keys
 from livedex_ipc import arguments, errors, methods
 from support import CHECKOUT
 

@@ -22,14 +22,14 @@ DEFECTS = (
     Defect(
         "config-not-synced",
         "an edit of the configuration is renamed into place before its bytes are on the disk",
-        "livedex_daemon/config_edit.py",
+        "livedex_daemon/config/config_edit.py",
         (("            os.fsync(descriptor)\n        place(temporary, target)", "        place(temporary, target)"),),
         "tests/system/test_power_loss.py::test_what_was_told_survives_a_power_loss",
     ),
     Defect(
         "config-name-not-synced",
         "an added root is acknowledged before the new name of the configuration is on the disk",
-        "livedex_daemon/config_edit.py",
+        "livedex_daemon/config/config_edit.py",
         (("            os.unlink(temporary)\n    _sync_folder(folder)", "            os.unlink(temporary)"),),
         "tests/system/test_power_loss.py::test_what_was_told_survives_a_power_loss",
     ),
@@ -43,14 +43,14 @@ DEFECTS = (
     Defect(
         "mark-not-carried-out",
         "a file whose mark outlived the index's commit after it, in a crash, is found after all",
-        "livedex_daemon/reloading.py",
+        "livedex_daemon/config_reload.py",
         (("        self._app.worker.keep_forgotten(root)\n", ""),),
         "tests/system/test_crash.py::test_a_mark_that_outlived_the_commit_after_it",
     ),
     Defect(
         "freed-file-left-out",
         "a file whose mark went before the commit that indexed it again was lost stays out for good",
-        "livedex_daemon/storing.py",
+        "livedex_daemon/write/commit.py",
         (("        self._store.remove_files(root.id, freed)  # as new files they are read by the next walk\n", ""),),
         "tests/system/test_crash.py::test_a_mark_that_was_taken_before_the_commit_after_it",
     ),
@@ -71,14 +71,14 @@ DEFECTS = (
     Defect(
         "log-left-after-a-reader",
         "where a reader needed the log during the maintenance, it is not emptied before the next change",
-        "livedex_daemon/tidying.py",
+        "livedex_daemon/upkeep/idle_maintenance.py",
         (("        if store.checkpoint():", "        if store.checkpoint() or True:"),),
         "tests/system/test_tidying.py::test_the_log_is_emptied_once_no_reader_needs_it",
     ),
     Defect(
         "delete-and-insert-apart",
         "the old name of a file goes in one commit, the new one comes in another",
-        "livedex_daemon/storing.py",
+        "livedex_daemon/write/commit.py",
         (
             (
                 "        with self._store.transaction():\n            self._remove(changes)\n",
@@ -167,7 +167,7 @@ DEFECTS = (
     Defect(
         "two-daemons",
         "a second daemon starts on the same home",
-        "livedex_daemon/opening.py",
+        "livedex_daemon/index_file/opener.py",
         (("            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "            pass"),),
         "tests/system/test_two_daemons.py::test_of_many_that_start_at_once_one_stays",
     ),

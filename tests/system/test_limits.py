@@ -113,7 +113,7 @@ def handle_event(self, event):
 InotifyFD.handle_event = handle_event
 
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.watching import Watching
+    from livedex_daemon.watch.event_source import Watching
 
     revive = Watching.revive
 

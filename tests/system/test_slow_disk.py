@@ -13,7 +13,7 @@ SLOW = """
 import sys, time
 
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.storing import Storing
+    from livedex_daemon.write.commit import Storing
 
     apply = Storing.apply
 

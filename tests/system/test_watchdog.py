@@ -27,7 +27,7 @@ if "livedex_daemon" in sys.orig_argv:
             time.sleep(0.01)
 
     def end_worker(*_):
-        from livedex_daemon.worker import Worker
+        from livedex_daemon.write.worker import Worker
         Worker._turn = lambda self: sys.exit()
 
     signal.signal(signal.SIGUSR1, hold)
