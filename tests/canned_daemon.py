@@ -14,7 +14,7 @@ from typing import Any
 
 from livedex_ipc.errors import LivedexError
 from livedex_ipc.methods import METHODS
-from livedex_ipc.server import Call, Handler, Server, bind
+from livedex_ipc.server.rpc_server import Call, Handler, Server, bind
 
 # What a method answers: its result, an error to raise, or a function of the params that gives either.
 Answer = Any

@@ -17,13 +17,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from livedex_ipc.binding import bind, identity, unbind
-from livedex_ipc.calls import Call, Handler
 from livedex_ipc.errors import NotFound
 from livedex_ipc.limits import Limits
 from livedex_ipc.methods import METHODS, Method
 from livedex_ipc.params import Param
-from livedex_ipc.server import Server
+from livedex_ipc.server.binding import bind, identity, unbind
+from livedex_ipc.server.calls import Call, Handler
+from livedex_ipc.server.rpc_server import Server
 from support import wait_until
 
 WAIT_S = 20.0

@@ -45,7 +45,7 @@ from livedex_daemon.write.worker import Worker
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.store.database import IndexDamaged
 from livedex_indexing.store.forgotten_files import Marks
-from livedex_ipc.server import Server
+from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,8 @@ import pytest
 
 import contract_text
 from livedex_daemon.config.settings_schema import SETTINGS, known_keys
-from livedex_ipc import arguments, errors, methods
+from livedex_ipc import errors, methods
+from livedex_ipc.cli import arguments
 from support import CHECKOUT
 
 # Options that every command has, described once above the table of commands.

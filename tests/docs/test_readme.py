@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_ipc import arguments
+from livedex_ipc.cli import arguments
 from support import CHECKOUT
 
 LONGEST_README = 150  # lines

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_ipc.arguments import GLOBAL_OPTIONS, ROOT, Command
+from livedex_ipc.cli.argument_values import absolute_path, wire_path, wire_paths
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command
+from livedex_ipc.cli.command_parser import CommandLine, parse
+from livedex_ipc.cli.help import help_text
 from livedex_ipc.errors import InvalidParams
-from livedex_ipc.help import help_text
 from livedex_ipc.methods import METHODS, path_bytes, paths_bytes
-from livedex_ipc.usage import CommandLine, parse
-from livedex_ipc.values import absolute_path, wire_path, wire_paths
 
 # The method a command calls, and its params that mean nothing to a command that asks once and prints all.
 CALLS = {
@@ -86,7 +86,7 @@ def test_choices_are_those_of_the_method(name: str) -> None:
 def test_a_command_can_be_run_and_explains_itself(name: str) -> None:
     command = COMMANDS[name]
     module, _, function = command.run.partition(":")
-    assert callable(getattr(import_module(f"livedex_ipc.{module}"), function))
+    assert callable(getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function))
     text = help_text(f"livedex {name}", command)
     for option in (*command.options, *GLOBAL_OPTIONS):
         assert option.help in text

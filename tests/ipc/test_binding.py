@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from livedex_ipc.binding import bind, identity, unbind
 from livedex_ipc.errors import Conflict, InvalidParams, Unavailable
 from livedex_ipc.paths import SOCKET_PATH_LIMIT
+from livedex_ipc.server.binding import bind, identity, unbind
 from support import Home
 
 

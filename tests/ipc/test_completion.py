@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from canned_daemon import CannedDaemon, root
-from livedex_ipc.arguments import ROOT
-from livedex_ipc.completion import script
+from livedex_ipc.cli.arguments import ROOT
+from livedex_ipc.cli.completion import script
 from support import LIVEDEX, Home
 
 COMMANDS = [command.name for command in ROOT.subcommands]

@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from livedex_ipc.cli.render.files_text import chunks_text, files_text, why_text
+from livedex_ipc.cli.render.search_text import hits_text
+from livedex_ipc.cli.render.terminal_text import display_width, error_text, size_text, state_lines, table, visible
 from livedex_ipc.errors import ConfigInvalid, Unavailable
-from livedex_ipc.render import display_width, error_text, size_text, state_lines, table, visible
-from livedex_ipc.render_files import chunks_text, files_text, why_text
-from livedex_ipc.render_search import hits_text
 
 # Signs that Unicode counts as formats though they are drawn, with a width of their own.
 DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}

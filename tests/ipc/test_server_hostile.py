@@ -315,7 +315,7 @@ def test_a_daemon_of_another_uid_does_not_hear_us() -> None:
 
 STARVED = """
 import asyncio, os, resource, socket, sys
-from livedex_ipc.server import Server, bind
+from livedex_ipc.server.rpc_server import Server, bind
 
 class Counting(socket.socket):
     failed = 0

@@ -20,7 +20,7 @@ from support import Home, end_process, wait_until
 DAEMON = """
 import asyncio, json, os, sys
 from livedex_ipc.methods import METHODS, Method
-from livedex_ipc.server import Server, bind
+from livedex_ipc.server.rpc_server import Server, bind
 
 path = os.environ["LIVEDEX_SOCKET"]
 with open(path + ".starts", "a") as starts:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from livedex_ipc.cli.times import parse_time
 from livedex_ipc.params import parse_time as server_time
-from livedex_ipc.times import parse_time
 
 NOW = 1_780_000_000.0
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}

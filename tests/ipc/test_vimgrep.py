@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_ipc.vimgrep import file_lines, matched_lines, one_line, vimgrep
+from livedex_ipc.cli.render.vimgrep import file_lines, matched_lines, one_line, vimgrep
 
 NASTY = st.text(st.sampled_from("ab:é\t\n\r\x0b\x0c\x1c\x85\u2028\u2029\0\x1b🙂"), max_size=40)
 

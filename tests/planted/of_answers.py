@@ -53,7 +53,7 @@ DEFECTS = (
     Defect(
         "stranger-heard",
         "another user who can reach the socket is answered",
-        "livedex_ipc/connection.py",
+        "livedex_ipc/server/connection.py",
         (("        if uid not in (self._server.uid, 0) or self._server.closing:", "        if self._server.closing:"),),
         f"{HOSTILE}::test_another_user_is_not_heard",
     ),
@@ -67,14 +67,14 @@ DEFECTS = (
     Defect(
         "socket-open-to-all",
         "every user of the machine may connect",
-        "livedex_ipc/binding.py",
+        "livedex_ipc/server/binding.py",
         (("os.chmod(path, 0o600)", "os.chmod(path, 0o666)"),),
         f"{BINDING}::test_the_socket_and_its_folders_are_private",
     ),
     Defect(
         "what-is-in-the-way-removed",
         "a file that stands where the socket should be is removed",
-        "livedex_ipc/binding.py",
+        "livedex_ipc/server/binding.py",
         (("    if not stat.S_ISSOCK(info.st_mode):\n        raise", "    if False:\n        raise"),),
         f"{BINDING}::test_what_is_no_socket_is_refused_and_stays",
     ),
@@ -109,7 +109,7 @@ DEFECTS = (
     Defect(
         "text-in-an-error",
         "the message of an exception, which may quote a file, is told to the client",
-        "livedex_ipc/connection.py",
+        "livedex_ipc/server/connection.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
         "tests/ipc/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
     ),

@@ -28,7 +28,7 @@ from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, trans
 from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots
 from livedex_ipc.methods import path_bytes, paths_bytes
-from livedex_ipc.server import Call
+from livedex_ipc.server.rpc_server import Call
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App

@@ -28,7 +28,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
-from livedex_ipc.server import Call, Handler
+from livedex_ipc.server.rpc_server import Call, Handler
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.run_progress import Tally
 from livedex_indexing.path_text import display_path, path_fields
-from livedex_ipc.server import Call
+from livedex_ipc.server.rpc_server import Call
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from livedex_daemon.answer.fresh_reads import Answering
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import standing_query
-from livedex_ipc.server import Call, Handler
+from livedex_ipc.server.rpc_server import Call, Handler
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App

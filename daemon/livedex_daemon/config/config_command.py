@@ -23,9 +23,9 @@ from livedex_daemon.config.config_template import as_toml, template
 from livedex_daemon.config.settings_schema import ROOTS
 from livedex_daemon.process import direct_command
 from livedex_daemon.process.locations import locate
+from livedex_ipc.cli.render.terminal_text import error_text, table, visible
+from livedex_ipc.cli.streams import Streams
 from livedex_ipc.errors import ConfigInvalid, LivedexError, Unavailable
-from livedex_ipc.render import error_text, table, visible
-from livedex_ipc.streams import Streams
 
 
 def run(argv: Sequence[str]) -> int:

@@ -12,8 +12,8 @@ from typing import Any
 from livedex_daemon.doctor import file_checks, system_checks
 from livedex_daemon.doctor.check_result import Check, failed
 from livedex_daemon.process import direct_command
-from livedex_ipc.render import Style, visible
-from livedex_ipc.streams import Streams
+from livedex_ipc.cli.render.terminal_text import Style, visible
+from livedex_ipc.cli.streams import Streams
 
 # In the order in which they are printed.
 CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (

@@ -20,8 +20,8 @@ from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.process.locations import Locations, locate, unsafe
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_ipc import client
+from livedex_ipc.cli.render.terminal_text import size_text
 from livedex_ipc.errors import ConfigInvalid, InvalidParams
-from livedex_ipc.render import size_text
 
 _INOTIFY = "/proc/sys/fs/inotify/"
 _COUNT_S = 1.0  # for counting folders: the figure is only held against a limit

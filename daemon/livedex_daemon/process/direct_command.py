@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 
+from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.errors import InvalidParams, LivedexError
-from livedex_ipc.streams import OutputClosedError, Streams
 
 Action = Callable[[Streams], int]
 _INTERRUPTED = 130

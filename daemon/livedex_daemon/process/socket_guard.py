@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 
 from livedex_daemon.process.tick import pulse
-from livedex_ipc.binding import Identity, bind, identity, unbind
 from livedex_ipc.errors import LivedexError
-from livedex_ipc.server import Server
+from livedex_ipc.server.binding import Identity, bind, identity, unbind
+from livedex_ipc.server.rpc_server import Server
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits, removed_hit
 from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of, parts_of_all
 from livedex_indexing.store.read_pool import Reader
-from livedex_ipc import wire
+from livedex_ipc.server import message_json
 
 MESSAGE_CHARS: Final = 1 << 20  # about so much is told at once; the rest follows in the next round
 _OF_A_HIT: Final = 800  # characters beside its texts
@@ -135,7 +135,7 @@ class Telling:
             "removed": removed,
             "generation": self._generation,
         }
-        subscription.call.send_from_thread(wire.notification("search/changed", params))
+        subscription.call.send_from_thread(message_json.notification("search/changed", params))
 
 
 def _size(hit: dict[str, Any]) -> int:

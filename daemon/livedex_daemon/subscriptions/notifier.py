@@ -27,7 +27,7 @@ from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery, parts_of_all
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.errors import Cancelled, LivedexError, NotFound, Unavailable
-from livedex_ipc.server import Call
+from livedex_ipc.server.rpc_server import Call
 
 log = logging.getLogger(__name__)
 

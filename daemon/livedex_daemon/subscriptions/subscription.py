@@ -10,7 +10,7 @@ from typing import Final
 
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import FileKey, StandingQuery
-from livedex_ipc.server import Call
+from livedex_ipc.server.rpc_server import Call
 
 MOST_FILES: Final = 20_000  # about 4 MB
 RETRY_S: Final = 0.2  # until a file is looked at again that was not as it is indexed; doubled each time …

@@ -9,10 +9,10 @@ import os
 import signal
 from types import FrameType
 
-from livedex_ipc.commands import Context
-from livedex_ipc.completion import VALUES_VARIABLE, script
+from livedex_ipc.cli.completion import VALUES_VARIABLE, script
+from livedex_ipc.cli.context import Context
+from livedex_ipc.cli.render.vimgrep import path_text
 from livedex_ipc.errors import LivedexError
-from livedex_ipc.vimgrep import path_text
 
 _VALUES_S = 0.1
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc.commands import Context, deadline_s, say_state
+from livedex_ipc.cli.argument_values import wire_path, wire_paths
+from livedex_ipc.cli.context import Context, deadline_s, say_state
 from livedex_ipc.errors import InvalidParams
-from livedex_ipc.values import wire_path, wire_paths
 
 _DEFAULT_TIMEOUT_MS = 1000
 # The most that the method takes: every matched line of a hit is wanted then, and where in its line a cut snippet begins
@@ -24,14 +24,14 @@ def search(context: Context) -> int:
     if streams.json:
         streams.write_json(result)
     elif context.values.get("files") or context.values.get("vimgrep"):
-        from livedex_ipc import vimgrep
+        from livedex_ipc.cli.render import vimgrep
 
         hits = result["hits"]
         of_lines = result["mode"] in ("exact", "regex")
         found = vimgrep.file_lines(hits) if context.values.get("files") else vimgrep.vimgrep(hits, of_lines=of_lines)
         _write_lines(context, list(found))
     else:
-        from livedex_ipc.render_search import hits_text
+        from livedex_ipc.cli.render.search_text import hits_text
 
         streams.write(hits_text(result, colour=streams.out_colour))
     streams.flush()
@@ -86,7 +86,7 @@ def _params(values: dict[str, Any]) -> dict[str, Any]:
 
 def _write_lines(context: Context, lines: list[str]) -> None:
     if context.streams.out_is_terminal:
-        from livedex_ipc.render import visible
+        from livedex_ipc.cli.render.terminal_text import visible
 
         lines = [visible(line) for line in lines]
     context.streams.write("".join(line + "\n" for line in lines))

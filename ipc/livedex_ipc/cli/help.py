@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livedex_ipc.arguments import GLOBAL_OPTIONS, Command, Operand, Option
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, Command, Operand, Option
 
 
 def help_text(title: str, command: Command) -> str:

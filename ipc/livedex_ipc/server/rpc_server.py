@@ -11,13 +11,13 @@ import socket
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-from livedex_ipc.binding import bind, identity, unbind
-from livedex_ipc.calls import Call, Handler
-from livedex_ipc.connection import Connection
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.limits import Limits
-from livedex_ipc.listener import Listener
 from livedex_ipc.methods import METHODS, Method
+from livedex_ipc.server.binding import bind, identity, unbind
+from livedex_ipc.server.calls import Call, Handler
+from livedex_ipc.server.connection import Connection
+from livedex_ipc.server.listener import Listener
 
 __all__ = ["Call", "Handler", "Limits", "Server", "bind", "identity", "unbind"]
 

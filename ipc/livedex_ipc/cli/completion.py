@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from livedex_ipc.arguments import GLOBAL_OPTIONS, ROOT, Command, Option
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Option
 
 Place = tuple[str, Command]
 

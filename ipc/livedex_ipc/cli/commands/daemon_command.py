@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from livedex_ipc.commands import Context
+from livedex_ipc.cli.context import Context
 from livedex_ipc.errors import Unavailable
 
 

@@ -10,11 +10,11 @@ import select
 import time
 from typing import Any
 
+from livedex_ipc.cli.argument_values import wire_path
+from livedex_ipc.cli.context import Context
+from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.client import Client
-from livedex_ipc.commands import Context
 from livedex_ipc.errors import NoDaemon, TimedOut
-from livedex_ipc.progress import Progress
-from livedex_ipc.values import wire_path
 
 _POLL_S = 0.1
 _ANSWER_S = 60.0
@@ -32,7 +32,7 @@ def up(context: Context) -> int:
         status = client.call("status", timeout_s=_ANSWER_S)
     if not status["roots"] and not context.streams.json:
         context.streams.message("livedex: no folder is watched yet: livedex up PATH")
-    from livedex_ipc.commands_status import show_status
+    from livedex_ipc.cli.commands.status_command import show_status
 
     show_status(context.streams, status)
     return 0

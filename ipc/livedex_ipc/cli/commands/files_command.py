@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from livedex_ipc.cli.argument_values import wire_path
+from livedex_ipc.cli.context import Context, deadline_s, say_state
 from livedex_ipc.client import Client
-from livedex_ipc.commands import Context, deadline_s, say_state
-from livedex_ipc.values import wire_path
 
 _DEFAULT_TIMEOUT_MS = 1000
 _PAGE = 10_000
@@ -69,9 +69,9 @@ def _print(context: Context, result: dict[str, Any], renderer: str) -> None:
 
 def _renderer(context: Context, name: str) -> Callable[[dict[str, Any]], str]:
     def render(answer: dict[str, Any]) -> str:
-        from livedex_ipc import render_files
+        from livedex_ipc.cli.render import files_text
 
-        text: str = getattr(render_files, name)(answer, colour=context.streams.out_colour)
+        text: str = getattr(files_text, name)(answer, colour=context.streams.out_colour)
         return text
 
     return render

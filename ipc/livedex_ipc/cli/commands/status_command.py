@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from livedex_ipc.cli.context import Context
+from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client
-from livedex_ipc.commands import Context
-from livedex_ipc.streams import Streams
 
 _POLL_S = 0.5
 _ANSWER_S = 60.0
@@ -27,7 +27,7 @@ def show_status(streams: Streams, answer: dict[str, Any]) -> None:
     if streams.json:
         streams.write_json(answer)
     else:
-        from livedex_ipc.render_status import status_text
+        from livedex_ipc.cli.render.status_text import status_text
 
         streams.write(status_text(answer, colour=streams.out_colour))
 
@@ -35,7 +35,7 @@ def show_status(streams: Streams, answer: dict[str, Any]) -> None:
 def _watch(streams: Streams, client: Client) -> None:
     """Print each new status until it raises: OutputClosedError, KeyboardInterrupt or what ended the connection."""
     if not streams.json and streams.out_is_terminal and streams.can_animate:
-        from livedex_ipc.progress import live_status
+        from livedex_ipc.cli.progress_bar import live_status
 
         live_status(streams, lambda: client.call("status", timeout_s=_ANSWER_S), _POLL_S)
     last: dict[str, Any] | None = None

@@ -9,11 +9,11 @@ import select
 import sys
 from typing import Any
 
+from livedex_ipc.cli.argument_values import wire_path, wire_paths
+from livedex_ipc.cli.context import Context, deadline_s, say_state
+from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.client import Client
-from livedex_ipc.commands import Context, deadline_s, say_state
 from livedex_ipc.errors import NoDaemon, Unavailable
-from livedex_ipc.streams import OutputClosedError, Streams
-from livedex_ipc.values import wire_path, wire_paths
 
 # The daemon's own limit of a first answer, beside the wait for the newest changes.
 _ANSWER_MS = 31_000
@@ -60,7 +60,7 @@ def _show(streams: Streams, event: str, hits: list[dict[str, Any]], generation: 
         if streams.json:
             streams.write_json({"event": event, "hit": hit, "generation": generation})
         else:
-            from livedex_ipc.render_watch import event_text
+            from livedex_ipc.cli.render.watch_text import event_text
 
             streams.write(event_text(event, hit, colour=streams.out_colour))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc.render import Style, size_text, table, visible
-from livedex_ipc.vimgrep import path_text
+from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visible
+from livedex_ipc.cli.render.vimgrep import path_text
 
 
 def files_text(result: dict[str, Any], *, colour: bool) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import sys
 
 from livedex_ipc import __version__
-from livedex_ipc.arguments import ROOT, Command
+from livedex_ipc.cli.arguments import ROOT, Command
+from livedex_ipc.cli.command_parser import CommandLine, parse
+from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.errors import InvalidParams, LivedexError
-from livedex_ipc.streams import OutputClosedError, Streams
-from livedex_ipc.usage import CommandLine, parse
 
 _INTERRUPTED = 130
 
@@ -41,7 +41,7 @@ def _run(line: CommandLine, arguments: list[str]) -> int:
         streams.write(f"livedex {__version__}\n")
         code = 0
     elif line.wants or line.command is ROOT:
-        from livedex_ipc.help import help_text
+        from livedex_ipc.cli.help import help_text
 
         streams.write(help_text(line.title, line.command))
         code = 0
@@ -57,11 +57,11 @@ def _run(line: CommandLine, arguments: list[str]) -> int:
 def _command(line: CommandLine, streams: Streams) -> int:
     from importlib import import_module
 
-    from livedex_ipc.commands import Context
+    from livedex_ipc.cli.context import Context
 
     module, _, function = line.command.run.partition(":")
     try:
-        code: int = getattr(import_module(f"livedex_ipc.{module}"), function)(Context(line, streams))
+        code: int = getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function)(Context(line, streams))
     except InvalidParams as error:
         raise _as_typed(error, line.command) from None
     return code

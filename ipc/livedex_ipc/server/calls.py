@@ -11,12 +11,12 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from livedex_ipc import wire
 from livedex_ipc.errors import Cancelled, InvalidRequest
 from livedex_ipc.methods import Method
+from livedex_ipc.server import message_json
 
 if TYPE_CHECKING:
-    from livedex_ipc.connection import Connection
+    from livedex_ipc.server.connection import Connection
 
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
@@ -58,7 +58,7 @@ class Call:
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Sends a notification on the caller's connection, while it lives."""
-        self._connection.send(wire.notification(method, params))
+        self._connection.send(message_json.notification(method, params))
 
     def progress(self, value: dict[str, Any]) -> None:
         """Sends ``$/progress`` if the caller asked for it and still waits; `report`s are left out when it is behind."""

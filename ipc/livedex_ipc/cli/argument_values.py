@@ -40,7 +40,7 @@ def _seconds(text: str) -> int:
 def _time(text: str) -> str:
     import time
 
-    from livedex_ipc.times import parse_time
+    from livedex_ipc.cli.times import parse_time
 
     return parse_time(text, time.time())
 

@@ -76,7 +76,7 @@ class Streams:
         if self.json:
             self.message(json.dumps({"error": error.to_wire()}))
         else:
-            from livedex_ipc.render import error_text
+            from livedex_ipc.cli.render.terminal_text import error_text
 
             self.message(error_text(error, colour=self.err_colour))
 

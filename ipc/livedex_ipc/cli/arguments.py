@@ -172,7 +172,7 @@ _ROOTS = Command(
         Command(
             "add",
             "watch and index these folders",
-            run="commands_roots:add",
+            run="roots_command:add",
             operand=_PATHS,
             options=(
                 Option(
@@ -184,11 +184,11 @@ _ROOTS = Command(
         Command(
             "remove",
             "watch these folders no more",
-            run="commands_roots:remove",
+            run="roots_command:remove",
             operand=Operand("PATH", "paths", most=None, convert="path", complete="root"),
             examples=("livedex roots remove ~/notes",),
         ),
-        Command("list", "print the roots and their states", run="commands_roots:show"),
+        Command("list", "print the roots and their states", run="roots_command:show"),
     ),
 )
 
@@ -196,10 +196,10 @@ _CONFIG = Command(
     "config",
     "show, check and edit the configuration",
     subcommands=(
-        Command("show", "every setting, its value and where it comes from", run="commands_daemon:hand_over"),
-        Command("validate", "check the file; exit 2 when it is not valid", run="commands_daemon:hand_over"),
-        Command("path", "where the file is", run="commands_daemon:hand_over"),
-        Command("edit", "open the file in your editor", run="commands_daemon:hand_over"),
+        Command("show", "every setting, its value and where it comes from", run="daemon_command:hand_over"),
+        Command("validate", "check the file; exit 2 when it is not valid", run="daemon_command:hand_over"),
+        Command("path", "where the file is", run="daemon_command:hand_over"),
+        Command("edit", "open the file in your editor", run="daemon_command:hand_over"),
     ),
 )
 
@@ -210,21 +210,21 @@ ROOT = Command(
         Command(
             "up",
             "index folders: add them, start the daemon, wait for the first index",
-            run="commands_up:up",
+            run="up_command:up",
             operand=_ANY_PATHS,
             examples=("livedex up ~/notes", "livedex up ~/notes ~/src"),
         ),
-        Command("down", "stop the daemon", run="commands_up:down"),
+        Command("down", "stop the daemon", run="up_command:down"),
         Command(
             "daemon",
             "run the daemon in the foreground",
-            run="commands_daemon:hand_over",
+            run="daemon_command:hand_over",
             options=(Option("--check-config", "check_config", "only check the configuration; exit 2 when not valid"),),
         ),
         Command(
             "search",
             "find what is in the indexed files, best first",
-            run="commands_search:search",
+            run="search_command:search",
             operand=Operand("QUERY", "query", most=None),
             options=_SEARCH_OPTIONS,
             notes=(
@@ -244,7 +244,7 @@ ROOT = Command(
         Command(
             "watch",
             "keep a query standing: what it finds now, then what comes and goes",
-            run="commands_watch:watch",
+            run="watch_command:watch",
             operand=Operand("QUERY", "query", most=None),
             options=_WATCH_OPTIONS,
             notes=(
@@ -260,7 +260,7 @@ ROOT = Command(
         Command(
             "index",
             "index these paths, or everything, again now",
-            run="commands_index:index",
+            run="index_command:index",
             operand=_ANY_PATHS,
             options=(Option("--force", "force", "also what looks unchanged, and what was forgotten"),),
             examples=("livedex index ~/notes/draft.md", "livedex index --force"),
@@ -268,7 +268,7 @@ ROOT = Command(
         Command(
             "audit",
             "compare the index with the disk, every file; exit 1 when they differ",
-            run="commands_index:audit",
+            run="index_command:audit",
             options=(
                 Option(
                     "--paths", "paths", "only this part", metavar="PATH", convert="path", many=True, complete="path"
@@ -280,20 +280,20 @@ ROOT = Command(
         Command(
             "sync",
             "wait until the index reflects every write made before",
-            run="commands_index:sync",
+            run="index_command:sync",
             options=(Option("--timeout", "timeout_ms", "wait at most S seconds (30)", metavar="S", convert="seconds"),),
             notes="Exit 4 when it took longer than --timeout.",
         ),
         Command(
             "status",
             "what is indexed, pending and failing; states of the roots; warnings",
-            run="commands_status:status",
+            run="status_command:status",
             options=(Option("--watch", "watch", "keep showing it, as it changes"),),
         ),
         Command(
             "list",
             "indexed, skipped and failed files, with the reason",
-            run="commands_files:show",
+            run="files_command:show",
             options=(
                 _PATH_FILTER,
                 Option("--glob", "glob", "only paths that match; as ripgrep's -g", metavar="GLOB"),
@@ -312,7 +312,7 @@ ROOT = Command(
         Command(
             "retrieve",
             "all chunks of one file",
-            run="commands_files:retrieve",
+            run="files_command:retrieve",
             operand=Operand("PATH", "path", convert="path", complete="path"),
             options=(
                 Option("--start-line", "start_line", "from line N on", metavar="N", convert="integer"),
@@ -324,7 +324,7 @@ ROOT = Command(
         Command(
             "why",
             "why a path is in the index, or is not, and the rule that decided",
-            run="commands_files:why",
+            run="files_command:why",
             operand=_PATHS,
             options=_FRESHNESS,
             examples=("livedex why build/output.log",),
@@ -332,16 +332,16 @@ ROOT = Command(
         Command(
             "delete",
             "forget files until their content or path changes; they stay on disk",
-            run="commands_files:delete",
+            run="files_command:delete",
             operand=_PATHS,
             examples=("livedex delete ~/notes/private.md",),
         ),
         _CONFIG,
-        Command("doctor", "check this installation; works without a daemon", run="commands_daemon:hand_over"),
+        Command("doctor", "check this installation; works without a daemon", run="daemon_command:hand_over"),
         Command(
             "completion",
             "print the completion script of a shell",
-            run="commands_completion:completion",
+            run="completion_command:completion",
             operand=Operand("SHELL", "shell", choices=("bash", "zsh", "fish")),
             examples=(
                 'eval "$(livedex completion bash)"',

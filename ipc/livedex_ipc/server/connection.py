@@ -12,16 +12,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from livedex_ipc import framing, wire
-from livedex_ipc.calls import Batch, Call, Request, RequestId, id_of, method_of, superseded
+from livedex_ipc import framing
 from livedex_ipc.errors import Cancelled, InternalError, InvalidRequest, LivedexError, ParseError, TimedOut, Unavailable
 from livedex_ipc.framing import Decoder, Frame, FrameError
 from livedex_ipc.methods import check_params, method_named
-from livedex_ipc.outbox import Outbox
 from livedex_ipc.peers import peer_uid
+from livedex_ipc.server import message_json
+from livedex_ipc.server.calls import Batch, Call, Request, RequestId, id_of, method_of, superseded
+from livedex_ipc.server.outbox import Outbox
 
 if TYPE_CHECKING:
-    from livedex_ipc.server import Server
+    from livedex_ipc.server.rpc_server import Server
 
 log = logging.getLogger(__name__)
 
@@ -220,7 +221,7 @@ class Connection(asyncio.Protocol):
             if not 1 <= len(message) <= self._limits.batch:
                 raise InvalidRequest(f"a batch has 1 to {self._limits.batch} requests, not {len(message)}")
         except LivedexError as error:
-            self.send(wire.failure(None, error.to_wire()))
+            self.send(message_json.failure(None, error.to_wire()))
             return
         batch = Batch(len(message), self.send)
         for entry in message:
@@ -241,7 +242,7 @@ class Connection(asyncio.Protocol):
                 return
         except LivedexError as error:
             if not is_notification:
-                answer = wire.failure(known_id, error.to_wire())
+                answer = message_json.failure(known_id, error.to_wire())
         if batch is not None:
             batch.add(answer)
         elif answer is not None:
@@ -281,15 +282,15 @@ class Connection(asyncio.Protocol):
         name = request.method.name
         try:
             result = await self._server.handlers[name](Call(self, request), request.params)
-            self._answer(request, wire.answer(request.id, result))
+            self._answer(request, message_json.answer(request.id, result))
         except LivedexError as error:
-            self._answer(request, wire.failure(request.id, error.to_wire()))
+            self._answer(request, message_json.failure(request.id, error.to_wire()))
         except asyncio.CancelledError:
-            self._answer(request, wire.failure(request.id, Cancelled("the request was cancelled").to_wire()))
+            self._answer(request, message_json.failure(request.id, Cancelled("the request was cancelled").to_wire()))
         except Exception as error:
             log.exception("request_failed", extra={"method": name})
             told = InternalError("internal error: the daemon's log says more", {"exception": type(error).__name__})
-            self._answer(request, wire.failure(request.id, told.to_wire()))
+            self._answer(request, message_json.failure(request.id, told.to_wire()))
         finally:
             self._running.discard(request)
             self._work_soon()
@@ -297,7 +298,7 @@ class Connection(asyncio.Protocol):
     def _end(self, request: Request, error: LivedexError) -> None:
         """Answers at once, however long the handler takes to clean up."""
         if not request.answered:
-            self._answer(request, wire.failure(request.id, error.to_wire()))
+            self._answer(request, message_json.failure(request.id, error.to_wire()))
             if request.task is not None:
                 request.task.cancel()
 
@@ -325,7 +326,7 @@ class Connection(asyncio.Protocol):
     def _fail(self, error: LivedexError) -> None:
         """Tells what was wrong; the connection ends when what was asked before is answered, or had the time for it."""
         log.debug("connection_refused", extra={"code": error.code, "reason": error.message})
-        self.send(wire.failure(None, error.to_wire()))
+        self.send(message_json.failure(None, error.to_wire()))
         self._ending = True
         self._stop_frame_timer()
         self._frames.clear()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from livedex_ipc.streams import Streams
+from livedex_ipc.cli.streams import Streams
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -55,7 +55,7 @@ class Progress:
     def show(self, done: int, total: int | None, path: str = "") -> None:
         """Show `done` of `total` files (None: nobody knows yet how many) and the `path` that is worked on."""
         if self._bar is not None and self._task is not None:
-            from livedex_ipc.render import visible
+            from livedex_ipc.cli.render.terminal_text import visible
 
             self._bar.update(self._task, completed=done, total=total or None, path=visible(path))
         elif not self._streams.json and time.monotonic() >= self._next_line:
@@ -89,7 +89,7 @@ def live_status(streams: Streams, read: Callable[[], dict[str, Any]], every_s: f
     from rich.live import Live
     from rich.text import Text
 
-    from livedex_ipc.render_status import status_text
+    from livedex_ipc.cli.render.status_text import status_text
 
     console = Console(no_color=not streams.out_colour)
     with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as view:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc.commands import Context, deadline_s
+from livedex_ipc.cli.argument_values import wire_paths
+from livedex_ipc.cli.context import Context, deadline_s
+from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.errors import TimedOut
-from livedex_ipc.progress import Progress
-from livedex_ipc.values import wire_paths
 
 _SYNC_TIMEOUT_MS = 30_000
 
@@ -46,7 +46,7 @@ def _params(context: Context) -> dict[str, Any]:
 
 
 def _lines(name: str, answer: dict[str, Any]) -> str:
-    from livedex_ipc import render_files
+    from livedex_ipc.cli.render import files_text
 
-    text: str = getattr(render_files, name)(answer)
+    text: str = getattr(files_text, name)(answer)
     return text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc.render import Style, duration_text, size_text, table, visible, warning_text
-from livedex_ipc.vimgrep import path_text
+from livedex_ipc.cli.render.terminal_text import Style, duration_text, size_text, table, visible, warning_text
+from livedex_ipc.cli.render.vimgrep import path_text
 
 _CALM = ("online", "native", "ready")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc.render import Style, visible
-from livedex_ipc.render_search import hits_text
-from livedex_ipc.vimgrep import path_text
+from livedex_ipc.cli.render.search_text import hits_text
+from livedex_ipc.cli.render.terminal_text import Style, visible
+from livedex_ipc.cli.render.vimgrep import path_text
 
 _SIGNS = {"current": "=", "added": "+", "removed": "-"}
 

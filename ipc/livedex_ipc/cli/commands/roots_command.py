@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc.commands import Context
+from livedex_ipc.cli.context import Context
 
 
 def add(context: Context) -> int:
@@ -41,6 +41,6 @@ def _change(context: Context, method: str, params: dict[str, Any]) -> int:
 
 
 def _table(context: Context, answer: dict[str, Any]) -> str:
-    from livedex_ipc.render_status import roots_text
+    from livedex_ipc.cli.render.status_text import roots_text
 
     return roots_text(answer["roots"], colour=context.streams.out_colour)

@@ -9,8 +9,8 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from livedex_ipc.render import Style, visible
-from livedex_ipc.vimgrep import path_text
+from livedex_ipc.cli.render.terminal_text import Style, visible
+from livedex_ipc.cli.render.vimgrep import path_text
 
 
 def hits_text(result: dict[str, Any], *, colour: bool, folder: str | None = None) -> str:

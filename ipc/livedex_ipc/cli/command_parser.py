@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from livedex_ipc.arguments import GLOBAL_OPTIONS, ROOT, Command, Operand, Option
+from livedex_ipc.cli.argument_values import convert
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Operand, Option
 from livedex_ipc.errors import InvalidParams
-from livedex_ipc.values import convert
 
 
 class CommandLine:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from livedex_ipc.cli.argument_values import wire_path
+from livedex_ipc.cli.command_parser import CommandLine
+from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
-from livedex_ipc.streams import Streams
-from livedex_ipc.usage import CommandLine
-from livedex_ipc.values import wire_path
 
 # Milliseconds for a method that has no limit of its own and never takes long.
 ANSWER_MS = 60_000
@@ -76,7 +76,7 @@ def say_state(streams: Streams, result: dict[str, Any]) -> None:
     """Say to people on stderr what an answer lacks: freshness, a right spelling, whatever a warning names."""
     if streams.json:
         return
-    from livedex_ipc.render import state_lines
+    from livedex_ipc.cli.render.terminal_text import state_lines
 
     for text in state_lines(result, colour=streams.err_colour):
         streams.message(text)
