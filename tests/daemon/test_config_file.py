@@ -114,7 +114,7 @@ def test_unreadable(home_of_nobody: Path) -> None:
 @pytest.fixture
 def home_of_nobody() -> Iterator[Path]:
     """A folder that can be entered by whoever `as_nobody` makes of us."""
-    from support import temporary_home
+    from helpers.support import temporary_home
 
     with temporary_home() as home:
         home.path.chmod(0o755)

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
+from helpers.support import Home
 from livedex_daemon.doctor import doctor_command, file_checks, system_checks
 from livedex_daemon.doctor.check_result import Check
-from support import Home
 
 NOBODY = 65534
 RUN = "import sys; from livedex_daemon import doctor; sys.exit(doctor.run(sys.argv[1:]))"

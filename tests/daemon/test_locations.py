@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import Home
 from livedex_daemon.process.locations import locate, make_private
 from livedex_ipc import paths
 from livedex_ipc.errors import Unavailable
-from support import Home
 
 NOBODY = 65534
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "LIVEDEX_HOME", "LIVEDEX_SOCKET")

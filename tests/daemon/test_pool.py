@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import wait_until
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
@@ -23,7 +24,6 @@ from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkPr
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import ChunkedContent, RootRow
 from livedex_indexing.store.forgotten_files import Marks
-from support import wait_until
 
 POLICY = Policy(ChunkSettings(), 1 << 20, True)
 

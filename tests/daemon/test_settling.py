@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from helpers.support import Tree
 from livedex_daemon.watch.backlog import Backlog, Entry
 from livedex_daemon.write.chunk_pool import Failed, Gone, Known, Outcome, Skipped
 from livedex_daemon.write.walk import Changes, TreeWalk, Work
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.model import FileState, Stat
-from support import Tree
 
 HELD = SimpleNamespace(state=FileState(9, 1, 1, 1))
 NOTHING_HELD = SimpleNamespace(state=FileState(0, 0, 0, 0))

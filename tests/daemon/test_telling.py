@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from following import Place, place_of
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
+from helpers.subscription_client import Place, place_of
 from livedex_daemon.subscriptions import answer_diff
 from livedex_daemon.subscriptions import subscription as subscriptions
 from livedex_daemon.subscriptions.answer_diff import Looks, Telling

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import CHECKOUT
 from livedex_ipc.cli import arguments
-from support import CHECKOUT
 
 LONGEST_README = 150  # lines
 DOCUMENTS = sorted([CHECKOUT / "README.md", *(CHECKOUT / "docs").rglob("*.md")])

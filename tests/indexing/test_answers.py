@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.hits import live_files
 from livedex_indexing.rank import features, phrase_filter, spans
 from livedex_indexing.search import searcher

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import wait_until
 from livedex_indexing.chunk import chunk_process
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import ChunkedContent
-from support import wait_until
 
 SETTINGS = ChunkSettings()
 LONG_S = 60.0

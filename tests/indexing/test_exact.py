@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.lines.expression import BadPattern
 from livedex_ipc.errors import Cancelled
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.rank import facets
 from livedex_indexing.store.read_pool import DeadlinePassed
 

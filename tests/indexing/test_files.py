@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.search.listing import find_row, list_files, retrieve
 from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import GIT_ENVIRONMENT, Tree
 from livedex_indexing.ignore.git_pattern import MAX_PATTERN, parse_lines
 from livedex_indexing.ignore.rule_file import RuleFile
-from support import GIT_ENVIRONMENT, Tree
 
 # A line of an ignore file; paths that it ignores; paths that it does not. A path that ends in / is a folder.
 CASES: list[tuple[bytes, list[bytes], list[bytes]]] = [

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from helpers.support import Tree
 from livedex_indexing.ignore.globs import BadGlob, GlobFilter, PathTerm
-from support import Tree
 
 FILES = [
     *(

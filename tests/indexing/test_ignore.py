@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judging import Rules, shut_out, why
+from helpers.ignore_verdicts import Rules, shut_out, why
+from helpers.support import Tree
 from livedex_indexing.ignore.rules import Verdict, is_mark, is_rule_file
-from support import Tree
 
 # --- rank ---
 

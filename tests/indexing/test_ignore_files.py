@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from judging import Rules, shut_out
+from helpers.ignore_verdicts import Rules, shut_out
+from helpers.support import Tree
 from livedex_indexing.disk import tree as files
 from livedex_indexing.ignore import external_files
 from livedex_indexing.ignore import rules as ignore_rules
 from livedex_indexing.ignore.external_files import UNREADABLE
-from support import Tree
 
 # --- ignore files that are something else ---
 

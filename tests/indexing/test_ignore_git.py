@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from judging import Rules, shut_out, why
+from helpers.ignore_verdicts import Rules, shut_out, why
+from helpers.support import Tree
 from livedex_indexing.ignore.git_config import user_excludes
 from livedex_indexing.ignore.rules import RuleTree
-from support import Tree
 
 # --- work trees ---
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import apsw
 import pytest
 
+from helpers.support import wait_until
 from livedex_indexing.store import page_checksums
 from livedex_indexing.store.index_store import IndexUnwritable, Store
-from support import wait_until
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import admit, build
 from livedex_indexing.query.query_compiler import Unit, WordCounts, any_of, ask

@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from damages import DAMAGES
-from indexed import LANGUAGES, Indexed, chunked
+from helpers.index_damage import DAMAGES
+from helpers.indexed_folder import LANGUAGES, Indexed, chunked
 from livedex_indexing.store import counts, page_checksums
 from livedex_indexing.store.database import APPLICATION_ID, SCHEMA_VERSION
 from livedex_indexing.store.index_store import IndexDamaged, Store

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.store.properties import PRESENT, TAGS, Row, rows_of
 
 

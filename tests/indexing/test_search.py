@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from indexed import LINES, SIGNATURE, Indexed, chunked
+from helpers.indexed_folder import LINES, SIGNATURE, Indexed, chunked
 
 
 def marked(hit: dict[str, Any]) -> list[str]:

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from indexed import LINES, Indexed
+from helpers.indexed_folder import LINES, Indexed
 from livedex_indexing.rank.score import WEIGHTS
 from livedex_ipc.errors import Cancelled
 

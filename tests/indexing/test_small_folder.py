@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from indexed import SIGNATURE, Indexed, chunked
+from helpers.indexed_folder import SIGNATURE, Indexed, chunked
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.search.searcher import SearchAnswer
 

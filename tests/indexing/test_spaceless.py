@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from indexed import SIGNATURE, Indexed
+from helpers.indexed_folder import SIGNATURE, Indexed
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState
 from livedex_indexing.search.standing_query import parts_of_all, standing_query

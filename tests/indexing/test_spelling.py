@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.spell_repair import REPAIRED
 from livedex_indexing.query.spelling import Near, distance, mistakes_allowed, nearest

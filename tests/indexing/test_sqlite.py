@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from indexed import SIGNATURE, chunked
+from helpers.indexed_folder import SIGNATURE, chunked
 from livedex_indexing.model import FileRow, FileState, StatusCounts
 from livedex_indexing.store import maintenance
 from livedex_indexing.store.database import IndexOlder

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from indexed import LINES, Indexed
+from helpers.indexed_folder import LINES, Indexed
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from entries import MIB, meanwhile, put
+from helpers.raw_entries import MIB, meanwhile, put
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.path_text import display_path, from_b64, path_b64

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from entries import MIB, meanwhile, put
+from helpers.raw_entries import MIB, meanwhile, put
+from helpers.support import wait_until
 from livedex_indexing.disk import tree
-from support import wait_until
 
 
 def test_a_pipe_or_a_device_is_never_read(root: bytes, both_ways: str) -> None:

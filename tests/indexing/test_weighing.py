@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.query_compiler import Asked, WordCounts, ask
 from livedex_indexing.rank.features import NEAR_WORDS, WORDS, scored_units, weigh, written

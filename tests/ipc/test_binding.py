@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import Home
 from livedex_ipc.errors import Conflict, InvalidParams, Unavailable
 from livedex_ipc.paths import SOCKET_PATH_LIMIT
 from livedex_ipc.server.binding import bind, identity, unbind
-from support import Home
 
 
 @pytest.fixture

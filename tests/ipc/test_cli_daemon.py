@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from support import Home, Tree
+from helpers.support import Home, Tree
 
 
 def test_from_up_to_down(home: Home, tree: Tree) -> None:

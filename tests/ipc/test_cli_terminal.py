@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from canned_daemon import CannedDaemon, hit, root, search_result, status_result
-from support import LIVEDEX, Home, wait_until
+from helpers.canned_daemon import CannedDaemon, hit, root, search_result, status_result
+from helpers.support import LIVEDEX, Home, wait_until
 
 EVIL = hit("/r/notes/\x1b]0;title\x07\u202e.md", "a \x1b[31mred\u200b \x9bmatch", [[13, 18]])
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from canned_daemon import CannedDaemon, hit, info, root, search_result, status_result
+from helpers.canned_daemon import CannedDaemon, hit, info, root, search_result, status_result
+from helpers.support import LIVEDEX, Home, wait_until
 from livedex_ipc.errors import OutsideRoots
-from support import LIVEDEX, Home, wait_until
 
 HIT = hit("/r/notes/a.md", "one two\nthree two", [[4, 7], [14, 17]])
 

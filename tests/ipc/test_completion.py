@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from canned_daemon import CannedDaemon, root
+from helpers.canned_daemon import CannedDaemon, root
+from helpers.support import LIVEDEX, Home
 from livedex_ipc.cli.arguments import ROOT
 from livedex_ipc.cli.completion import script
-from support import LIVEDEX, Home
 
 COMMANDS = [command.name for command in ROOT.subcommands]
 

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from helpers.support import wait_until
+from helpers.threaded_server import Raw, Serving, code_of, request, serving
 from livedex_ipc.limits import Limits
-from serving import Raw, Serving, code_of, request, serving
-from support import wait_until
 
 QUICK = Limits(frame_s=0.3, write_s=0.5, stalled_s=0.1, linger_s=0.3, output_bytes=1024 * 1024)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from helpers.support import wait_until
+from helpers.threaded_server import Raw, Serving, code_of, note, request, serving
 from livedex_ipc.limits import Limits
-from serving import Raw, Serving, code_of, note, request, serving
-from support import wait_until
 
 
 @pytest.fixture

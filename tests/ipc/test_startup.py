@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from canned_daemon import CannedDaemon, hit, search_result
-from support import Home
+from helpers.canned_daemon import CannedDaemon, hit, search_result
+from helpers.support import Home
 
 OURS = {
     "cli",

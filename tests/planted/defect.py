@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from support import CHECKOUT
+from helpers.support import CHECKOUT
 
 
 class Moved(Exception):

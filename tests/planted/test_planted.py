@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import CHECKOUT, Tree, temporary_home
 from planted.copies import copied, environment, root_of, try_defect
 from planted.defect import Defect, Moved, has_test
 from planted.table import DEFECTS, document
-from support import CHECKOUT, Tree, temporary_home
 
 # Quick ones, of each part one; `make planted` tries all.
 SAMPLE = ("answered-before-the-cookie", "second-look-skipped", "delete-and-insert-apart", "hit-not-checked")

@@ -12,7 +12,7 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexed import Indexed, chunked
+from helpers.indexed_folder import Indexed, chunked
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.expression import BadPattern, read
 from livedex_indexing.lines.line_pattern import Pattern

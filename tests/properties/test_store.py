@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from indexed import SIGNATURE, chunked
+from helpers.indexed_folder import SIGNATURE, chunked
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool

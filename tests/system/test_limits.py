@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faults import limit, needs_namespaces, with_code, with_inotify_limit
-from support import Daemon, Tree, add_root, found, wait_until
+from helpers.fault_injection import limit, needs_namespaces, with_code, with_inotify_limit
+from helpers.support import Daemon, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

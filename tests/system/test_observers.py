@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from faults import with_code
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 
 def test_polling_is_as_fresh_as_the_systems_events(start_daemon: Callable[..., Daemon], tree: Tree, home: Home) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from faults import SETTLES_AT_ONCE, with_code
+from helpers.fault_injection import SETTLES_AT_ONCE, with_code
+from helpers.rebuild_oracle import assert_as_rebuilt, logical
+from helpers.support import Daemon, Home, Tree, wait_until
 from livedex_indexing.chunk import chunk_plan
-from rebuilt import assert_as_rebuilt, logical
-from support import Daemon, Home, Tree, wait_until
 
 KILLS = int(os.environ.get("LIVEDEX_PLAN_KILLS", "3"))
 FILES = 150

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from helpers.power_loss import STYLES, Op, image, read_record, tracing
+from helpers.support import Daemon, Home, Tree, wait_until
 from livedex_daemon.config import settings
 from livedex_daemon.index_file.opener import open_store
 from livedex_indexing.store.forgotten_files import Marks
-from powerloss import STYLES, Op, image, read_record, tracing
-from support import Daemon, Home, Tree, wait_until
 
 IMAGES = int(os.environ.get("LIVEDEX_IMAGES", "100"))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import LIVEDEX, Daemon, Home, Tree, add_root, found
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

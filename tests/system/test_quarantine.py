@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from faults import with_code
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Tree, add_root, found, wait_ready, wait_until
 from livedex_ipc.client import Client
-from support import Daemon, Tree, add_root, found, wait_ready, wait_until
 
 MATES = 40
 KILLER = "killerword\n"

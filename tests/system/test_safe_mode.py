@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from faults import with_code
-from support import Daemon, Home, Tree, found, wait_ready
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, found, wait_ready
 
 # Reading this one file kills the whole process, as a fault in a library would.
 POISON = """

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults import injected, with_code
+from helpers.fault_injection import injected, with_code
+from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
-from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

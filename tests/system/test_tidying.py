@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from faults import with_code
-from support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

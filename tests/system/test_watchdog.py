@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from faults import with_code
-from support import Daemon, Tree, add_root, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Tree, add_root, wait_until
 
 EVERY_S = 0.1
 SILENCE_S = 10 * EVERY_S

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from covering import MARKS, OTHERS
-from ondisk import WAIT_MS, Record, path_params, raw_path
+from helpers.chunk_coverage import MARKS, OTHERS
+from helpers.disk_inventory import WAIT_MS, Record, path_params, raw_path
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+CHECKOUT = Path(__file__).resolve().parent.parent.parent
 TRACEBACK = "Traceback (most recent call last)"
 POLL_S = 0.01
 LIVEDEX = Path(sys.executable).with_name("livedex")  # the command as it was installed

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from helpers.support import wait_until
 from livedex_ipc.errors import NotFound
 from livedex_ipc.limits import Limits
 from livedex_ipc.methods import METHODS, Method
@@ -24,7 +25,6 @@ from livedex_ipc.params import Param
 from livedex_ipc.server.binding import bind, identity, unbind
 from livedex_ipc.server.calls import Call, Handler
 from livedex_ipc.server.rpc_server import Server
-from support import wait_until
 
 WAIT_S = 20.0
 

@@ -9,7 +9,7 @@ import re
 import tomllib
 from typing import Any
 
-from support import CHECKOUT
+from helpers.support import CHECKOUT
 
 PLANNED = "\n## Planned\n"
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from support import GIT_ENVIRONMENT
+from helpers.support import GIT_ENVIRONMENT
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

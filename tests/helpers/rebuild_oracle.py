@@ -13,9 +13,9 @@ from typing import Any
 
 import apsw
 
+from helpers.support import Daemon, Home, temporary_home
 from livedex_indexing.store import maintenance
 from livedex_indexing.store.database import fetch
-from support import Daemon, Home, temporary_home
 
 WAIT_MS = 60_000
 

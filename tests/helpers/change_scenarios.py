@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from support import Tree
+from helpers.support import Tree
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

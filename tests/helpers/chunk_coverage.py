@@ -15,7 +15,7 @@ from encodings.aliases import aliases
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ondisk import WAIT_MS, path_params
+from helpers.disk_inventory import WAIT_MS, path_params
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

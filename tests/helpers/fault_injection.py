@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from support import Daemon, end_process, wait_until
+from helpers.support import Daemon, end_process, wait_until
 
 
 def _can(*command: str) -> bool:

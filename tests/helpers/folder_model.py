@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
