@@ -53,7 +53,7 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
 
 
 # For `with_code`: a file that was written just now is not read again by the next walk on that account alone.
-SETTLES_AT_ONCE = "from livedex_daemon import reconcile\nreconcile.RACY_S = 0.0\n"
+SETTLES_AT_ONCE = "from livedex_daemon.write import reconcile\nreconcile.RACY_S = 0.0\n"
 
 
 def with_code(folder: Path, code: str) -> dict[str, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-SCOPE = "tests/indexing/test_search_scope.py"
-HOSTILE = "tests/ipc/test_server_hostile.py"
+SCOPE = "tests/indexing/search/test_search_scope.py"
+HOSTILE = "tests/ipc/server/test_server_hostile.py"
 FRAMING = "tests/ipc/test_framing.py"
-BINDING = "tests/ipc/test_binding.py"
+BINDING = "tests/ipc/server/test_binding.py"
 
 DEFECTS = (
     Defect(
@@ -15,7 +15,7 @@ DEFECTS = (
         "a row with a rare word is worth as much with the common ones of the query as without",
         "livedex_indexing/rank/postings.py",
         (("scores = top(any_of(rare)) | both", "scores = both | top(any_of(rare))"),),
-        "tests/indexing/test_postings.py::test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words",
+        "tests/indexing/rank/test_postings.py::test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words",
     ),
     Defect(
         "hit-not-checked",
@@ -111,21 +111,21 @@ DEFECTS = (
         "the message of an exception, which may quote a file, is told to the client",
         "livedex_ipc/server/connection.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
-        "tests/ipc/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
+        "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
     ),
     Defect(
         "text-in-a-reason",
         "the message of a fault in the chunk process, which may quote the file, becomes the file's reason",
         "livedex_indexing/chunk/chunk_child.py",
         (("return type(error).__name__ + where", "return str(error) + where"),),
-        "tests/indexing/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
+        "tests/indexing/chunk/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
     ),
     Defect(
         "old-meaning-called-fresh",
         "a fresh search takes what a misspelt word meant a moment ago",
         "livedex_indexing/query/spell_repair.py",
         (("if not fresh and (known.taken", "if (known.taken"),),
-        "tests/indexing/test_spelling.py::test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago",
+        "tests/indexing/query/test_spelling.py::test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago",
     ),
     Defect(
         "child-outlives-its-parent",
@@ -135,6 +135,6 @@ DEFECTS = (
             ("if count == 0:\n                return None\n", "if count == 0:\n                signal.pause()\n"),
             ("        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)\n", ""),
         ),
-        "tests/indexing/test_chunk_process.py::test_it_ends_with_its_parent",
+        "tests/indexing/chunk/test_chunk_process.py::test_it_ends_with_its_parent",
     ),
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-WATCHER = "tests/daemon/test_watcher.py"
-BACKLOG = "tests/daemon/test_backlog.py"
+WATCHER = "tests/daemon/watch/test_inotify.py"
+BACKLOG = "tests/daemon/watch/test_backlog.py"
 ROOTS = "tests/system/test_roots.py"
 WATCHDOG = "tests/system/test_watchdog.py"
 
@@ -36,7 +36,7 @@ DEFECTS = (
         "a root counts as repaired though events were lost again during the repair",
         "livedex_daemon/watch/root_presence.py",
         (("        if root.walked_losses != root.overflows:", "        if False:"),),
-        "tests/daemon/test_presence.py::test_a_loss_during_the_repair_is_not_repaired_by_it",
+        "tests/daemon/watch/test_root_presence.py::test_a_loss_during_the_repair_is_not_repaired_by_it",
     ),
     Defect(
         "answered-before-the-cookie",
@@ -89,7 +89,7 @@ DEFECTS = (
                 "            self._watch(root, path)\n",
             ),
         ),
-        "tests/daemon/test_walk.py::test_a_folder_is_watched_before_it_is_listed",
+        "tests/daemon/write/test_walk.py::test_a_folder_is_watched_before_it_is_listed",
     ),
     Defect(
         "moved-folder-still-watched",
@@ -143,28 +143,28 @@ DEFECTS = (
         "what somebody waits for is stored only with the next edits",
         "livedex_daemon/write/worker.py",
         (("or self._is_waited_for():", "or False:"),),
-        "tests/daemon/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
+        "tests/daemon/write/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
     ),
     Defect(
         "indexing-goes-first",
         "threads that index go on while a search is under way",
         "livedex_daemon/write/search_priority.py",
         (("if not self._searches or files <= FEW:", "if files >= 0:"),),
-        "tests/daemon/test_precedence.py::test_many_files_wait_until_no_search_is_under_way",
+        "tests/daemon/write/test_search_priority.py::test_many_files_wait_until_no_search_is_under_way",
     ),
     Defect(
         "late-called-fresh",
         "a search past its deadline says that it is fresh",
         "livedex_daemon/answer/freshness.py",
         (("return self._state(scope, self._why_late(roots))", "return FreshState(True, 0, None)"),),
-        "tests/daemon/test_freshness.py::test_what_can_be_settled_is_waited_for",
+        "tests/daemon/answer/test_freshness.py::test_what_can_be_settled_is_waited_for",
     ),
     Defect(
         "unsettled-called-fresh",
         "a file that could not be read in one state does not count as pending",
         "livedex_daemon/answer/freshness.py",
         (("        if self._unsettled(scope):", "        if False:"),),
-        "tests/daemon/test_freshness.py::test_what_could_not_be_read_is_not_fresh",
+        "tests/daemon/answer/test_freshness.py::test_what_could_not_be_read_is_not_fresh",
     ),
     Defect(
         "ignore-file-not-read-again",

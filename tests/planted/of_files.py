@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-TREE = "tests/indexing/test_tree.py"
-READING = "tests/indexing/test_tree_reading.py"
-RECONCILE = "tests/daemon/test_reconcile.py"
+TREE = "tests/indexing/disk/test_tree.py"
+READING = "tests/indexing/disk/test_tree_reading.py"
+RECONCILE = "tests/daemon/write/test_reconcile.py"
 QUARANTINE = "tests/system/test_quarantine.py"
 
 DEFECTS = (
@@ -100,7 +100,7 @@ DEFECTS = (
         "a file is cut by settings that came after its plan was chosen",
         "livedex_daemon/write/chunk_pool.py",
         (("job.data, job.settings)", "job.data, self.policy.chunking)"),),
-        "tests/daemon/test_pool.py::test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile",
+        "tests/daemon/write/test_chunk_pool.py::test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile",
     ),
     Defect(
         "quarantine-not-kept",
@@ -129,7 +129,7 @@ DEFECTS = (
         "while one file takes its time to be cut, no other is",
         "livedex_daemon/write/chunk_pool.py",
         (("        self._start(bulk=False, spare=True)\n", ""),),
-        "tests/daemon/test_pool.py::test_a_file_that_takes_its_time_holds_up_no_other",
+        "tests/daemon/write/test_chunk_pool.py::test_a_file_that_takes_its_time_holds_up_no_other",
     ),
     Defect(
         "quarantine-at-the-first-death",

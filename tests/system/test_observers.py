@@ -44,8 +44,8 @@ def test_what_is_polled_is_found_without_a_search(start_daemon: Callable[..., Da
 
 # As if what the root lies on were a share of another machine: nothing tells what changes there.
 A_SHARE = """
-from livedex_daemon import presence
-presence.mount_kind = lambda path: "network"
+from livedex_daemon.watch import root_presence
+root_presence.mount_kind = lambda path: "network"
 """
 
 

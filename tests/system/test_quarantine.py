@@ -21,9 +21,9 @@ DEADLY = """
 import os, signal, sys
 
 if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
-    from livedex_indexing import chunk
+    from livedex_indexing.chunk import chunker
 
-    whole = chunk.chunk_content
+    whole = chunker.chunk_content
 
     def chunk_content(data, name, settings):
         if b"killerword" in data:
@@ -32,7 +32,7 @@ if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
             os.kill(os.getpid(), signal.SIGSEGV)
         return whole(data, name, settings)
 
-    chunk.chunk_content = chunk_content
+    chunker.chunk_content = chunk_content
 """
 
 

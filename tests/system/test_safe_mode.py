@@ -15,7 +15,7 @@ POISON = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
     import os, signal
-    from livedex_indexing import tree
+    from livedex_indexing.disk import tree
     read = tree.read_file
 
     def read_file(root, path, *rest):

@@ -23,7 +23,7 @@ FILES = 30
 PATIENT_S = 60.0  # with a loaded machine
 
 # A short patience, so that the tests need little.
-IMPATIENT = "from livedex_indexing import database\ndatabase.BUSY_MS = 500\n"
+IMPATIENT = "from livedex_indexing.store import database\ndatabase.BUSY_MS = 500\n"
 
 needs_strace = [
     pytest.mark.needs("strace"),

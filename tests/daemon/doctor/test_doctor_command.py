@@ -19,7 +19,7 @@ from livedex_daemon.doctor import doctor_command, file_checks, system_checks
 from livedex_daemon.doctor.check_result import Check
 
 NOBODY = 65534
-RUN = "import sys; from livedex_daemon import doctor; sys.exit(doctor.run(sys.argv[1:]))"
+RUN = "import sys; from livedex_daemon.doctor import doctor_command; sys.exit(doctor_command.run(sys.argv[1:]))"
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def test_for_people(home: Home) -> None:
 
 
 def test_heavy_components_are_not_imported() -> None:
-    code = "import sys; from livedex_daemon import doctor; doctor.checks(); print(*sys.modules)"
+    code = "import sys; from livedex_daemon.doctor import doctor_command; doctor_command.checks(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"chonkie", "tree_sitter", "watchdog", "numpy", "rich"} & set(done.stdout.split())
 

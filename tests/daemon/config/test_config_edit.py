@@ -217,7 +217,7 @@ def test_replacing(file: Path) -> None:
     assert config_edit.replace(str(file), b"[broken\n", b"# mended\n")
 
 
-ADD = "import sys; from livedex_daemon import config_edit; config_edit.add_root(sys.argv[1], sys.argv[2])"
+ADD = "import sys; from livedex_daemon.config import config_edit; config_edit.add_root(sys.argv[1], sys.argv[2])"
 
 
 def test_edits_at_the_same_instant_are_all_kept(file: Path, tmp_path: Path) -> None:

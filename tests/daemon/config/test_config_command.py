@@ -16,7 +16,7 @@ from helpers.support import Home, wait_until
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.settings_schema import SETTINGS
 
-RUN = "import sys; from livedex_daemon import config_command; sys.exit(config_command.run(sys.argv[1:]))"
+RUN = "import sys; from livedex_daemon.config import config_command; sys.exit(config_command.run(sys.argv[1:]))"
 COMMAND = [sys.executable, "-c", RUN]
 
 

@@ -200,12 +200,12 @@ def test_parts_of_words() -> None:
 def test_repeated_code_stays_small(language: str, unit: str, size: int) -> None:
     program = f"""
 import resource, sys
-from livedex_indexing import syntax
+from livedex_indexing.chunk import syntax_chunker
 resource.setrlimit(resource.RLIMIT_DATA, (500 << 20, 500 << 20))
 resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
 try:
-    syntax.parse({language!r}, ({unit!r} * {size}).encode()[:{size}], syntax.Limits())
-except syntax.TooMuch as reason:
+    syntax_chunker.parse({language!r}, ({unit!r} * {size}).encode()[:{size}], syntax_chunker.Limits())
+except syntax_chunker.TooMuch as reason:
     print(reason)
 """
     subprocess.run([sys.executable, "-c", program], check=True)

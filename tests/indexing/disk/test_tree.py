@@ -29,13 +29,13 @@ def in_child(root: bytes, expression: str, uid: int = NOBODY) -> str:
     code = f"""
 import os
 os.setgid({uid}); os.setuid({uid})
-from livedex_indexing import tree
+from livedex_indexing.disk import tree
 root = {root!r}
 try: print(repr({expression}))
 except tree.TreeError as error: print(type(error).__name__, error.reason)
 """
     # The interpreter may lie in a folder that the other user may not pass: its modules are read before the change.
-    code = code.replace("import os\n", "import os\nfrom livedex_indexing import tree\n", 1)
+    code = code.replace("import os\n", "import os\nfrom livedex_indexing.disk import tree\n", 1)
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 

@@ -120,8 +120,8 @@ def test_every_plan_is_among_the_possible_ones(name: bytes, head: bytes) -> None
 
 
 def test_planning_imports_no_chunker() -> None:
-    code = """import sys; from livedex_indexing import plan
-plan.choose(b'a.py', b'', plan.ChunkSettings())
+    code = """import sys; from livedex_indexing.chunk import chunk_plan
+chunk_plan.choose(b'a.py', b'', chunk_plan.ChunkSettings())
 print([name for name in ('chonkie', 'numpy', 'tree_sitter', 'charset_normalizer', 'yaml') if name in sys.modules])"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
