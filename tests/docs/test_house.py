@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from support import CHECKOUT
+from helpers.support import CHECKOUT
 
 MOST_LINES_OF_A_FILE = 450
 MOST_LINES_OF_A_FUNCTION = 100

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from livedex_ipc import arguments
-from support import CHECKOUT
+from helpers.support import CHECKOUT
+from livedex_ipc.cli import arguments
 
 LONGEST_README = 150  # lines
 DOCUMENTS = sorted([CHECKOUT / "README.md", *(CHECKOUT / "docs").rglob("*.md")])
