@@ -17,11 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import changes
-import covering
-import ondisk
-import ripgrep
-from support import Daemon, Tree, add_root, temporary_home, wait_ready
+from helpers import change_scenarios, chunk_coverage, disk_inventory, ripgrep_words
+from helpers.support import Daemon, Tree, add_root, temporary_home, wait_ready
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -59,7 +56,7 @@ def prove(report: Report, corpus: Path, copy: Path, options: argparse.Namespace)
         try:
             if "membership" in chosen:
                 _as_work_tree(Tree(copy))
-            odd = covering.write_odd_files(copy / "odd files") if "coverage" in chosen else 0
+            odd = chunk_coverage.write_odd_files(copy / "odd files") if "coverage" in chosen else 0
             with daemon.client() as client:
                 add_root(client, copy, timeout=INDEXED_S)
                 records = _counts(report, client, copy)
@@ -77,8 +74,8 @@ def prove(report: Report, corpus: Path, copy: Path, options: argparse.Namespace)
             daemon.stop()
 
 
-def _counts(report: Report, client: Client, root: Path) -> dict[bytes, ondisk.Record]:
-    found = ondisk.account(client, root)
+def _counts(report: Report, client: Client, root: Path) -> dict[bytes, disk_inventory.Record]:
+    found = disk_inventory.account(client, root)
     status = client.call("status")
     told = {name: status[name] for name in ("files", "skipped", "failed")}
     against = list(found.unexplained)
@@ -92,13 +89,13 @@ def _counts(report: Report, client: Client, root: Path) -> dict[bytes, ondisk.Re
     return found.listed
 
 
-def _membership(report: Report, client: Client, tree: Tree, records: Mapping[bytes, ondisk.Record]) -> None:
-    expected = ondisk.by_git(tree.path)
+def _membership(report: Report, client: Client, tree: Tree, records: Mapping[bytes, disk_inventory.Record]) -> None:
+    expected = disk_inventory.by_git(tree.path)
     against = [f"{name!r}: livedex has it, git does not list it" for name in records.keys() - expected]
     ascribed = 0
     for name in expected - records.keys():
-        answer = client.call("files/explain", ondisk.path_params(os.fsencode(tree.path) + b"/" + name))
-        if ondisk.is_own_rule(name, answer):
+        answer = client.call("files/explain", disk_inventory.path_params(os.fsencode(tree.path) + b"/" + name))
+        if disk_inventory.is_own_rule(name, answer):
             ascribed += 1
         else:
             against.append(f"{name!r}: git lists it, `why` says {answer}")
@@ -106,32 +103,40 @@ def _membership(report: Report, client: Client, tree: Tree, records: Mapping[byt
     report.tell("membership is git's", figure, against)
 
 
-def _coverage(report: Report, client: Client, root: Path, records: Mapping[bytes, ondisk.Record], odd: int) -> None:
-    found = covering.check(client, root, [name for name, record in records.items() if record["status"] == "indexed"])
+def _coverage(
+    report: Report, client: Client, root: Path, records: Mapping[bytes, disk_inventory.Record], odd: int
+) -> None:
+    found = chunk_coverage.check(
+        client, root, [name for name, record in records.items() if record["status"] == "indexed"]
+    )
     figure = f"{found.chunks} chunks of {found.files} files ({odd} odd ones; the lines of {found.by_rg} by rg -n)"
     report.tell("chunks cover their file", figure, found.faults)
 
 
 def _ripgrep(
-    report: Report, client: Client, root: Path, records: Mapping[bytes, ondisk.Record], options: argparse.Namespace
+    report: Report,
+    client: Client,
+    root: Path,
+    records: Mapping[bytes, disk_inventory.Record],
+    options: argparse.Namespace,
 ) -> None:
-    text_of = ripgrep.texts(root)
+    text_of = ripgrep_words.texts(root)
     indexed = [name for name, record in records.items() if record["status"] == "indexed"]
-    chosen = ripgrep.sample(indexed, text_of, options.words, options.seed, options.common)
-    found = ripgrep.compare(client, root, chosen, records, text_of)
+    chosen = ripgrep_words.sample(indexed, text_of, options.words, options.seed, options.common)
+    found = ripgrep_words.compare(client, root, chosen, records, text_of)
     figure = f"{found.words} words, {found.both} files by both"
     report.tell('"word" finds the files of rg -l -w -F', figure, found.unexplained)
     for reason, count in found.explained.most_common():
         print(f"    {count} explained: {reason}", flush=True)
-    alone = ripgrep.by_ripgrep(root, chosen[:ALONE])
-    against = [word for word in chosen[:ALONE] if ripgrep.by_ripgrep_alone(root, word) != alone[word].exact]
+    alone = ripgrep_words.by_ripgrep(root, chosen[:ALONE])
+    against = [word for word in chosen[:ALONE] if ripgrep_words.by_ripgrep_alone(root, word) != alone[word].exact]
     report.tell("ripgrep says the same of each word alone", f"{ALONE} words", against)
-    copies, few = ripgrep.copies_of(records), chosen[::PLAIN]
+    copies, few = ripgrep_words.copies_of(records), chosen[::PLAIN]
     missed = [
         f"{word}: without quotes {name!r} is missing"
         for word in few
-        for name in ripgrep.by_livedex(client, root, f'"{word}"', copies)
-        - ripgrep.by_livedex(client, root, word, copies)
+        for name in ripgrep_words.by_livedex(client, root, f'"{word}"', copies)
+        - ripgrep_words.by_livedex(client, root, word, copies)
     ]
     report.tell("without quotes no file is lost", f"{len(few)} words", missed)
 
@@ -169,9 +174,9 @@ GITIGNORE = """\
 @contextmanager
 def _unchanged(report: Report, client: Client, claim: str, figure: str = "") -> Iterator[None]:
     """Claims that what is done meanwhile cuts no file into chunks again."""
-    before = changes.chunked(client)
+    before = change_scenarios.chunked(client)
     yield
-    after = changes.chunked(client)
+    after = change_scenarios.chunked(client)
     report.tell(
         f"{claim} chunks nothing again",
         figure or f"{after - before} files",
@@ -183,29 +188,29 @@ def _reuse(report: Report, daemon: Daemon, tree: Tree) -> None:
     with daemon.client() as client:
         files = client.call("status")["files"]
         with _unchanged(report, client, "touch of everything"):
-            changes.touch_all(tree.path)
-        folders = changes.gather(tree, "gathered")
-        count = sum(name.startswith(b"gathered/") for name in ondisk.listed(client, tree.path))
+            change_scenarios.touch_all(tree.path)
+        folders = change_scenarios.gather(tree, "gathered")
+        count = sum(name.startswith(b"gathered/") for name in disk_inventory.listed(client, tree.path))
         for old, new in (("gathered", "renamed"), ("renamed", "gathered")):
             with _unchanged(report, client, f"the rename of a folder of {count} files"):
                 tree.rename(old, new)
         for folder in folders:
             tree.rename(f"gathered/{folder}", folder)
         (tree / "gathered").rmdir()
-        changes.chunked(client)
+        change_scenarios.chunked(client)
         assert client.call("status")["files"] == files
     daemon.restart()
     with daemon.client() as client:
         wait_ready(client, timeout=INDEXED_S)
-        count = changes.chunked(client)
+        count = change_scenarios.chunked(client)
         against = [str(count)] if count or client.call("status")["files"] != files else []
         report.tell("a restart chunks nothing again", f"{count} files", against)
         if not (tree / ".git").exists():
             tree.git("init", "-q", "-b", "main")
         tree.git("add", "-A")
         tree.git("commit", "-qm", "as it is", "--allow-empty")
-        changed = changes.commit_another_branch(tree, "other")
-        changes.chunked(client)
+        changed = change_scenarios.commit_another_branch(tree, "other")
+        change_scenarios.chunked(client)
         for branch in ("main", "other", "main"):
             with _unchanged(report, client, f"git checkout {branch} ({changed} files differ)"):
                 tree.git("checkout", "-q", branch)
@@ -219,7 +224,7 @@ def _reuse(report: Report, daemon: Daemon, tree: Tree) -> None:
 
 def _fresh(report: Report, daemon: Daemon, tree: Tree, rounds: int) -> None:
     with daemon.client() as client:
-        wrong = changes.rounds(client, Tree(tree / "fresh-one"), rounds, seed=1)
+        wrong = change_scenarios.rounds(client, Tree(tree / "fresh-one"), rounds, seed=1)
     report.tell("a fresh search is right after every change", f"{rounds - len(wrong)} of {rounds}", wrong)
     with burning():
         wrong = _crowd(daemon, tree, rounds)
@@ -229,9 +234,9 @@ def _fresh(report: Report, daemon: Daemon, tree: Tree, rounds: int) -> None:
 
 def _crowd(daemon: Daemon, tree: Tree, rounds: int) -> list[str]:
     def work(client: Client, number: int) -> list[str]:
-        return changes.rounds(client, Tree(tree / f"fresh-crowd{number}"), rounds, seed=number)
+        return change_scenarios.rounds(client, Tree(tree / f"fresh-crowd{number}"), rounds, seed=number)
 
-    return changes.at_once(daemon.client, [partial(work, number=number) for number in range(CLIENTS)])
+    return change_scenarios.at_once(daemon.client, [partial(work, number=number) for number in range(CLIENTS)])
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from support import Daemon, Home, Tree, temporary_home
+from helpers.support import Daemon, Home, Tree, temporary_home
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -21,7 +21,8 @@ from bench.quality.measures import DEEP, interval, judge
 from bench.quality.mistakes import misspelt
 from bench.quality.peers import peers
 from bench.quality.product import engine
-from livedex_indexing import rank, repairing
+from livedex_indexing.query import spell_repair
+from livedex_indexing.rank import score
 
 SEED = 3  # of the questions that are asked where there are more than enough
 
@@ -67,7 +68,7 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
     with engine(one.corpus, database) as livedex:
         ours = line("livedex", livedex.files)
         if options.parts:
-            for part in rank.WEIGHTS:
+            for part in score.WEIGHTS:
                 with without(part):
                     line(f"… without {part}", livedex.files)
         if options.misspelt:
@@ -85,17 +86,17 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
 @contextmanager
 def unrepaired() -> Iterator[None]:
     """Inside, no word is asked for as it may be meant."""
-    usual, repairing.REPAIRED = repairing.REPAIRED, 0  # type: ignore[misc]
+    usual, spell_repair.REPAIRED = spell_repair.REPAIRED, 0  # type: ignore[misc]
     try:
         yield
     finally:
-        repairing.REPAIRED = usual  # type: ignore[misc]
+        spell_repair.REPAIRED = usual  # type: ignore[misc]
 
 
 @contextmanager
 def without(part: str) -> Iterator[None]:
     """Inside, the part counts for nothing in the ranking."""
-    weights = cast("dict[str, float]", rank.WEIGHTS)
+    weights = cast("dict[str, float]", score.WEIGHTS)
     weight, weights[part] = weights[part], 0.0
     try:
         yield

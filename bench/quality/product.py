@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.corpus import text_files
-from livedex_indexing.backend import FileRow, FileState
-from livedex_indexing.chunk import chunk_content
-from livedex_indexing.plan import HEAD_BYTES, ChunkSettings, choose
-from livedex_indexing.readpool import ReadPool
-from livedex_indexing.search import SearchAnswer, Searcher
-from livedex_indexing.sqlite import Store
+from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose
+from livedex_indexing.chunk.chunker import chunk_content
+from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.store.index_store import Store
+from livedex_indexing.store.read_pool import ReadPool
 
 FILES_PER_TRANSACTION = 500
 

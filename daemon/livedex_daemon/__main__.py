@@ -20,15 +20,15 @@ SWITCH_S = 0.0005
 def main(argv: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["config"]:
-        from livedex_daemon import config_command
+        from livedex_daemon.config import config_command
 
         return config_command.run(words[1:])
     if words[:1] == ["doctor"]:
-        from livedex_daemon import doctor
+        from livedex_daemon.doctor import doctor_command
 
-        return doctor.run(words[1:])
+        return doctor_command.run(words[1:])
     if "--check-config" in words:
-        from livedex_daemon import config_command
+        from livedex_daemon.config import config_command
 
         return config_command.run(["validate", *(word for word in words if word in ("--json", "--human"))])
     return _serve()
@@ -45,8 +45,8 @@ def _serve() -> int:
 
 def _run() -> int:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
-    from livedex_daemon import locations, memory
-    from livedex_daemon.opening import HomeLock
+    from livedex_daemon.index_file.opener import HomeLock
+    from livedex_daemon.process import locations, memory
 
     memory.bound_arenas()
     memory.no_core_dumps()

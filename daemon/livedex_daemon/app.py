@@ -15,37 +15,37 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from livedex_daemon import config as configuration
-from livedex_daemon import logs, memory
-from livedex_daemon.backlog import Backlog
-from livedex_daemon.config import Config
-from livedex_daemon.crashes import Crashes
-from livedex_daemon.door import Door
-from livedex_daemon.freshness import Freshness
-from livedex_daemon.handlers import Handlers
-from livedex_daemon.health import FreshnessFigures, Health
-from livedex_daemon.jobs import Jobs
-from livedex_daemon.locations import Locations
-from livedex_daemon.looking import Looker
-from livedex_daemon.opening import open_store
-from livedex_daemon.pool import Pool
-from livedex_daemon.power import PowerGate
-from livedex_daemon.precedence import Precedence
-from livedex_daemon.presence import Presence
-from livedex_daemon.rebuilding import Rebuilder
-from livedex_daemon.reloading import Reloader
-from livedex_daemon.remains import Remains
-from livedex_daemon.serving import Serving, Side
-from livedex_daemon.standing import Standing
-from livedex_daemon.storing import Storing
-from livedex_daemon.tidying import Tidying
-from livedex_daemon.walk import Policy
-from livedex_daemon.watching import Watching
-from livedex_daemon.worker import Worker
-from livedex_indexing.database import IndexDamaged
-from livedex_indexing.marks import Marks
-from livedex_indexing.plan import ChunkSettings
-from livedex_ipc.server import Server
+from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.handlers import Handlers
+from livedex_daemon.answer.status_report import FreshnessFigures, Health
+from livedex_daemon.config import settings as configuration
+from livedex_daemon.config.settings import Config
+from livedex_daemon.config_reload import Reloader
+from livedex_daemon.index_file.index_readers import Serving, Side
+from livedex_daemon.index_file.opener import open_store
+from livedex_daemon.index_file.rebuild import Rebuilder
+from livedex_daemon.index_file.salvage import Remains
+from livedex_daemon.process import logs, memory
+from livedex_daemon.process.locations import Locations
+from livedex_daemon.process.socket_guard import Door
+from livedex_daemon.subscriptions.notifier import Standing
+from livedex_daemon.upkeep.idle_maintenance import Tidying
+from livedex_daemon.upkeep.schedule import Jobs
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.root_presence import Presence
+from livedex_daemon.write.chunk_pool import Pool
+from livedex_daemon.write.commit import Storing
+from livedex_daemon.write.crashes import Crashes
+from livedex_daemon.write.inspector import Looker
+from livedex_daemon.write.power import PowerGate
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Policy
+from livedex_daemon.write.worker import Worker
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.store.database import IndexDamaged
+from livedex_indexing.store.forgotten_files import Marks
+from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
 
 log = logging.getLogger(__name__)

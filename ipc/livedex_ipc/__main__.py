@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from livedex_ipc.cli import main
+from livedex_ipc.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

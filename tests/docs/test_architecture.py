@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from support import CHECKOUT
+from helpers.support import CHECKOUT
 
 PACKAGES = {
     "livedex_daemon": "daemon",

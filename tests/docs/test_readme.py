@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from livedex_ipc import arguments
-from support import CHECKOUT
+from helpers.support import CHECKOUT
+from livedex_ipc.cli import arguments
 
 LONGEST_README = 150  # lines
+LONGEST_LINE = 120  # characters, in every document
 DOCUMENTS = sorted([CHECKOUT / "README.md", *(CHECKOUT / "docs").rglob("*.md")])
 
 
@@ -39,6 +40,18 @@ def test_an_example_is_a_command_that_exists(words: list[str]) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((CHECKOUT / "README.md").read_text().splitlines()) <= LONGEST_README
+
+
+def test_no_line_is_too_long() -> None:
+    """planted-defects.md is made by a program, a row for each defect."""
+    found = {
+        f"{path.relative_to(CHECKOUT)}:{number}"
+        for path in DOCUMENTS
+        if path.name != "planted-defects.md"
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > LONGEST_LINE
+    }
+    assert not found
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

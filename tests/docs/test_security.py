@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from support import CHECKOUT
+from helpers.support import CHECKOUT
 
 TEXT = (CHECKOUT / "docs" / "security.md").read_text()
 

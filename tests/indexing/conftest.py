@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from indexed import Indexed
-from judging import Rules
-from livedex_indexing import beneath
-from livedex_indexing.ignore import RuleTree
-from support import Tree
+from helpers.ignore_verdicts import Rules
+from helpers.indexed_folder import Indexed
+from helpers.support import Tree
+from livedex_indexing.disk import beneath
+from livedex_indexing.ignore.rules import RuleTree
 
 
 @pytest.fixture

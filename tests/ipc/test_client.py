@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from helpers.support import wait_until
+from helpers.threaded_server import Serving, serving
 from livedex_ipc import client as client_module
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, NotFound, TimedOut, Unavailable
 from livedex_ipc.limits import Limits
 from livedex_ipc.paths import SOCKET_PATH_LIMIT
-from serving import Serving, serving
-from support import wait_until
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import Home, end_process, wait_until
 from livedex_ipc.client import connect
 from livedex_ipc.errors import ConfigInvalid, Conflict, NoDaemon, Unavailable
 from livedex_ipc.spawn import start
-from support import Home, end_process, wait_until
 
 # A daemon in small: counts its starts, binds where it is told, and says what the daemon would see of its surroundings.
 DAEMON = """
 import asyncio, json, os, sys
 from livedex_ipc.methods import METHODS, Method
-from livedex_ipc.server import Server, bind
+from livedex_ipc.server.rpc_server import Server, bind
 
 path = os.environ["LIVEDEX_SOCKET"]
 with open(path + ".starts", "a") as starts:

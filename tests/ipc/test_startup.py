@@ -8,21 +8,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from canned_daemon import CannedDaemon, hit, search_result
-from support import Home
+from helpers.canned_daemon import CannedDaemon, hit, search_result
+from helpers.support import Home
 
 OURS = {
-    "arguments",
     "cli",
+    "cli.argument_values",
+    "cli.arguments",
+    "cli.command_parser",
+    "cli.commands",
+    "cli.commands.search_command",
+    "cli.context",
+    "cli.main",
+    "cli.streams",
     "client",
-    "commands",
-    "commands_search",
     "errors",
     "paths",
     "peers",
-    "streams",
-    "usage",
-    "values",
 }
 # Of the standard library: what is needed, with what that brings along on this Python.
 THEIRS = ["importlib", "json", "re", "socket", "struct", "typing"]
@@ -30,7 +32,7 @@ THEIRS = ["importlib", "json", "re", "socket", "struct", "typing"]
 PROGRAM = """
 import sys
 bare = set(sys.modules)
-from livedex_ipc.cli import main
+from livedex_ipc.cli.main import main
 code = main(sys.argv[1:])
 print(*sorted(set(sys.modules) - bare), sep="\\n", file=sys.stderr)
 sys.exit(code)
@@ -60,5 +62,5 @@ def test_a_search_imports_only_what_it_needs(home: Home, canned: CannedDaemon) -
 @pytest.mark.parametrize("words", [["--human"], ["--vimgrep"], ["--files"], ["--since", "2d"]])
 def test_no_form_of_a_search_imports_what_is_slow(home: Home, canned: CannedDaemon, words: list[str]) -> None:
     slow = {"asyncio", "dataclasses", "inspect", "argparse", "pathlib", "platformdirs", "rich", "tomllib", "subprocess"}
-    slow |= {"logging", "threading", "importlib.metadata", "livedex_ipc.methods", "livedex_ipc.server"}
+    slow |= {"logging", "threading", "importlib.metadata", "livedex_ipc.methods", "livedex_ipc.server.rpc_server"}
     assert not slow & imported(home, "search", "x", *words)

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from helpers.support import CHECKOUT
 from planted.defect import Defect
-from support import CHECKOUT
 
 PACKAGES = ("livedex_daemon", "livedex_indexing", "livedex_ipc", "livedex_service")
 TIMEOUT_S = 60  # for one test: a defect may make it hang

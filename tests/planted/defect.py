@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from support import CHECKOUT
+from helpers.support import CHECKOUT
 
 
 class Moved(Exception):
@@ -20,8 +20,8 @@ class Moved(Exception):
 class Defect(NamedTuple):
     """``says``: what is wrong then, in words for people. ``test``: the node id of the test that must fail.
 
-    ``edits``: (old, new) texts of ``module``, a path such as ``livedex_daemon/watcher.py``; each old one stands there
-    exactly once. ``elsewhere``: (module, old, new) of other modules, for what is guarded in two places.
+    ``edits``: (old, new) texts of ``module``, a path such as ``livedex_daemon/watch/inotify.py``; each old one stands
+    there exactly once. ``elsewhere``: (module, old, new) of other modules, for what is guarded in two places.
     """
 
     name: str

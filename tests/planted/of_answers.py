@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-SCOPE = "tests/indexing/test_search_scope.py"
-HOSTILE = "tests/ipc/test_server_hostile.py"
+SCOPE = "tests/indexing/search/test_search_scope.py"
+HOSTILE = "tests/ipc/server/test_server_hostile.py"
 FRAMING = "tests/ipc/test_framing.py"
-BINDING = "tests/ipc/test_binding.py"
+BINDING = "tests/ipc/server/test_binding.py"
 
 DEFECTS = (
     Defect(
         "common-words-not-scored",
         "a row with a rare word is worth as much with the common ones of the query as without",
-        "livedex_indexing/postings.py",
+        "livedex_indexing/rank/postings.py",
         (("scores = top(any_of(rare)) | both", "scores = both | top(any_of(rare))"),),
-        "tests/indexing/test_postings.py::test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words",
+        "tests/indexing/rank/test_postings.py::test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words",
     ),
     Defect(
         "hit-not-checked",
         "a hit is cut from its file without looking whether that has changed",
-        "livedex_indexing/live.py",
+        "livedex_indexing/hits/live_files.py",
         (
             (
                 "data = tree.read_if_unchanged(root, copy.path, copy.state)",
@@ -32,28 +32,28 @@ DEFECTS = (
     Defect(
         "settled-flag-ignored",
         "a file that may have changed without showing it is served without hashing it",
-        "livedex_indexing/live.py",
+        "livedex_indexing/hits/live_files.py",
         (("if data is not None and copy.settled:", "if data is not None:"),),
         f"{SCOPE}::test_what_is_not_settled_is_hashed_before_it_is_served",
     ),
     Defect(
         "missing-root-served",
         "the files of a root that is not there are found",
-        "livedex_indexing/filters.py",
+        "livedex_indexing/query/filters.py",
         (("if missing_since is None and root_id in roots]", "if root_id in roots]"),),
         f"{SCOPE}::test_a_missing_root_is_not_served",
     ),
     Defect(
         "query-taken-for-syntax",
         "words of a query reach FTS5 without their quotes",
-        "livedex_indexing/asked.py",
+        "livedex_indexing/query/query_compiler.py",
         (('match = f\'"{" ".join(tokens)}"{" *" if prefix else ""}\'', "match = word"),),
         "tests/properties/test_search.py::test_no_query_fails",
     ),
     Defect(
         "stranger-heard",
         "another user who can reach the socket is answered",
-        "livedex_ipc/connection.py",
+        "livedex_ipc/server/connection.py",
         (("        if uid not in (self._server.uid, 0) or self._server.closing:", "        if self._server.closing:"),),
         f"{HOSTILE}::test_another_user_is_not_heard",
     ),
@@ -67,14 +67,14 @@ DEFECTS = (
     Defect(
         "socket-open-to-all",
         "every user of the machine may connect",
-        "livedex_ipc/binding.py",
+        "livedex_ipc/server/binding.py",
         (("os.chmod(path, 0o600)", "os.chmod(path, 0o666)"),),
         f"{BINDING}::test_the_socket_and_its_folders_are_private",
     ),
     Defect(
         "what-is-in-the-way-removed",
         "a file that stands where the socket should be is removed",
-        "livedex_ipc/binding.py",
+        "livedex_ipc/server/binding.py",
         (("    if not stat.S_ISSOCK(info.st_mode):\n        raise", "    if False:\n        raise"),),
         f"{BINDING}::test_what_is_no_socket_is_refused_and_stays",
     ),
@@ -109,32 +109,32 @@ DEFECTS = (
     Defect(
         "text-in-an-error",
         "the message of an exception, which may quote a file, is told to the client",
-        "livedex_ipc/connection.py",
+        "livedex_ipc/server/connection.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
-        "tests/ipc/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
+        "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
     ),
     Defect(
         "text-in-a-reason",
         "the message of a fault in the chunk process, which may quote the file, becomes the file's reason",
-        "livedex_indexing/chunk_child.py",
+        "livedex_indexing/chunk/chunk_child.py",
         (("return type(error).__name__ + where", "return str(error) + where"),),
-        "tests/indexing/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
+        "tests/indexing/chunk/test_chunk_process.py::test_a_failure_is_an_answer_without_text",
     ),
     Defect(
         "old-meaning-called-fresh",
         "a fresh search takes what a misspelt word meant a moment ago",
-        "livedex_indexing/repairing.py",
+        "livedex_indexing/query/spell_repair.py",
         (("if not fresh and (known.taken", "if (known.taken"),),
-        "tests/indexing/test_spelling.py::test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago",
+        "tests/indexing/query/test_spelling.py::test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago",
     ),
     Defect(
         "child-outlives-its-parent",
         "the chunk process goes on when the daemon was killed",
-        "livedex_indexing/chunk_child.py",
+        "livedex_indexing/chunk/chunk_child.py",
         (
             ("if count == 0:\n                return None\n", "if count == 0:\n                signal.pause()\n"),
             ("        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)\n", ""),
         ),
-        "tests/indexing/test_chunk_process.py::test_it_ends_with_its_parent",
+        "tests/indexing/chunk/test_chunk_process.py::test_it_ends_with_its_parent",
     ),
 )

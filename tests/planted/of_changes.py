@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-WATCHER = "tests/daemon/test_watcher.py"
-BACKLOG = "tests/daemon/test_backlog.py"
+WATCHER = "tests/daemon/watch/test_inotify.py"
+BACKLOG = "tests/daemon/watch/test_backlog.py"
 ROOTS = "tests/system/test_roots.py"
 WATCHDOG = "tests/system/test_watchdog.py"
 
@@ -13,7 +13,7 @@ DEFECTS = (
     Defect(
         "event-dropped",
         "one event of every 1,000 is not passed on",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (
             (
                 "        self._sink.path_changed(root_id, child, tree=tree)",
@@ -27,42 +27,42 @@ DEFECTS = (
     Defect(
         "overflow-swallowed",
         "the kernel's queue runs over and nobody is told",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (('log.warning("watcher_overflow")\n        self._sink.events_lost()', 'log.warning("watcher_overflow")'),),
         "tests/system/test_overflow.py::test_overflow_during_the_repair_is_one_more_pass",
     ),
     Defect(
         "overflow-healed-early",
         "a root counts as repaired though events were lost again during the repair",
-        "livedex_daemon/presence.py",
+        "livedex_daemon/watch/root_presence.py",
         (("        if root.walked_losses != root.overflows:", "        if False:"),),
-        "tests/daemon/test_presence.py::test_a_loss_during_the_repair_is_not_repaired_by_it",
+        "tests/daemon/watch/test_root_presence.py::test_a_loss_during_the_repair_is_not_repaired_by_it",
     ),
     Defect(
         "answered-before-the-cookie",
         "a barrier is passed as soon as it is asked for",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (("            return self._touch([on_passed])", "            on_passed()\n            return True"),),
         f"{WATCHER}::test_every_change_is_heard_before_the_barrier",
     ),
     Defect(
         "caught-up-with-events-queued",
         "all events count as passed on while some are still queued",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (("return not self._queue.poll(0) and self._idle", "return self._idle"),),
         f"{WATCHER}::test_every_change_is_heard_before_it_has_caught_up",
     ),
     Defect(
         "caught-up-while-passing-on",
         "all events count as passed on once the last was read, before it is handed on",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (("return not self._queue.poll(0) and self._idle", "return not self._queue.poll(0)"),),
         f"{WATCHER}::test_it_has_not_caught_up_with_what_is_still_being_passed_on",
     ),
     Defect(
         "cookie-on-another-descriptor",
         "the cookie is watched by another descriptor than the roots, which keeps another order",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (
             (
                 "            self._place_cookies(fd)\n        except",
@@ -80,7 +80,7 @@ DEFECTS = (
     Defect(
         "watched-after-listing",
         "a folder is listed first and watched then: what comes between is neither listed nor reported",
-        "livedex_daemon/walk.py",
+        "livedex_daemon/write/walk.py",
         (
             (
                 "        self._watch(root, path)\n        try:\n            entries = tree.listing(root.path, path)\n",
@@ -89,26 +89,26 @@ DEFECTS = (
                 "            self._watch(root, path)\n",
             ),
         ),
-        "tests/daemon/test_walk.py::test_a_folder_is_watched_before_it_is_listed",
+        "tests/daemon/write/test_walk.py::test_a_folder_is_watched_before_it_is_listed",
     ),
     Defect(
         "moved-folder-still-watched",
         "a folder that was moved away goes on reporting under its old name",
-        "livedex_daemon/watcher.py",
+        "livedex_daemon/watch/inotify.py",
         (("        if is_folder and mask & _LEFT:", "        if is_folder and mask & 0:"),),
         f"{WATCHER}::test_a_folder_that_moves_away_is_heard_of_no_more",
     ),
     Defect(
         "limit-swallowed",
         "a folder that gets no watch is not polled either",
-        "livedex_daemon/watching.py",
+        "livedex_daemon/watch/event_source.py",
         (("root.watch_again(path)\n        else:\n            root.poll(path)", "root.watch_again(path)"),),
         "tests/system/test_limits.py::test_too_few_watches",
     ),
     Defect(
         "what-is-in-hand-not-waited-for",
         "a search does not wait for a path that is being looked at",
-        "livedex_daemon/backlog.py",
+        "livedex_daemon/watch/backlog.py",
         (
             (
                 "in itertools.chain(self._waiting.values(), self._in_hand.values()):\n                if (\n",
@@ -120,14 +120,14 @@ DEFECTS = (
     Defect(
         "scope-misses-the-folder-above",
         "a search in a folder does not wait for the walk of a folder above it",
-        "livedex_daemon/backlog.py",
+        "livedex_daemon/watch/backlog.py",
         (("(is_within(path, other) or is_within(other, path))", "is_within(path, other)"),),
         f"{BACKLOG}::test_intersects",
     ),
     Defect(
         "released-before-the-commit",
         "who waits is released when the outcome is known, not when it is stored",
-        "livedex_daemon/worker.py",
+        "livedex_daemon/write/worker.py",
         (
             (
                 "        again: list[Key] = []\n        if looker.changes",
@@ -141,58 +141,70 @@ DEFECTS = (
     Defect(
         "waited-for-stored-late",
         "what somebody waits for is stored only with the next edits",
-        "livedex_daemon/worker.py",
+        "livedex_daemon/write/worker.py",
         (("or self._is_waited_for():", "or False:"),),
-        "tests/daemon/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
+        "tests/daemon/write/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
     ),
     Defect(
         "indexing-goes-first",
         "threads that index go on while a search is under way",
-        "livedex_daemon/precedence.py",
+        "livedex_daemon/write/search_priority.py",
         (("if not self._searches or files <= FEW:", "if files >= 0:"),),
-        "tests/daemon/test_precedence.py::test_many_files_wait_until_no_search_is_under_way",
+        "tests/daemon/write/test_search_priority.py::test_many_files_wait_until_no_search_is_under_way",
     ),
     Defect(
         "late-called-fresh",
         "a search past its deadline says that it is fresh",
-        "livedex_daemon/freshness.py",
+        "livedex_daemon/answer/freshness.py",
         (("return self._state(scope, self._why_late(roots))", "return FreshState(True, 0, None)"),),
-        "tests/daemon/test_freshness.py::test_what_can_be_settled_is_waited_for",
+        "tests/daemon/answer/test_freshness.py::test_what_can_be_settled_is_waited_for",
     ),
     Defect(
         "unsettled-called-fresh",
         "a file that could not be read in one state does not count as pending",
-        "livedex_daemon/freshness.py",
+        "livedex_daemon/answer/freshness.py",
         (("        if self._unsettled(scope):", "        if False:"),),
-        "tests/daemon/test_freshness.py::test_what_could_not_be_read_is_not_fresh",
+        "tests/daemon/answer/test_freshness.py::test_what_could_not_be_read_is_not_fresh",
     ),
     Defect(
         "ignore-file-not-read-again",
         "an edit of an ignore file changes nothing until the next reconcile",
-        "livedex_daemon/looking.py",
-        (("        if ignore.is_rule_file(name):", "        if False:"),),
+        "livedex_daemon/write/inspector.py",
+        (("        if rules.is_rule_file(name):", "        if False:"),),
         "tests/system/test_fresh.py::test_an_ignore_file_works_at_once_both_ways",
     ),
     Defect(
         "root-inode-unchecked",
         "an empty folder in the root's place is taken for the root with its files deleted",
-        "livedex_daemon/presence.py",
+        "livedex_daemon/watch/root_presence.py",
         (("        same = (found.st_dev, found.st_ino) == (root.dev, root.ino)", "        same = True"),),
         f"{ROOTS}::test_an_empty_folder_put_in_its_place_is_not_believed",
-        (("livedex_daemon/walk.py", "return (found.st_dev, found.st_ino) == (root.dev, root.ino)", "return True"),),
+        (
+            (
+                "livedex_daemon/write/walk.py",
+                "return (found.st_dev, found.st_ino) == (root.dev, root.ino)",
+                "return True",
+            ),
+        ),
     ),
     Defect(
         "empty-folder-believed",
         "an empty folder where a root was counts as the root, and its entries go",
-        "livedex_daemon/presence.py",
+        "livedex_daemon/watch/root_presence.py",
         (("            return next(entries, None) is None", "            return False"),),
         f"{ROOTS}::test_gone_is_not_deleted",
-        (("livedex_daemon/walk.py", '        if root.state != "online" or root.polled:', "        if root.polled:"),),
+        (
+            (
+                "livedex_daemon/write/walk.py",
+                '        if root.state != "online" or root.polled:',
+                "        if root.polled:",
+            ),
+        ),
     ),
     Defect(
         "missing-root-dropped",
         "the entries of a root that is gone are dropped at once",
-        "livedex_daemon/presence.py",
+        "livedex_daemon/watch/root_presence.py",
         (
             (
                 "        self._backlog.drop_root(root.id)\n",
@@ -204,7 +216,7 @@ DEFECTS = (
     Defect(
         "another-watcher-believed-at-once",
         "events are heard of by another thread before what was changed without either is looked for",
-        "livedex_daemon/watching.py",
+        "livedex_daemon/watch/event_source.py",
         (
             (
                 '            self._backlog.mark((root.id, b""), tree=True, now=True)\n        self.watcher = watcher',
@@ -216,7 +228,7 @@ DEFECTS = (
     Defect(
         "reload-half-applied",
         "a reload takes over the roots and not how files are cut",
-        "livedex_daemon/reloading.py",
+        "livedex_daemon/config_reload.py",
         (("        app.set_policy(config)\n", ""),),
         "tests/system/test_lifecycle.py::test_chunk_size_both_ways",
     ),

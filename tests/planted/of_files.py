@@ -4,44 +4,81 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-TREE = "tests/indexing/test_tree.py"
-READING = "tests/indexing/test_tree_reading.py"
-RECONCILE = "tests/daemon/test_reconcile.py"
+TREE = "tests/indexing/disk/test_tree.py"
+READING = "tests/indexing/disk/test_tree_reading.py"
+RECONCILE = "tests/daemon/write/test_reconcile.py"
 QUARANTINE = "tests/system/test_quarantine.py"
+
+INSPECTOR = "tests/daemon/write/test_inspector.py"
 
 DEFECTS = (
     Defect(
+        "departure-believed",
+        "a folder that was removed and made again loses its files and its watch",
+        "livedex_daemon/write/inspector.py",
+        (("if self._stat(root, path) is not None:  # it came back", "if False:  # it came back"),),
+        f"{INSPECTOR}::test_a_folder_that_came_back_keeps_its_watch_and_is_looked_at_again",
+    ),
+    Defect(
+        "row-outlives-its-file",
+        "a file that went before its row was stored stays listed",
+        "livedex_daemon/write/inspector.py",
+        (("            self._void(root.id, path.__eq__)\n", ""),),
+        f"{INSPECTOR}::test_a_file_that_is_gone_leaves_no_row_that_was_decided_before",
+    ),
+    Defect(
+        "looked-at-before-the-commit",
+        "a file that came back while its removal waits for the commit is removed",
+        "livedex_daemon/write/inspector.py",
+        (("covered = self.changes.covers(key)", "covered = False"),),
+        f"{INSPECTOR}::test_a_path_is_looked_at_again_after_the_commit_of_its_removal",
+    ),
+    Defect(
+        "walked-before-the-commit",
+        "a walk keeps files whose removal waits for the commit",
+        "livedex_daemon/write/inspector.py",
+        (("if any(self.changes.removals()) and self._walked", "if False and self._walked"),),
+        f"{INSPECTOR}::test_a_walk_waits_for_the_commit_of_what_others_removed",
+    ),
+    Defect(
+        "file-voided-with-its-folder",
+        "a folder that became a file while the daemon was down is never indexed",
+        "livedex_daemon/write/inspector.py",
+        (("lambda other: is_below(other, path)", "lambda other: other == path or is_below(other, path)"),),
+        f"{INSPECTOR}::test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone",
+    ),
+    Defect(
         "second-look-skipped",
         "a file that was written while it was read is taken as it was read",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("        if self._look().state != self.stat.state:", "        if False:"),),
         f"{READING}::test_a_write_between_two_looks_is_noticed",
     ),
     Defect(
         "young-file-read-once",
         "two writes in one tick of the clock are taken for one state",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("young = self._born - self.stat.ctime_ns < YOUNG_NS", "young = False"),),
         f"{READING}::test_a_young_file_is_read_twice",
     ),
     Defect(
         "growth-believed",
         "a file that grew while it was read is taken without reading its beginning again",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("self.stat.size and self._reads_again(data, 0)", "self.stat.size"),),
         f"{READING}::test_a_log_that_is_rewritten_longer_is_unsettled",
     ),
     Defect(
         "link-followed",
         "a file that turned into a link is read where the link leads",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (("_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK", "_READ = os.O_RDONLY | os.O_NONBLOCK"),),
         f"{READING}::test_a_swap_between_the_look_and_the_opening",
     ),
     Defect(
         "folder-link-followed",
         "a link to a folder leads out of the root",
-        "livedex_indexing/beneath.py",
+        "livedex_indexing/disk/beneath.py",
         (
             ("_RESOLVE = 0x02 | 0x04 | 0x08", "_RESOLVE = 0"),
             ("_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC", "_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC"),
@@ -51,7 +88,7 @@ DEFECTS = (
     Defect(
         "pipe-opened",
         "a pipe in the tree is opened before it is told from a file",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (
             (
                 "                self._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))\n",
@@ -63,56 +100,56 @@ DEFECTS = (
     Defect(
         "prefix-taken-for-a-path",
         "`/root-evil` counts as inside of `/root`",
-        "livedex_indexing/tree.py",
+        "livedex_indexing/disk/tree.py",
         (('if plain.startswith(base + b"/") else None', "if plain.startswith(base) else None"),),
         f"{TREE}::test_what_lies_below_a_root_is_told_by_whole_names",
     ),
     Defect(
         "dots-climb",
         "a relative path may climb by `..`",
-        "livedex_indexing/beneath.py",
+        "livedex_indexing/disk/beneath.py",
         (('frozenset((b"", b".", b".."))', 'frozenset((b"", b"."))'),),
         f"{TREE}::test_a_path_that_is_not_relative_is_refused",
     ),
     Defect(
         "ctime-not-compared",
         "a rewrite of the same size with its time put back is not seen",
-        "livedex_daemon/reconcile.py",
+        "livedex_daemon/write/reconcile.py",
         (("row.state != stat.state:", "row.state[:2] != stat.state[:2]:"),),
         f"{RECONCILE}::test_any_difference_in_either_direction_is_read",
     ),
     Defect(
         "racy-file-believed",
         "a file that was written while it was indexed is not looked at again (the settled flag is ignored)",
-        "livedex_daemon/reconcile.py",
+        "livedex_daemon/write/reconcile.py",
         (('if row.status == "pending" or not row.settled:', 'if row.status == "pending":'),),
         f"{RECONCILE}::test_what_is_not_sure_is_read",
     ),
     Defect(
         "old-plan-kept",
         "after a change of plan what was cut before stays as it was",
-        "livedex_daemon/reconcile.py",
+        "livedex_daemon/write/reconcile.py",
         (("if planned is not None and row.status", "if False and row.status"),),
         "tests/system/test_plan_change.py::test_killed_while_everything_is_cut_anew",
     ),
     Defect(
         "old-plan-mixed",
         "a file is cut by settings that came after its plan was chosen",
-        "livedex_daemon/pool.py",
+        "livedex_daemon/write/chunk_pool.py",
         (("job.data, job.settings)", "job.data, self.policy.chunking)"),),
-        "tests/daemon/test_pool.py::test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile",
+        "tests/daemon/write/test_chunk_pool.py::test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile",
     ),
     Defect(
         "quarantine-not-kept",
         "a file that killed its worker twice is given to the next one when it is touched",
-        "livedex_daemon/pool.py",
+        "livedex_daemon/write/chunk_pool.py",
         (('return Failed(stage, message) if stage == "quarantined" else None', "return None"),),
         f"{QUARANTINE}::test_one_bad_file_is_set_aside_alone_and_for_good",
     ),
     Defect(
         "quarantine-at-every-start",
         "a file that killed its worker twice is tried again at every look",
-        "livedex_daemon/reconcile.py",
+        "livedex_daemon/write/reconcile.py",
         (
             ('.startswith(("read", "denied", "store")', '.startswith(("read", "denied", "store", "quarantined")'),
             (
@@ -127,21 +164,21 @@ DEFECTS = (
     Defect(
         "slow-file-blocks-others",
         "while one file takes its time to be cut, no other is",
-        "livedex_daemon/pool.py",
+        "livedex_daemon/write/chunk_pool.py",
         (("        self._start(bulk=False, spare=True)\n", ""),),
-        "tests/daemon/test_pool.py::test_a_file_that_takes_its_time_holds_up_no_other",
+        "tests/daemon/write/test_chunk_pool.py::test_a_file_that_takes_its_time_holds_up_no_other",
     ),
     Defect(
         "quarantine-at-the-first-death",
         "one death of a worker is enough to give a file up",
-        "livedex_daemon/pool.py",
+        "livedex_daemon/write/chunk_pool.py",
         (("if culprit.work.tries >= 2:", "if culprit.work.tries >= 1:"),),
         f"{QUARANTINE}::test_one_bad_file_is_set_aside_alone_and_for_good",
     ),
     Defect(
         "secrets-indexed",
         "likely secrets are let in",
-        "livedex_indexing/defaults.py",
+        "livedex_indexing/ignore/defaults.py",
         (
             (
                 '        if pattern is not None:\n            return Builtin("secret", pattern)\n    found',

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import CHECKOUT, Tree, temporary_home
 from planted.copies import copied, environment, root_of, try_defect
 from planted.defect import Defect, Moved, has_test
 from planted.table import DEFECTS, document
-from support import CHECKOUT, Tree, temporary_home
 
 # Quick ones, of each part one; `make planted` tries all.
 SAMPLE = ("answered-before-the-cookie", "second-look-skipped", "delete-and-insert-apart", "hit-not-checked")
@@ -57,7 +57,11 @@ def test_the_command_the_daemon_and_its_children_run_the_copy(tree: Tree, monkey
     tree.write("a.txt", "firstword\n")
     with copied() as copy:
         marks = []
-        for module in ("livedex_ipc/cli.py", "livedex_daemon/__main__.py", "livedex_indexing/chunk_child.py"):
+        for module in (
+            "livedex_ipc/cli/main.py",
+            "livedex_daemon/__main__.py",
+            "livedex_indexing/chunk/chunk_child.py",
+        ):
             marks.append(copy / Path(module).stem)
             first, future, rest = (copy / module).read_text().partition("from __future__ import annotations\n")
             (copy / module).write_text(f"{first}{future}open({str(marks[-1])!r}, 'w').close()\n{rest}")

@@ -11,12 +11,12 @@ import re
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from livedex_indexing.chunk import chunk_content
-from livedex_indexing.markdown import blocks
-from livedex_indexing.parse import byte_ends, decode, decode_slice
-from livedex_indexing.plan import ChunkSettings
-from livedex_indexing.syntax import Limits, cut, glue_kinds, parse
-from livedex_indexing.terms import compounds, mixed_case_parts
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.chunk.chunker import chunk_content
+from livedex_indexing.chunk.markdown import blocks
+from livedex_indexing.chunk.syntax_chunker import Limits, cut, glue_kinds, parse
+from livedex_indexing.text.decoder import byte_ends, decode, decode_slice
+from livedex_indexing.text.terms import compounds, mixed_case_parts
 
 FRAGMENTS = st.sampled_from(
     [

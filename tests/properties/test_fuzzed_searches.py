@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from fuzzing import WORDS, Fuzz
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
+from helpers.random_requests import WORDS, Fuzz
+from helpers.support import Daemon, Tree, add_root, temporary_home
 from livedex_ipc.errors import InvalidParams, LivedexError
 from livedex_ipc.methods import check_params
-from support import Daemon, Tree, add_root, temporary_home
 
 COUNT = int(os.environ.get("LIVEDEX_FUZZ", "1500"))
 SEED = int(os.environ.get("LIVEDEX_FUZZ_SEED", "7"))

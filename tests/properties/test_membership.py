@@ -17,9 +17,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from livedex_indexing import tree
-from livedex_indexing.ignore import RuleTree, Verdict
-from support import CHECKOUT
+from helpers.support import CHECKOUT
+from livedex_indexing.disk import tree
+from livedex_indexing.ignore.rules import RuleTree, Verdict
 
 BUILT_IN_KINDS = {"secret", "default", "vcs", "ignore_file", "own"}
 

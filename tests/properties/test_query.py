@@ -7,7 +7,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from livedex_indexing.query import QUERY_BYTES, parse
+from livedex_indexing.query.query_parser import QUERY_BYTES, parse
 
 PIECES = st.sampled_from(
     ['"', "-", "*", " ", "\t", ":", "path:", "ext:", "lang:", "kind:", "meta:", "tag:", "=", "a", "foo", "é",

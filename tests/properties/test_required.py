@@ -12,13 +12,13 @@ import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexed import Indexed, chunked
-from livedex_indexing.backend import Chunk, ChunkedContent, ChunkTerms
-from livedex_indexing.candidates import candidates
-from livedex_indexing.expression import BadPattern, read
-from livedex_indexing.pattern import Pattern
-from livedex_indexing.required import Need, required
-from livedex_indexing.vocabulary import Vocabulary
+from helpers.indexed_folder import Indexed, chunked
+from livedex_indexing.lines.candidates import candidates
+from livedex_indexing.lines.expression import BadPattern, read
+from livedex_indexing.lines.line_pattern import Pattern
+from livedex_indexing.lines.required_literals import Need, required
+from livedex_indexing.lines.vocabulary import Vocabulary
+from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms
 
 LETTERS = "abAk_ -é"
 REPEATS = ("?", "*", "+", "{2}", "{0,2}", "{1,}", "{0}", "*?", "+?")
@@ -185,8 +185,8 @@ def test_words_side_by_side_are_found_over_the_borders_of_chunks(
         return
     index, content_id = parted[text, size]
     with pytest.MonkeyPatch.context() as patch, index.pool.connection() as reader:
-        patch.setattr("livedex_indexing.candidates.MANY", 0)
-        patch.setattr("livedex_indexing.candidates.FEW", 0)
-        patch.setattr("livedex_indexing.candidates.ALTERNATIVES", 0.01)
+        patch.setattr("livedex_indexing.lines.candidates.MANY", 0)
+        patch.setattr("livedex_indexing.lines.candidates.FEW", 0)
+        patch.setattr("livedex_indexing.lines.candidates.ALTERNATIVES", 0.01)
         found = candidates(reader, pattern.needs, Vocabulary().words(reader))
     assert found is None or content_id in found

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexed import LANGUAGES, Indexed
-from livedex_indexing.backend import KINDS
+from helpers.indexed_folder import LANGUAGES, Indexed
+from livedex_indexing.model import KINDS
 
 WORDS = ["walrus", "tusk", "getFooBar", "snd_soc", "Größe", "日本語", "the", "running", "x"]
 SUFFIXES = ["py", "md", "c", "txt", "PY"]

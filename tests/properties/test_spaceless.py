@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from indexed import Indexed
+from helpers.indexed_folder import Indexed
 
 # A few characters of each script, marks among them, so that the same rows come about again and again.
 ALPHABETS = {

@@ -10,10 +10,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from indexed import SIGNATURE, chunked
-from livedex_indexing.backend import FileRow, FileState
-from livedex_indexing.readpool import ReadPool
-from livedex_indexing.sqlite import Store
+from helpers.indexed_folder import SIGNATURE, chunked
+from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.store.index_store import Store
+from livedex_indexing.store.read_pool import ReadPool
 
 PATHS = st.sampled_from([b"a", b"b", b"d/a", b"d/b", b"d/e/a", b"d.x/a", b"d0/a", b"e/f/g/h", b"\xff/\xfe"])
 FOLDERS = st.sampled_from([b"", b"d", b"d/e", b"e", b"e/f", b"d.x", b"nothing"])

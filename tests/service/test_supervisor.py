@@ -13,8 +13,8 @@ from types import ModuleType
 
 import pytest
 
+from helpers.support import Home
 from livedex_service import supervisor
-from support import Home
 
 VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "JOURNAL_STREAM")
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from damages import A_FILE, DAMAGES, FILE_DAMAGES
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.index_damage import A_FILE, DAMAGES, FILE_DAMAGES
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home
 from livedex_ipc.client import Client
 from livedex_ipc.errors import LivedexError
-from support import Daemon, Home, Tree, add_root, found, temporary_home
 
 HEAVY = 5 << 20  # bytes, more than one request may have
 

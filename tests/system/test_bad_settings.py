@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import ConfigInvalid
-from support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_until
 
 # Nothing is denied to root: without these two capabilities the permission bits count for it too.
 HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import Daemon, Tree, add_root, found, running, wait_until
+from helpers.support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

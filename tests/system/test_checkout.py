@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import CHECKOUT, add_root
 from livedex_ipc.client import Client
-from support import CHECKOUT, add_root
 
 IGNORE_FILES = (".gitignore", ".livedexignore", ".ignore")
 

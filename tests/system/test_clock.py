@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support import Daemon, Tree, add_root, found, wait_until
+from helpers.support import Daemon, Tree, add_root, found, wait_until
 
 if sys.platform != "linux":
     pytest.skip("the shim is for Linux's libraries", allow_module_level=True)

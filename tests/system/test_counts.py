@@ -6,8 +6,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from ondisk import LARGEST, account
-from support import CHECKOUT, Tree, add_root
+from helpers.disk_inventory import LARGEST, account
+from helpers.support import CHECKOUT, Tree, add_root
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import covering
-from ondisk import listed
-from support import CHECKOUT, Tree, add_root, wait_ready
+from helpers import chunk_coverage
+from helpers.disk_inventory import listed
+from helpers.support import CHECKOUT, Tree, add_root, wait_ready
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -19,14 +19,14 @@ SOURCES = shutil.ignore_patterns("__pycache__")
 
 @pytest.mark.needs("rg")
 def test_chunks_cover_their_files(client: Client, tree: Tree) -> None:
-    covering.write_odd_files(tree / "odd")
+    chunk_coverage.write_odd_files(tree / "odd")
     for folder in ("indexing", "docs"):
         shutil.copytree(CHECKOUT / folder, tree / folder, ignore=SOURCES)
     add_root(client, tree)
     files = listed(client, tree.path)
     assert {record["status"] for record in files.values()} == {"indexed"}
-    assert len(files) > len(covering.ODD_FILES)
-    found = covering.check(client, tree.path, files)
+    assert len(files) > len(chunk_coverage.ODD_FILES)
+    found = chunk_coverage.check(client, tree.path, files)
     assert found.faults == []
     assert found.files == len(files)
 
@@ -34,13 +34,13 @@ def test_chunks_cover_their_files(client: Client, tree: Tree) -> None:
 @pytest.mark.needs("rg")
 def test_chunks_cover_their_files_after_an_edit(client: Client, tree: Tree) -> None:
     """Every odd file gets the bytes of another, so that its name no longer tells what is in it."""
-    covering.write_odd_files(tree.path)
+    chunk_coverage.write_odd_files(tree.path)
     add_root(client, tree)
-    names = list(covering.ODD_FILES)
+    names = list(chunk_coverage.ODD_FILES)
     for name, other in zip(names, names[7:] + names[:7], strict=True):
-        tree.save(name, covering.ODD_FILES[other])
+        tree.save(name, chunk_coverage.ODD_FILES[other])
     client.call("sync")
     wait_ready(client)
-    found = covering.check(client, tree.path, listed(client, tree.path))
+    found = chunk_coverage.check(client, tree.path, listed(client, tree.path))
     assert found.faults == []
     assert found.files == len(names)

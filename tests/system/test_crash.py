@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from faults import SETTLES_AT_ONCE, with_code
-from livedex_indexing.marks import Marks
+from helpers.fault_injection import SETTLES_AT_ONCE, with_code
+from helpers.rebuild_oracle import assert_as_rebuilt
+from helpers.support import Daemon, Home, Tree, add_root, found, remove_tree, temporary_home, wait_until
+from livedex_indexing.store.forgotten_files import Marks
 from livedex_ipc.errors import LivedexError
-from rebuilt import assert_as_rebuilt
-from support import Daemon, Home, Tree, add_root, found, remove_tree, temporary_home, wait_until
 
 KILLS = int(os.environ.get("LIVEDEX_KILLS", "12"))
 WRITES = int(os.environ.get("LIVEDEX_WRITES", "6"))  # of the reference workload's calls, how many are tried; 0: all

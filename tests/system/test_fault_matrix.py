@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from faults import injected, with_code
+from helpers.fault_injection import injected, with_code
+from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import LivedexError, Unavailable
-from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -31,9 +31,10 @@ HEALED_S = 60.0
 SOON = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon import pulse, worker
-    from livedex_indexing import database
-    database.BUSY_MS, worker.STORE_PAUSE_S, pulse.EVERY_S = 300, 0.3, 0.5
+    from livedex_daemon.process import tick
+    from livedex_daemon.write import worker
+    from livedex_indexing.store import database
+    database.BUSY_MS, worker.STORE_PAUSE_S, tick.EVERY_S = 300, 0.3, 0.5
 """
 
 # What may be said while a call fails; all else would be a lie or a riddle.

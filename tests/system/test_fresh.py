@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support import Daemon, Tree, add_root, found, wait_ready
+from helpers.support import Daemon, Tree, add_root, found, wait_ready
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

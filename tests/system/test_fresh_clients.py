@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-import changes
-from support import Daemon, Tree, add_root
+from helpers import change_scenarios
+from helpers.support import Daemon, Tree, add_root
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -20,6 +20,6 @@ def test_several_clients_at_once(daemon: Daemon, client: Client, tree: Tree) -> 
     add_root(client, tree)
 
     def work(connection: Client, number: int) -> list[str]:
-        return changes.rounds(connection, Tree(tree / f"of {number}"), ROUNDS, seed=number)
+        return change_scenarios.rounds(connection, Tree(tree / f"of {number}"), ROUNDS, seed=number)
 
-    assert changes.at_once(daemon.client, [partial(work, number=number) for number in range(CLIENTS)]) == []
+    assert change_scenarios.at_once(daemon.client, [partial(work, number=number) for number in range(CLIENTS)]) == []

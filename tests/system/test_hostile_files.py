@@ -6,7 +6,7 @@ import base64
 import random
 from typing import TYPE_CHECKING, Any
 
-from support import Home, Tree, add_root, found, wait_ready
+from helpers.support import Home, Tree, add_root, found, wait_ready
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, end_process, found, is_alive, wait_ready, wait_until
 from livedex_ipc.client import Client
-from support import LIVEDEX, Daemon, Home, Tree, add_root, end_process, found, is_alive, wait_ready, wait_until
 
 CLIENTS = 30
 SECRETS = (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faults import limit, needs_namespaces, with_code, with_inotify_limit
-from support import Daemon, Tree, add_root, found, wait_until
+from helpers.fault_injection import limit, needs_namespaces, with_code, with_inotify_limit
+from helpers.support import Daemon, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -113,7 +113,7 @@ def handle_event(self, event):
 InotifyFD.handle_event = handle_event
 
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.watching import Watching
+    from livedex_daemon.watch.event_source import Watching
 
     revive = Watching.revive
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import rglines
+from helpers import ripgrep_lines
+from helpers.disk_inventory import WAIT_MS, listed
+from helpers.support import CHECKOUT, Home, Tree, add_root
 from livedex_ipc.errors import InvalidParams
-from ondisk import WAIT_MS, listed
-from support import CHECKOUT, Home, Tree, add_root
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 PATTERNS = int(os.environ.get("LIVEDEX_PATTERNS", "150"))
-MOST = 1000 if PATTERNS <= 150 else rglines.WINDOW  # lines compared of one pattern
+MOST = 1000 if PATTERNS <= 150 else ripgrep_lines.WINDOW  # lines compared of one pattern
 SEED = 7
 ODD = {
     "crlf.txt": b"int main(void)\r\n\r\n\treturn 0;\r\n",
@@ -48,7 +48,7 @@ def test_lines_are_those_that_ripgrep_finds(client: Client, tree: Tree) -> None:
     shutil.copytree(tree / "docs", tree / "docs-again")
     add_root(client, tree)
     names = {name for name, record in listed(client, tree.path).items() if record["status"] == "indexed"}
-    files = rglines.Files(tree.path, names.__contains__)
+    files = ripgrep_lines.Files(tree.path, names.__contains__)
     lines = [line.decode() for name in sorted(names) for line in files.lines(name) or () if len(line) < 300]
     different: list[str] = []
 
@@ -57,10 +57,10 @@ def test_lines_are_those_that_ripgrep_finds(client: Client, tree: Tree) -> None:
         return answer
 
     sizes: Counter[str] = Counter()
-    for pattern in rglines.patterns(lines, PATTERNS, SEED):
-        theirs = rglines.by_ripgrep(tree.path, pattern)
-        ours = rglines.by_livedex(search, tree.path, pattern, MOST)
-        different += rglines.differences(pattern, ours, theirs, files)
+    for pattern in ripgrep_lines.patterns(lines, PATTERNS, SEED):
+        theirs = ripgrep_lines.by_ripgrep(tree.path, pattern)
+        ours = ripgrep_lines.by_livedex(search, tree.path, pattern, MOST)
+        different += ripgrep_lines.differences(pattern, ours, theirs, files)
         sizes["none" if not theirs else "some" if len(theirs) < 1000 else "many"] += 1
     assert different == []
     assert min(sizes["none"], sizes["some"], sizes["many"]) > 0, sizes

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from helpers.disk_inventory import is_own_rule, listed, path_params
+from helpers.support import Daemon, Home, Tree, add_root
 from livedex_ipc.client import Client
-from ondisk import is_own_rule, listed, path_params
 from properties.test_membership import FORESTS, Forest, environment, listed_by_git, plant
-from support import Daemon, Home, Tree, add_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from faults import with_code
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 
 def test_polling_is_as_fresh_as_the_systems_events(start_daemon: Callable[..., Daemon], tree: Tree, home: Home) -> None:
@@ -44,8 +44,8 @@ def test_what_is_polled_is_found_without_a_search(start_daemon: Callable[..., Da
 
 # As if what the root lies on were a share of another machine: nothing tells what changes there.
 A_SHARE = """
-from livedex_daemon import presence
-presence.mount_kind = lambda path: "network"
+from livedex_daemon.watch import root_presence
+root_presence.mount_kind = lambda path: "network"
 """
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from faults import SETTLES_AT_ONCE, with_code
-from livedex_indexing import plan
-from rebuilt import assert_as_rebuilt, logical
-from support import Daemon, Home, Tree, wait_until
+from helpers.fault_injection import SETTLES_AT_ONCE, with_code
+from helpers.rebuild_oracle import assert_as_rebuilt, logical
+from helpers.support import Daemon, Home, Tree, wait_until
+from livedex_indexing.chunk import chunk_plan
 
 KILLS = int(os.environ.get("LIVEDEX_PLAN_KILLS", "3"))
 FILES = 150
@@ -25,7 +25,7 @@ def settle_on(home: Home, tree: Tree, size: int) -> bytes:
     beside = home.path / "config.new"
     beside.write_text(f'[[roots]]\npath = "{tree}"\n[chunking]\nchunk_size = {size}\n')
     beside.rename(home.config)
-    return plan.choose(b"f.txt", b"word", plan.ChunkSettings(chunk_size=size)).signature
+    return chunk_plan.choose(b"f.txt", b"word", chunk_plan.ChunkSettings(chunk_size=size)).signature
 
 
 def cut_anew(index: Path, signature: bytes) -> int:

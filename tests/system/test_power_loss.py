@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from livedex_daemon import config
-from livedex_daemon.opening import open_store
-from livedex_indexing.marks import Marks
-from powerloss import STYLES, Op, image, read_record, tracing
-from support import Daemon, Home, Tree, wait_until
+from helpers.power_loss import STYLES, Op, image, read_record, tracing
+from helpers.support import Daemon, Home, Tree, wait_until
+from livedex_daemon.config import settings
+from livedex_daemon.index_file.opener import open_store
+from livedex_indexing.store.forgotten_files import Marks
 
 IMAGES = int(os.environ.get("LIVEDEX_IMAGES", "100"))
 
@@ -84,7 +84,7 @@ def _answers(sent: bytes) -> list[dict[str, Any]]:
 
 def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
     """Holds a disk against what had been told when the power went."""
-    roots = {root.path for root in config.load(str(home / "config.toml")).roots}
+    roots = {root.path for root in settings.load(str(home / "config.toml")).roots}
     marks = Marks(str(home / "data" / "forgotten.db"))
     try:
         for fact in facts:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support import LIVEDEX, Daemon, Home, Tree, add_root, found
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -211,7 +211,7 @@ def test_a_hostile_index_runs_nothing(home: Home, tree: Tree, start_daemon: Call
     """Views and triggers of a database that somebody else made are not trusted."""
     import apsw
 
-    from livedex_indexing.database import open_reader
+    from livedex_indexing.store.database import open_reader
 
     daemon = start_daemon()
     with daemon.client() as client:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from faults import with_code
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Tree, add_root, found, wait_ready, wait_until
 from livedex_ipc.client import Client
-from support import Daemon, Tree, add_root, found, wait_ready, wait_until
 
 MATES = 40
 KILLER = "killerword\n"
@@ -20,10 +20,10 @@ QUARANTINED = "quarantined: chunk: the worker ended twice on it (killed by signa
 DEADLY = """
 import os, signal, sys
 
-if "livedex_indexing.chunk_child" in sys.orig_argv:
-    from livedex_indexing import chunk
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
+    from livedex_indexing.chunk import chunker
 
-    whole = chunk.chunk_content
+    whole = chunker.chunk_content
 
     def chunk_content(data, name, settings):
         if b"killerword" in data:
@@ -32,7 +32,7 @@ if "livedex_indexing.chunk_child" in sys.orig_argv:
             os.kill(os.getpid(), signal.SIGSEGV)
         return whole(data, name, settings)
 
-    chunk.chunk_content = chunk_content
+    chunker.chunk_content = chunk_content
 """
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import changes
-from covering import write_odd_files
-from faults import SETTLES_AT_ONCE, with_code
-from support import CHECKOUT, Daemon, Tree, add_root, found, wait_ready, wait_until
+from helpers import change_scenarios
+from helpers.chunk_coverage import write_odd_files
+from helpers.fault_injection import SETTLES_AT_ONCE, with_code
+from helpers.support import CHECKOUT, Daemon, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -29,23 +29,23 @@ def root(tree: Tree, client: Client) -> Tree:
 
 
 def test_nothing_is_chunked_twice(root: Tree, daemon: Daemon, client: Client) -> None:
-    before, files = changes.chunked(client), client.call("status")["files"]
-    changes.touch_all(root.path)
-    assert changes.chunked(client) == before
+    before, files = change_scenarios.chunked(client), client.call("status")["files"]
+    change_scenarios.touch_all(root.path)
+    assert change_scenarios.chunked(client) == before
     root.rename("all", "renamed")
-    assert changes.chunked(client) == before
+    assert change_scenarios.chunked(client) == before
     shutil.copytree(root / "renamed/odd", root / "copied")
-    assert changes.chunked(client) == before
+    assert change_scenarios.chunked(client) == before
     root.remove("renamed/odd")
-    assert changes.chunked(client) == before
+    assert change_scenarios.chunked(client) == before
     root.rename("copied", "renamed/odd")
-    assert changes.chunked(client) == before
+    assert change_scenarios.chunked(client) == before
     assert client.call("status")["files"] == files
     client.close()
     daemon.restart()
     with daemon.client() as again:
         wait_ready(again)
-        assert changes.chunked(again) == 0
+        assert change_scenarios.chunked(again) == 0
         assert again.call("status")["files"] == files
 
 
@@ -55,16 +55,16 @@ def test_nothing_is_chunked_twice_by_git(root: Tree, client: Client) -> None:
     root.git("init", "-q", "-b", "main")
     root.git("add", "-A")
     root.git("commit", "-qm", "one")
-    changes.commit_another_branch(root, "other")
-    before = changes.chunked(client)
+    change_scenarios.commit_another_branch(root, "other")
+    before = change_scenarios.chunked(client)
     for branch in ("main", "other", "main"):
         root.git("checkout", "-q", branch)
-        assert changes.chunked(client) == before
+        assert change_scenarios.chunked(client) == before
     assert client.call("status")["files"] == files
     second = root.path.with_name("second")
     root.git("worktree", "add", "-q", "--detach", str(second), "other")
     add_root(client, second)
-    assert changes.chunked(client) == before
+    assert change_scenarios.chunked(client) == before
     assert client.call("status")["files"] == 2 * files - 1  # one file is gone on the other branch
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NotFound, OutsideRoots
-from support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 
 CHANGE_S, RETURN_S = 5.0, 10.0  # within which the contract wants a root's state told
 # Nothing is denied to root: without these two capabilities the permission bits count for it too.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults import in_namespaces, inside, needs_namespaces
-from support import Daemon, Home, Tree, found, wait_until
+from helpers.fault_injection import in_namespaces, inside, needs_namespaces
+from helpers.support import Daemon, Home, Tree, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from faults import with_code
-from support import Daemon, Home, Tree, found, wait_ready
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, found, wait_ready
 
 # Reading this one file kills the whole process, as a fault in a library would.
 POISON = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
     import os, signal
-    from livedex_indexing import tree
+    from livedex_indexing.disk import tree
     read = tree.read_file
 
     def read_file(root, path, *rest):

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home, wait_until
 from livedex_ipc.client import Client
-from support import Daemon, Home, Tree, add_root, found, temporary_home, wait_until
 
 FILES = {
     "src/Main.py": "def alpha_beta():\n    return deltaValue\n",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from faults import with_code
-from support import Daemon, Tree, add_root, found
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Tree, add_root, found
 
 # Longer than a search takes, so that one which did not wait would be over before the commit.
 SLOW = """
 import sys, time
 
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.storing import Storing
+    from livedex_daemon.write.commit import Storing
 
     apply = Storing.apply
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from support import Tree, add_root
+from helpers.support import Tree, add_root
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from following import Following, now
+from helpers.subscription_client import Following, now
+from helpers.support import Daemon, Home, Tree, add_root, wait_ready, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, Unavailable
-from support import Daemon, Home, Tree, add_root, wait_ready, wait_until
 
 FILES = {"one.txt": "alpha one\n", "two.md": "# Title\n\nalpha beta\n", "other.txt": "nothing\n"}
 

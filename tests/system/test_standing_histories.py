@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from following import Following, now
+from helpers.subscription_client import Following, now
+from helpers.support import Daemon, Tree, add_root
 from livedex_ipc.client import Client
-from support import Daemon, Tree, add_root
 
 HISTORIES = int(os.environ.get("LIVEDEX_HISTORIES", "3"))
 STEPS = 12

@@ -9,11 +9,11 @@ from contextlib import suppress
 
 import pytest
 
-from following import Following, now, place_of
+from helpers.subscription_client import Following, now, place_of
+from helpers.support import Daemon, Tree, add_root, wait_until
+from helpers.threaded_server import Raw
 from livedex_ipc.client import Client
 from livedex_ipc.errors import TimedOut
-from serving import Raw
-from support import Daemon, Tree, add_root, wait_until
 
 FILES = 2_000
 QUERIES = 100

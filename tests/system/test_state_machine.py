@@ -25,9 +25,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from histories import CAN_DENY, IGNORE_PATTERNS, Model, Shared, new_word, next_number
-from rebuilt import assert_as_rebuilt
-from support import Tree
+from helpers.folder_model import CAN_DENY, IGNORE_PATTERNS, Model, Shared, new_word, next_number
+from helpers.rebuild_oracle import assert_as_rebuilt
+from helpers.support import Tree
 
 EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "28"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faults import Disk, needs_namespaces, with_code, with_small_disk
+from helpers.fault_injection import Disk, needs_namespaces, with_code, with_small_disk
+from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
-from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -47,7 +47,7 @@ def test_a_slow_commit_shows_in_the_figures(tree: Tree, tmp_path: Path, start_da
 import sys
 if "livedex_daemon" in sys.orig_argv:
     import time
-    from livedex_daemon.storing import Storing
+    from livedex_daemon.write.commit import Storing
     apply = Storing.apply
     Storing.apply = lambda *what: (time.sleep(0.3), apply(*what))[1]
 """
@@ -65,7 +65,7 @@ if "livedex_daemon" in sys.orig_argv:
 def test_a_child_that_ends_at_once_is_said(tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
     broken = """
 import sys
-if "livedex_indexing.chunk_child" in sys.orig_argv:
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
     import os
     os._exit(3)
 """

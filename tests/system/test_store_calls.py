@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults import injected, with_code
+from helpers.fault_injection import injected, with_code
+from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
-from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -23,7 +23,7 @@ FILES = 30
 PATIENT_S = 60.0  # with a loaded machine
 
 # A short patience, so that the tests need little.
-IMPATIENT = "from livedex_indexing import database\ndatabase.BUSY_MS = 500\n"
+IMPATIENT = "from livedex_indexing.store import database\ndatabase.BUSY_MS = 500\n"
 
 needs_strace = [
     pytest.mark.needs("strace"),

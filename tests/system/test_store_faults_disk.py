@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from faults import Disk, injected, needs_namespaces, with_small_disk
+from helpers.fault_injection import Disk, injected, needs_namespaces, with_small_disk
+from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
-from support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rebuilt import logical
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.rebuild_oracle import logical
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from helpers.answer_shapes import ANY, TIME, faults
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_ready, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.methods import METHODS
-from shapes import ANY, TIME, faults
-from support import LIVEDEX, Daemon, Home, Tree, add_root, wait_ready, wait_until
 
 WARNING = {"code": str, "message": str, "remedy": str}
 ROOT = {

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from faults import with_code
-from support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
 SOON = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon import jobs, tidying
-    jobs.MAINTAIN_EVERY_S, tidying.QUIET_S, tidying.AGAIN_S = 0.3, 0.3, 0.01
-    step = tidying.Tidying._step
+    from livedex_daemon.upkeep import idle_maintenance, schedule
+    schedule.MAINTAIN_EVERY_S, idle_maintenance.QUIET_S, idle_maintenance.AGAIN_S = 0.3, 0.3, 0.01
+    step = idle_maintenance.Tidying._step
 
     def told(self, later):
         step(self, later)
-        tidying.log.info("tidied")
+        idle_maintenance.log.info("tidied")
 
-    tidying.Tidying._step = told
+    idle_maintenance.Tidying._step = told
 """
 
 EACH_SECOND = (
     SOON
     + """
-    tidying.ANEW_S = 1.0
+    idle_maintenance.ANEW_S = 1.0
 """
 )
 
 LOOKS_OFTEN = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon import pulse
-    pulse.EVERY_S = 0.3
+    from livedex_daemon.process import tick
+    tick.EVERY_S = 0.3
 """
 
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 MANY = 10
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from faults import with_code
-from support import Daemon, Tree, add_root, found, running, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client

@@ -10,8 +10,8 @@ from typing import IO, Any
 
 import pytest
 
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root
 from livedex_ipc.client import Client
-from support import LIVEDEX, Daemon, Home, Tree, add_root
 
 Watch = Callable[..., "subprocess.Popen[str]"]
 

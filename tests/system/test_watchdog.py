@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from faults import with_code
-from support import Daemon, Tree, add_root, wait_until
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Tree, add_root, wait_until
 
 EVERY_S = 0.1
 SILENCE_S = 10 * EVERY_S
@@ -27,7 +27,7 @@ if "livedex_daemon" in sys.orig_argv:
             time.sleep(0.01)
 
     def end_worker(*_):
-        from livedex_daemon.worker import Worker
+        from livedex_daemon.write.worker import Worker
         Worker._turn = lambda self: sys.exit()
 
     signal.signal(signal.SIGUSR1, hold)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from helpers.support import Home, Tree, add_root
 from livedex_ipc.client import Client
-from support import Home, Tree, add_root
 
 
 @pytest.mark.parametrize(

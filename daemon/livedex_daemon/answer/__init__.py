@@ -1,0 +1,1 @@
+"""The methods of the socket: fresh reads, status, index runs, audits and explanations."""

@@ -1,0 +1,155 @@
+"""Proves that the index equals the disk: the index file's own soundness first, then every file of the roots.
+
+Invariant: what is reported was seen to be wrong, and ``repaired`` counts what was looked at again and is right. What
+reading a file again does not mend is mended by a new index. Searches and edits go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from livedex_daemon.answer.audit_pass import Auditor, Difference
+from livedex_daemon.answer.index_run import on_loop
+from livedex_daemon.watch.backlog import Key
+from livedex_indexing.chunk.chunk_process import ChunkProcess
+from livedex_indexing.path_text import path_fields
+from livedex_indexing.store import counts
+from livedex_indexing.store.database import IndexDamaged
+
+if TYPE_CHECKING:
+    from livedex_daemon.app import App
+
+log = logging.getLogger(__name__)
+
+WAIT_S = 30.0  # for what is already known to have changed, before the audit begins
+PAGES = 1_000  # of the index file, checked in one turn of the worker: about 4 ms
+FOLD_TRIES = 50
+FOLD_PAUSE_S = 0.1
+
+
+class Findings:
+    """``index``: the index file itself is damaged."""
+
+    def __init__(self, *, index: bool = False, files: set[Difference] | None = None) -> None:
+        self.index = index
+        self.files = files or set()
+        self.checked = 0
+
+    @property
+    def count(self) -> int:
+        return self.index + len(self.files)
+
+
+async def run(app: App, places: list[Key], *, whole: bool, repair: bool) -> dict[str, Any]:
+    """The result of ``index/audit`` over ``places``. ``whole``: they are all there is, so the index file is proven too.
+
+    Raises Unavailable where a repair is asked for and the store cannot be written.
+    """
+    if repair:
+        await asyncio.wrap_future(app.worker.order(app.worker.refuse_without_store))
+    audit = Audit(app)
+    try:
+        found = await audit.check(places, whole=whole)
+        log.info("audited", extra={"checked": found.checked, "differences": found.count})
+        repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
+    finally:
+        await asyncio.to_thread(audit.close)
+    index = [{"path": app.locations.index_db, "what": "damaged"}] if found.index else []
+    files = [{**path_fields(_absolute(app, wrong.key)), "what": wrong.what} for wrong in sorted(found.files)]
+    return {"checked": found.checked, "differences": index + files, "repaired": repaired}
+
+
+class Audit:
+    """One audit. Used on the event loop."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._chunker = ChunkProcess(nice=10)
+
+    def close(self) -> None:
+        self._chunker.close()
+
+    async def check(self, places: list[Key], *, whole: bool) -> Findings:
+        found = Findings()
+        auditor = Auditor(self._app, self._chunker)
+        try:
+            if whole:
+                found.index = await self._pages_are_damaged()
+                found.index = found.index or await asyncio.to_thread(self._structure_is_damaged)
+            await asyncio.to_thread(auditor.check, places)
+            found.files = await self._confirmed(auditor)
+        except (IndexDamaged, apsw.Error):
+            found.index = True  # so damaged that it could not be read to the end
+        found.checked = auditor.checked
+        return found
+
+    async def repair(self, places: list[Key], found: Findings, *, whole: bool) -> int:
+        """Reads again what differs; what that does not mend, or a damaged file, costs a new index."""
+        app = self._app
+        if not found.index:
+            keys = sorted({difference.key for difference in found.files})
+            await self._read_again(keys, force=True)
+            if not (await self.check(keys, whole=False)).count:
+                return found.count
+        if not app.rebuilder.under_way:  # else it was found on the way, and a new one is begun already
+            await asyncio.wrap_future(app.worker.order(partial(app.worker.mend, damaged=True)))
+        await self._read_again([(root.id, b"") for root in app.worker.roots if root.present], force=False)
+        left = await self.check(places, whole=whole)
+        return max(0, found.count - left.count)
+
+    async def _pages_are_damaged(self) -> bool:
+        """Whether bytes of the file have changed since they were written. A turn of the worker for each slice of it."""
+        store, worker = self._app.store, self._app.worker
+        first, tries = 1, 0
+        while first <= store.pages():
+            damaged = await asyncio.wrap_future(worker.order(partial(store.damaged_pages, first, PAGES)))
+            if damaged:
+                return True
+            if damaged is not None:
+                first += PAGES
+            elif tries < FOLD_TRIES:
+                tries += 1
+                await asyncio.sleep(FOLD_PAUSE_S)
+            else:
+                break
+        return False
+
+    def _structure_is_damaged(self) -> bool:
+        """Whether the tables disagree: in one state of the index, beside searches, without the writer."""
+        faults = counts.faults(self._app.serving.side.readers)
+        if faults:
+            log.warning("index_unsound", extra={"faults": faults})
+        return bool(faults)
+
+    async def _confirmed(self, first: Auditor) -> set[Difference]:
+        """What still differs once everything heard of is stored, on files that did not change meanwhile."""
+        if not first.differences:
+            return set()
+        keys = sorted({difference.key for difference in first.differences})
+        await self._app.freshness.ensure(keys, time.monotonic() + WAIT_S, everything=True)
+        second = Auditor(self._app, self._chunker)
+        await asyncio.to_thread(second.check, keys)
+        return {
+            difference
+            for difference, stat in second.differences.items()
+            if difference in first.differences and first.differences[difference] == stat
+        }
+
+    async def _read_again(self, keys: list[Key], *, force: bool) -> None:
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+        for key in keys:
+            self._app.backlog.mark(key, force=force, tree=True, now=True)
+        self._app.backlog.wait(keys, on_loop(loop, done.set), background=True)
+        await done.wait()
+
+
+def _absolute(app: App, key: Key) -> bytes:
+    root = app.worker.roots.get(key[0])
+    return root.absolute(key[1]) if root is not None else key[1]

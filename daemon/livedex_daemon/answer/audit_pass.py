@@ -1,0 +1,201 @@
+"""Goes over the files of the roots and tells where the index holds something else than the disk.
+
+Invariant: nothing that the index says about a file is trusted; the bytes on disk, hashed and chunked anew, decide. It
+goes file by file and asks the worker for one folder's rows at a time, so that searches and edits go on, and it holds
+no more than one file at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.root_table import Root
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.disk import tree
+from livedex_indexing.model import FileRow, Stat
+from livedex_indexing.store.row_verifier import Proof
+from livedex_indexing.text import decoder
+
+if TYPE_CHECKING:
+    from livedex_daemon.app import App
+
+What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
+
+CHUNK_S = 60.0  # for one file in the chunk process
+
+
+class Difference(NamedTuple):
+    """``key`` is where the index and the disk disagree."""
+
+    key: Key
+    what: What
+
+
+class Auditor:
+    """One pass, in a thread. ``chunker`` is lent to it. Raises what a damaged index raises."""
+
+    def __init__(self, app: App, chunker: ChunkProcess) -> None:
+        self.checked = 0
+        self.differences: dict[Difference, Stat | None] = {}  # with what the disk showed then
+        self._app = app
+        self._policy = app.pool.policy
+        self._chunker = chunker
+        self._proof: Proof
+        self._died = False
+
+    def check(self, places: list[Key]) -> None:
+        """Fills ``checked`` and ``differences``."""
+        self._proof = Proof()  # SQLite's connections stay with the thread that made them
+        try:
+            for root_id, path in places:
+                root = self._app.worker.roots.get(root_id)
+                if root is not None and root.present:
+                    for difference in self._place(root, path):
+                        self.differences[difference] = _stat(root, difference.key[1])
+        finally:
+            self._proof.close()
+
+    def _on_worker(self, action: Callable[[], Any]) -> Any:
+        return self._app.worker.order(action).result()
+
+    def _place(self, root: Root, path: bytes) -> Iterator[Difference]:
+        found = tree.stat(root.path, path) if path else None
+        if path and (found is None or found.kind != "folder"):
+            row = self._on_worker(lambda: self._app.store.file(root.id, path))
+            shut_out = found is not None and root.rules.explain(path, False) is not None
+            yield from self._file(root, path, found if not shut_out else None, row, misplaced=shut_out)
+        visited: set[bytes] = set()
+        stack = [path] if not path or (found is not None and found.kind == "folder") else []
+        if path and root.rules.explain(path, True) is not None:
+            stack = []
+        while stack:
+            folder = stack.pop()
+            visited.add(folder)
+            yield from self._folder(root, folder, stack)
+        for folder in self._on_worker(lambda: self._app.store.folders_below(root.id, path)):
+            if folder not in visited:
+                yield from self._left_behind(root, folder)
+
+    def _left_behind(self, root: Root, folder: bytes) -> Iterator[Difference]:
+        """Rows of a folder that the walk did not come by."""
+        there = tree.stat(root.path, folder) is not None if folder else True
+        for row in self._on_worker(lambda: self._app.store.folder(root.id, folder)).values():
+            yield Difference((root.id, row.path), "misplaced" if there and self._exists(root, row.path) else "extra")
+
+    @staticmethod
+    def _exists(root: Root, path: bytes) -> bool:
+        try:
+            return tree.stat(root.path, path) is not None
+        except tree.TreeError:
+            return True
+
+    def _folder(self, root: Root, folder: bytes, stack: list[bytes]) -> Iterator[Difference]:
+        rows: dict[bytes, FileRow] = self._on_worker(lambda: self._app.store.folder(root.id, folder))
+        try:
+            entries = tree.scan(root.path, folder)
+        except tree.TreeError:
+            return
+        rules = root.rules.rules(folder, dict(entries))
+        prefix = folder + b"/" if folder else b""
+        for name, stat in entries:
+            path = prefix + name
+            row = rows.pop(name, None)
+            if rules.decide(name, stat.kind == "folder") is not None or not root.belongs(path):
+                if row is not None:
+                    yield Difference((root.id, path), "misplaced")
+            elif stat.kind == "folder":
+                if not (row is not None and row.reason == "denied"):
+                    stack.append(path)
+            else:
+                yield from self._file(root, path, stat, row)
+        for row in rows.values():
+            yield Difference((root.id, row.path), "extra")
+
+    def _file(
+        self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None, *, misplaced: bool = False
+    ) -> Iterator[Difference]:
+        what = self._difference(root, path, stat, row)
+        if misplaced and row is not None:
+            what = "misplaced"
+        if what is None:
+            return
+        if not self._app.backlog.pending([(root.id, path)]):  # what changed since the audit began is under way already
+            yield Difference((root.id, path), what)
+
+    def _difference(self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None) -> What | None:
+        self.checked += stat is not None
+        if stat is None:
+            return "extra" if row is not None else None
+        if row is None or row.status == "pending":
+            return "missing"
+        if stat.kind != "file":
+            return _unless_skipped(row, "symlink" if stat.kind == "symlink" else "special")
+        if stat.size > self._policy.max_file_size:
+            return _unless_skipped(row, "too_large")
+        try:
+            data, _ = tree.read_file(root.path, path, self._policy.max_file_size)
+        except (tree.Vanished, tree.Unsettled):
+            return None  # it changes at this moment: an event says so
+        except tree.TreeError:
+            return None if row.status == "failed" else "stale"
+        if not self._with_reader(lambda reader: self._proof.path_holds(reader, row)):
+            return "damaged"
+        content_hash = hashlib.blake2b(data, digest_size=16).digest()
+        if row.status != "indexed":
+            return self._wrongly_left_out(root, path, row, data, content_hash)
+        if row.content_hash != content_hash or row.state != stat.state:
+            return "stale"
+        return self._damage(path, row, data)
+
+    def _with_reader(self, action: Callable[[Any], bool]) -> bool:
+        with self._app.serving.side.readers.connection() as reader:
+            return action(reader)
+
+    def _wrongly_left_out(self, root: Root, path: bytes, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
+        if row.reason == "forgotten":
+            marked = self._app.marks.is_forgotten(root.path, path, content_hash)
+            return None if marked and row.content_hash == content_hash else "missing"
+        if decoder.is_binary(data[: decoder.BINARY_HEAD]):
+            return _unless_skipped(row, "binary")
+        if row.status != "failed":
+            return "missing"
+        if (row.reason or "").startswith("quarantined"):
+            return None  # it killed a child twice: not tried for a proof either
+        return None if self._chunked(path, data) is None else "stale"
+
+    def _damage(self, path: bytes, row: FileRow, data: bytes) -> What | None:
+        """Chunks the file anew and compares what the index would hold of it with what it does."""
+        name = path.rpartition(b"/")[2]
+        chosen = chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking)
+        if row.signature != chosen.signature:
+            return "stale"
+        fresh = self._chunked(path, data)
+        if fresh is None:
+            return None if self._died else "damaged"
+        holds = self._with_reader(lambda reader: self._proof.content_holds(reader, row, len(data), fresh))
+        return None if holds else "damaged"
+
+    def _chunked(self, path: bytes, data: bytes) -> Any:
+        """The file cut anew, None where it cannot be: ``_died`` says that the child is to blame, not the file."""
+        self._died = False
+        try:
+            (fresh,) = self._chunker.chunk([ChunkJob(path.rpartition(b"/")[2], data, self._policy.chunking)], CHUNK_S)
+        except WorkerDied:
+            self._died = True
+            return None
+        return None if isinstance(fresh, ChunkFailure) else fresh
+
+
+def _stat(root: Root, path: bytes) -> Stat | None:
+    try:
+        return tree.stat(root.path, path)
+    except tree.TreeError:
+        return None
+
+
+def _unless_skipped(row: FileRow, reason: str) -> What | None:
+    return None if (row.status, row.reason) == ("skipped", reason) else "stale"

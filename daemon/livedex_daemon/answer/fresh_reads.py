@@ -1,0 +1,222 @@
+"""Asks the index for what it holds, once that is as fresh as the caller wants it: what every answering method shares.
+
+Invariant: an answer that says ``fresh`` was read after all that came before the request, and from files that still
+held what had been indexed of them; whatever was found changed is queued before anything is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import apsw
+
+from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, FreshState
+from livedex_daemon.index_file.index_readers import Side
+from livedex_daemon.watch.backlog import Scope
+from livedex_daemon.watch.root_table import Root, resolve
+from livedex_indexing.hits.live_files import Stale
+from livedex_indexing.path_text import display_path, path_b64
+from livedex_indexing.search.searcher import SearchAnswer
+from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
+from livedex_indexing.store.read_pool import PoolClosed, Reader
+from livedex_ipc.errors import OutsideRoots
+from livedex_ipc.methods import path_bytes, paths_bytes
+from livedex_ipc.server.rpc_server import Call
+
+if TYPE_CHECKING:
+    from livedex_daemon.app import App
+
+log = logging.getLogger(__name__)
+
+THREADS = 4  # searches that read the index at the same time
+QUERY_SHARE = 0.8  # of a search's time may go into waiting for freshness
+LEAST_QUERY_S = 0.05  # what the query itself is given, however late it is
+
+UNSETTLED_ROUNDS = 3  # at least, of asking again what changed between the wait for it and the reading
+
+T = TypeVar("T")
+
+
+class Answering:
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def search(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+        began = time.monotonic()
+        if params["supersedes"] is not None:
+            call.supersede(params["supersedes"])
+        scope = self.search_scope(params)
+        deadline = began + params["timeout_ms"] / 1000
+
+        async def ask() -> tuple[SearchAnswer, Stale]:
+            answer = await self._query(params, deadline)
+            return answer, answer.stale
+
+        answer, state = await self.settled(ask, params, scope, began)
+        log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
+        result = {
+            "hits": answer.hits,
+            "fresh": state.fresh,
+            "generation": answer.generation,
+            "pending": state.pending,
+            "mode": answer.mode,
+            "took_ms": round((time.monotonic() - began) * 1000, 3),
+            "next_offset": answer.next_offset,
+            "warnings": self._app.health.warnings(answer.failed) + answer.warnings,
+        }
+        if state.reason is not None:
+            result["reason"] = state.reason
+        result.update(answer.extras)
+        return result
+
+    async def freshen(self, params: dict[str, Any], scope: Scope, began: float) -> FreshState:
+        """Waits as the params ask; without ``fresh`` it says how things stand."""
+        freshness = self._app.freshness
+        if not params["fresh"]:
+            pending = freshness.pending(scope)
+            return FreshState(False, pending, None)
+        return await freshness.ensure(scope, began + params["timeout_ms"] / 1000 * QUERY_SHARE)
+
+    async def settled(
+        self, ask: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
+    ) -> tuple[T, FreshState]:
+        """What ``ask`` answers once no file was found changed on the way: what is changed is looked at again, and asked
+        again. A change after that came later than the request: where the file still holds what is indexed of it (a log
+        that grows all the time) the answer is good. Else it is what could be had, and says so.
+        """
+        self._app.precedence.ask()
+        rounds, until = 0, float("inf")
+        while True:
+            state = await self.freshen(params, scope, began)
+            answer, stale = await ask()
+            for key in stale:
+                self._app.backlog.mark(key, now=True)
+            if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
+                return answer, state
+            rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
+            if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
+                return answer, FreshState(False, max(1, self._app.freshness.pending(scope)), "unsettled")
+
+    async def _query(self, params: dict[str, Any], deadline: float) -> SearchAnswer:
+        ended = threading.Event()
+        latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
+        roots = self.served()
+
+        def ask(side: Side) -> SearchAnswer:
+            return side.searcher.search(params, roots, deadline=latest, cancelled=ended.is_set)
+
+        if self._app.remains.side is not None:
+            try:
+                left = await self.in_thread(lambda: self._app.remains.search(ask))
+            except BaseException:
+                ended.set()
+                raise
+            if left is not None:
+                return left
+        return await self.reading(ask, ended)
+
+    async def reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
+        """Runs what reads the index in a thread; once more where the file was found lost and is begun anew, or where it
+        could not be read, which may have been for once."""
+
+        def act(side: Side) -> T:
+            with translated(side.readers.path):
+                return action(side)
+
+        side = self._app.serving.side
+        try:
+            return await self.in_thread(lambda: act(side), ended)
+        except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
+            if not await self._app.mend_index(side, error) and not isinstance(error, IndexUnwritable):
+                raise
+        if ended is not None:
+            ended.clear()  # the first try set it when it ended
+        return await self.in_thread(lambda: act(self._app.serving.side), ended)
+
+    async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
+        def act() -> T:
+            with self._app.precedence.searching():
+                return action()
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, act)
+        finally:
+            if ended is not None:
+                ended.set()  # a cancelled call must not leave its query running
+
+    def served(self) -> dict[int, bytes]:
+        """All roots: the index itself knows which are not there, and serves nothing of them."""
+        return {root.id: root.path for root in self._app.worker.roots}
+
+    def search_scope(self, params: dict[str, Any]) -> Scope:
+        """What a search waits for; rewrites ``path`` and ``roots`` to real paths. Raises OutsideRoots."""
+        wanted = paths_bytes(params, "roots")
+        keys: list[tuple[int, bytes]] | None = None
+        if wanted:
+            roots = [self.root_at(path) for path in wanted]
+            put_paths(params, "roots", [root.path for root in roots])
+            keys = [(root.id, b"") for root in roots]
+        path = path_bytes(params)
+        if path is None:
+            return keys
+        real, at = self.asked(path, "path")
+        put_path(params, "path", real)
+        return at if keys is None else [key for key in at if any(key[0] == root_id for root_id, _ in keys)]
+
+    def asked(self, path: bytes, field: str) -> tuple[bytes, list[tuple[int, bytes]]]:
+        """The real path that is asked for, and the parts of roots that it means. It may lead through a link: what the
+        link names counts where a root holds that, else the link itself. Raises OutsideRoots.
+        """
+        table = self._app.worker.roots
+        for real in (os.path.realpath(path), resolve(path)):
+            found = table.locate(real)
+            at = [(found[0].id, found[1])] if found is not None else []
+            at += [(root.id, b"") for root in table.inside(real)]
+            if at:
+                return real, at
+        raise outside(path, field)
+
+    def root_at(self, path: bytes) -> Root:
+        root = self._app.worker.roots.by_path(os.path.realpath(path))
+        if root is None:
+            raise OutsideRoots(f"{display_path(path)} is no root; `livedex roots list` names them", {"field": "roots"})
+        return root
+
+    async def read(self, action: Callable[[Reader], T]) -> T:
+        """Runs ``action`` on a reader of the index, in a thread."""
+
+        def act(side: Side) -> T:
+            with side.readers.connection() as reader:
+                return action(reader)
+
+        return await self.reading(act)
+
+
+def outside(path: bytes, field: str) -> OutsideRoots:
+    return OutsideRoots(f"{display_path(path)} lies in no root; `livedex roots list` names them", {"field": field})
+
+
+def put_path(params: dict[str, Any], name: str, path: bytes) -> None:
+    params[name], params[name + "_b64"] = _texts(path)
+
+
+def put_paths(params: dict[str, Any], name: str, paths: list[bytes]) -> None:
+    texts = [_texts(path) for path in paths]
+    params[name] = [text for text, _ in texts if text is not None]
+    params[name + "_b64"] = [encoded for _, encoded in texts if encoded is not None] or None
+
+
+def _texts(path: bytes) -> tuple[str | None, str | None]:
+    encoded = path_b64(path)
+    return (path.decode(), None) if encoded is None else (None, encoded)

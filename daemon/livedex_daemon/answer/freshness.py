@@ -1,0 +1,169 @@
+"""Makes a search wait until the index reflects every write that came before it, and says so when it does not.
+
+Invariant: ``fresh`` is True only after the barrier was passed and all that was marked before it, inside the scope, is
+committed; whenever one of these is missing, there is a reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from livedex_daemon.answer.index_run import on_loop
+from livedex_daemon.index_file.rebuild import Rebuilder
+from livedex_daemon.watch.backlog import Backlog, Entry, Scope, intersects, is_within
+from livedex_daemon.watch.inotify import Watcher
+from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.write.worker import Worker
+
+Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
+UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
+UNSETTLED_LOOKS = 20  # the three tries take 50 ms; on a busy machine those of a file that was just saved come late
+FEW = 64  # entries before a waiter: more than that are not files that will not hold still
+
+
+class _Unsteady(Exception):
+    """Only files that will not hold still are left to wait for."""
+
+
+class FreshState(NamedTuple):
+    """``pending`` counts the marked paths inside the scope that are not yet committed."""
+
+    fresh: bool
+    pending: int
+    reason: Reason | None
+
+
+class Freshness:
+    """Used on the event loop."""
+
+    def __init__(
+        self, watcher: Callable[[], Watcher | None], backlog: Backlog, worker: Worker, rebuilder: Rebuilder
+    ) -> None:
+        self._watcher = watcher
+        self._backlog = backlog
+        self._worker = worker
+        self._rebuilder = rebuilder
+        self.begun = asyncio.Event()  # set once the first configuration is applied
+
+    async def ensure(self, scope: Scope, deadline: float, *, everything: bool = False) -> FreshState:
+        """Waits, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
+
+        A root's first index is not waited for unless ``everything`` is asked for.
+        """
+        try:
+            async with asyncio.timeout_at(_loop_time(deadline)):
+                await self.begun.wait()  # until then no root is known to be watched
+        except TimeoutError:
+            return self._state(scope, "recovering")
+        roots = self._in_scope(scope)
+        first = frozenset(root.id for root in roots if root.state == "indexing" and not everything)
+        if self._store_is_down():
+            return self._state(scope, "store")
+        if self._rebuilder.under_way and not everything:
+            return self._state(scope, "rebuilding")
+        if roots and len(first) == len(roots):
+            return self._state(scope, "indexing")
+        try:
+            if time.monotonic() >= deadline:  # however little there is to wait for
+                raise TimeoutError
+            async with asyncio.timeout_at(_loop_time(deadline)):
+                await self._pass_barrier(roots, first)
+                await self._drain(scope, first, everything)
+        except _Unsteady:
+            return self._state(scope, "unsettled")
+        except TimeoutError:
+            return self._state(scope, self._why_late(roots))
+        if first:
+            return self._state(scope, "indexing")
+        if self._store_is_down():
+            return self._state(scope, "store")
+        if self._rebuilder.under_way:
+            return self._state(scope, "rebuilding")
+        if self._unsettled(scope):
+            return self._state(scope, "unsettled")
+        return FreshState(True, 0, None)
+
+    def _in_scope(self, scope: Scope) -> list[Root]:
+        roots: RootTable = self._worker.roots
+        present = [root for root in roots if root.present]
+        return present if scope is None else [root for root in present if any(key[0] == root.id for key in scope)]
+
+    async def _pass_barrier(self, roots: list[Root], first: frozenset[int]) -> None:
+        if any(b"" not in root.polled for root in roots):
+            await self._hear_of_all()
+        for root in roots:
+            for path in root.polled if root.id not in first else ():
+                self._backlog.mark((root.id, path), tree=True, now=True)
+
+    async def _hear_of_all(self) -> None:
+        """Every event so far is marked. Raises TimeoutError where that cannot be told."""
+        watcher = self._watcher()
+        if watcher is None:
+            raise TimeoutError
+        if not watcher.caught_up():
+            passed = asyncio.get_running_loop().create_future()
+            if not watcher.barrier(_resolver(passed)):
+                raise TimeoutError
+            await passed
+
+    async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
+        done = asyncio.get_running_loop().create_future()
+        waiter = self._backlog.wait(scope, _resolver(done), skip_roots=first, background=everything)
+        unsteady = 0
+        try:
+            while waiter.left > 0:
+                await asyncio.wait([done], timeout=UNSETTLED_WAIT_S)
+                only = 0 < waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter))
+                unsteady = unsteady + 1 if only else 0
+                if unsteady == UNSETTLED_LOOKS:
+                    raise _Unsteady
+        finally:
+            if waiter.left > 0:
+                self._backlog.forget(waiter)
+
+    def _only_unsteady(self, entries: list[Entry]) -> bool:
+        """True when nothing is left to wait for but files that could not be read in one state at the first try."""
+        unsteady = self._worker.unsteady.copy()
+        for entry in entries:
+            inside = sum(1 for root_id, path in unsteady if root_id == entry.key[0] and is_within(path, entry.key[1]))
+            if not inside or inside < entry.works:
+                return False
+        return bool(entries)
+
+    def _store_is_down(self) -> bool:
+        return self._worker.store_fault is not None
+
+    def _unsettled(self, scope: Scope) -> int:
+        return sum(1 for key in self._worker.unsettled.copy() if intersects(key, scope))
+
+    def pending(self, scope: Scope = None) -> int:
+        return self._backlog.pending(scope) + self._unsettled(scope)
+
+    def _state(self, scope: Scope, reason: Reason) -> FreshState:
+        return FreshState(False, self.pending(scope), reason)
+
+    def _why_late(self, roots: list[Root]) -> Reason:
+        if self._store_is_down():
+            return "store"
+        if any(root.state == "recovering" for root in roots):
+            return "recovering"
+        if self._worker.pool is not None and self._worker.pool.held_back:
+            return "paused"
+        return "polling" if any(root.polled for root in roots) else "deadline"
+
+
+def _loop_time(deadline: float) -> float:
+    return asyncio.get_running_loop().time() + deadline - time.monotonic()
+
+
+def _resolver(future: asyncio.Future[None]) -> Callable[[], None]:
+    """A function that any thread may call to resolve ``future``."""
+
+    def set_result() -> None:
+        if not future.done():
+            future.set_result(None)
+
+    return on_loop(future.get_loop(), set_result)

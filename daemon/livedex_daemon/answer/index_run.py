@@ -1,0 +1,109 @@
+"""Carries out ``index/run``: marks the places, follows the work with progress, and counts what became of it.
+
+Invariant: the counts are final when the answer goes out, because every marked place was committed before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.run_progress import Tally
+from livedex_indexing.path_text import display_path, path_fields
+from livedex_ipc.server.rpc_server import Call
+
+if TYPE_CHECKING:
+    from livedex_daemon.app import App
+
+PROGRESS_EVERY_S = 0.1
+_MESSAGES = {
+    "denied": "this user may not read it",
+    "missing": "the root is not there: mount or create it; its entries are kept for 24 hours",
+}
+
+
+def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> Callable[[], None]:
+    """``action``, to be called from any thread and run on ``loop``: at once where it is called there."""
+
+    def call() -> None:
+        if asyncio._get_running_loop() is loop:
+            action()
+            return
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(action)
+
+    return call
+
+
+class IndexRun:
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._one_at_a_time = asyncio.Lock()
+
+    async def run(self, call: Call, places: list[Key], *, force: bool) -> dict[str, Any]:
+        """The result of ``index/run`` over ``places``.
+
+        Raises Unavailable when the store cannot be written, at once or before it ends: what was marked waits for it.
+        """
+        began = time.monotonic()
+        await asyncio.wrap_future(self._app.worker.order(self._app.worker.refuse_without_store))
+        async with self._one_at_a_time:  # so that each counts its own work
+            return await self._run(call, places, force, Tally(), began)
+
+    async def _run(self, call: Call, places: list[Key], force: bool, tally: Tally, began: float) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        done = asyncio.Event()
+        for key in places:
+            self._app.backlog.mark(key, tree=True, force=force, now=True, tally=tally)
+        self._app.backlog.wait(places, on_loop(loop, done.set), background=True)
+        call.progress({"kind": "begin", "message": "indexing", "percentage": 0, "done": 0, "total": 0, "path": None})
+        while not done.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
+                break
+            call.progress(self._progress("report", tally))
+            fault = self._app.worker.store_fault
+            if fault is not None:
+                raise fault
+        call.progress(self._progress("end", tally))
+        return self._result(places, tally, began)
+
+    def _progress(self, kind: str, tally: Tally) -> dict[str, Any]:
+        done = tally.indexed + tally.skipped + tally.removed + len(tally.failed)
+        total = max(tally.expected, done)
+        percentage = 100 if kind == "end" else (100 * done // total if total else 0)
+        path = display_path(self._absolute(tally.last)) if tally.last is not None else None
+        message = f"{done} of {total} files"
+        return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": path}
+
+    def _absolute(self, key: Key) -> bytes:
+        root = self._app.worker.roots.get(key[0])
+        return root.absolute(key[1]) if root is not None else key[1]
+
+    def _result(self, places: list[Key], tally: Tally, began: float) -> dict[str, Any]:
+        files = [
+            {**path_fields(self._absolute(key)), "stage": stage, "message": message or _MESSAGES.get(stage, stage)}
+            for key, stage, message in tally.failed
+        ]
+        return {
+            "scanned": tally.scanned,
+            "indexed": tally.indexed,
+            "unchanged": tally.unchanged,
+            "skipped": tally.skipped,
+            "removed": tally.removed,
+            "failed": self._absent(places) + files,
+            "took_ms": round((time.monotonic() - began) * 1000, 3),
+        }
+
+    def _absent(self, places: list[Key]) -> list[dict[str, Any]]:
+        """The roots that were asked for and are not there: nothing of them was looked at."""
+        asked = {root_id for root_id, _ in places}
+        return [
+            {**path_fields(root.path), "stage": root.state, "message": _MESSAGES.get(root.state, root.state)}
+            for root in self._app.worker.roots
+            if root.id in asked and not root.present
+        ]

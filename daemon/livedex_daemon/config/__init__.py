@@ -1,0 +1,1 @@
+"""The configuration file: read, checked, edited, and turned into typed settings."""

@@ -1,0 +1,211 @@
+"""Checks a parsed configuration against the schema and says of every fault where it stands and what was meant.
+
+Invariant: all faults are collected, never only the first, and a value that is not reported is right: what comes out
+of ``check`` holds only known keys with values that their readers gave.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from livedex_daemon.config.key_positions import Layout, Path, Position
+from livedex_daemon.config.setting_values import ElementError, kind_of, patterns
+from livedex_daemon.config.settings_schema import ROOT_KEYS, ROOTS, SETTINGS, TABLES, known_keys
+
+# Python 3.14 gives line and column as attributes, older ones only in the text.
+_SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class Fault(NamedTuple):
+    """One thing that is wrong. ``key`` is dotted, None for the file as a whole; ``line`` and ``column`` are 1-based
+    (columns count bytes), None where the fault has no place; ``nearest`` is the known key that was probably meant."""
+
+    key: str | None
+    line: int | None
+    column: int | None
+    message: str
+    nearest: str | None = None
+
+
+class RootEntry(NamedTuple):
+    """A root as the file gives it: right types, its path not yet looked at. ``number`` counts from 0."""
+
+    number: int
+    path: str
+    ignore: tuple[str, ...]
+    ignore_lines: tuple[int, ...]
+    place: Position
+
+
+class Document(NamedTuple):
+    """A TOML text taken apart, valid as TOML and not yet as a configuration."""
+
+    data: dict[str, Any]
+    layout: Layout
+
+
+class Checked(NamedTuple):
+    """What a file says: dotted key to the reader's value, and the roots in their order."""
+
+    values: dict[str, Any]
+    roots: list[RootEntry]
+    faults: list[Fault]
+
+
+def read_toml(content: bytes) -> Document | Fault:
+    """Takes the text apart, or says why it is no TOML: one fault, as nothing behind the first can be trusted."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        before = content[: fault.start]
+        line = before.count(b"\n") + 1
+        column = fault.start - (before.rfind(b"\n") + 1) + 1
+        return Fault(None, line, column, f"not UTF-8: byte 0x{content[fault.start]:02x} is no text; save it as UTF-8")
+    if text.startswith("\ufeff"):
+        return Fault(None, 1, 1, "begins with a byte order mark; save it as UTF-8 without one")
+    try:
+        return Document(tomllib.loads(text), Layout(text))
+    except tomllib.TOMLDecodeError as fault:
+        return _syntax_fault(text, str(fault))
+    except RecursionError:
+        return Fault(None, None, None, "nested too deeply")
+    except ValueError as fault:  # a number of more digits than Python converts
+        return Fault(None, None, None, f"not valid TOML: {fault}")
+
+
+def check(document: Document) -> Checked:
+    checked = Checked({}, [], [])
+    walk = _Check(document.layout, checked)
+    for name, value in document.data.items():
+        if name == ROOTS:
+            walk.roots(value)
+        elif name in TABLES:
+            walk.table(name, value)
+        else:
+            walk.unknown((name,), (*TABLES, ROOTS))
+    walk.overlap_below_chunk_size()
+    return checked
+
+
+class _Check:
+    def __init__(self, layout: Layout, checked: Checked) -> None:
+        self._layout = layout
+        self._checked = checked
+
+    def table(self, name: str, value: Any) -> None:
+        if not isinstance(value, dict):
+            hint = f", written [{name}] once" if isinstance(value, list) else f", not {kind_of(value)}"
+            self._fault((name,), f"must be a table{hint}", at=self._layout.key((name,)))
+            return
+        for key in value:
+            path = (name, key)
+            if key in TABLES[name]:
+                self._setting(path, value[key])
+            else:
+                self.unknown(path, tuple(f"{name}.{known}" for known in TABLES[name]))
+
+    def _setting(self, path: Path, value: Any) -> None:
+        key = dotted(path)
+        try:
+            self._checked.values[key] = SETTINGS[key].read(value)
+        except ElementError as fault:
+            self._fault((*path, fault.element), str(fault))
+        except ValueError as fault:
+            self._fault(path, str(fault))
+
+    def roots(self, value: Any) -> None:
+        if not isinstance(value, list):
+            self._fault((ROOTS,), "must be a list of tables, each written [[roots]]", at=self._layout.key((ROOTS,)))
+            return
+        for number, entry in enumerate(value):
+            self._root(number, entry)
+
+    def _root(self, number: int, entry: Any) -> None:
+        where: Path = (ROOTS, number)
+        if not isinstance(entry, dict):
+            self._fault(where, f'must be a table such as {{ path = "~/notes" }}, not {kind_of(entry)}')
+            return
+        for key in entry:
+            if key not in ROOT_KEYS:
+                self.unknown((*where, key), tuple(f"{ROOTS}.{known}" for known in ROOT_KEYS))
+        ignore = self._ignore(where, entry)
+        path = entry.get("path")
+        if path is None:
+            self._fault(where, 'a root needs a path: path = "~/notes"')
+        elif not isinstance(path, str):
+            self._fault((*where, "path"), f"must be a path in quotes, not {kind_of(path)}")
+        else:
+            place = self._layout.value((*where, "path")) or Position(1, 1)
+            lines = self._lines((*where, "ignore"), len(ignore))
+            self._checked.roots.append(RootEntry(number, path, ignore, lines, place))
+
+    def _ignore(self, where: Path, entry: dict[str, Any]) -> tuple[str, ...]:
+        path = (*where, "ignore")
+        try:
+            return patterns(entry.get("ignore", []))
+        except ElementError as fault:
+            self._fault((*path, fault.element), str(fault))
+        except ValueError as fault:
+            self._fault(path, str(fault))
+        return ()
+
+    def _lines(self, where: Path, count: int) -> tuple[int, ...]:
+        places = [self._layout.value((*where, number)) for number in range(count)]
+        return tuple(place.line if place else 0 for place in places)
+
+    def unknown(self, path: Path, siblings: tuple[str, ...]) -> None:
+        self._fault(path, "unknown key", at=self._layout.key(path), nearest=_nearest(path, siblings))
+
+    def overlap_below_chunk_size(self) -> None:
+        """The one rule about two keys. It is reported where the file sets one of them, overlap first."""
+        values = self._checked.values
+        set_here = [key for key in ("chunking.overlap", "chunking.chunk_size") if key in values]
+        overlap = values.get("chunking.overlap", SETTINGS["chunking.overlap"].default)
+        chunk_size = values.get("chunking.chunk_size", SETTINGS["chunking.chunk_size"].default)
+        if overlap < chunk_size or not set_here:
+            return
+        path = tuple(set_here[0].split("."))
+        self._fault(path, f"overlap ({overlap}) must be less than chunk_size ({chunk_size})")
+
+    def _fault(self, path: Path, message: str, *, at: Position | None = None, nearest: str | None = None) -> None:
+        place = at or self._layout.value(path)
+        line, column = place or (None, None)
+        self._checked.faults.append(Fault(dotted(path), line, column, message, nearest))
+
+
+def dotted(path: Path) -> str:
+    """A path as people write it: ``roots[1].path``, ``chunking.pipelines.".org"``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            name = part if re.fullmatch(r"[A-Za-z0-9_-]+", part) else '"' + part.replace('"', '\\"') + '"'
+            text += f".{name}" if text else name
+    return text
+
+
+def _nearest(path: Path, siblings: tuple[str, ...]) -> str | None:
+    """The key beside it that is spelt most like it, else one of the same name in another table."""
+    name = str(path[-1]).lower()
+    by_name = {known.rsplit(".", 1)[-1]: known for known in siblings}
+    near = get_close_matches(name, by_name, n=1, cutoff=0.6)
+    if near:
+        return by_name[near[0]]
+    elsewhere = {known.rsplit(".", 1)[-1]: known for known in known_keys()}
+    near = get_close_matches(name, elsewhere, n=1, cutoff=0.85)
+    return elsewhere[near[0]] if near else None
+
+
+def _syntax_fault(text: str, message: str) -> Fault:
+    place = _SYNTAX_PLACE.search(message)
+    reason = message if place is None else message[: place.start()]
+    line, character = text.count("\n") + 1, len(text) - (text.rfind("\n") + 1) + 1
+    if place is not None and place[1]:
+        line, character = int(place[1]), int(place[2])
+    lines = text.split("\n")
+    column = len(lines[line - 1][: character - 1].encode()) + 1
+    return Fault(None, line, column, f"not valid TOML: {reason[:1].lower()}{reason[1:]}")

@@ -1,0 +1,173 @@
+"""`livedex config show`, `validate`, `path` and `edit`: the configuration on the command line, without a daemon.
+
+Invariant: a configuration with a fault is never put in the place of another one, and what a user typed into an
+editor is never thrown away.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from livedex_daemon.config import config_edit
+from livedex_daemon.config import settings as config_settings
+from livedex_daemon.config.config_file import MAX_BYTES, ConfigFileError, read
+from livedex_daemon.config.config_template import as_toml, template
+from livedex_daemon.config.settings_schema import ROOTS
+from livedex_daemon.process import direct_command
+from livedex_daemon.process.locations import locate
+from livedex_ipc.cli.render.terminal_text import error_text, table, visible
+from livedex_ipc.cli.streams import Streams
+from livedex_ipc.errors import ConfigInvalid, LivedexError, Unavailable
+
+
+def run(argv: Sequence[str]) -> int:
+    """Runs ``show``, ``validate``, ``path`` or ``edit`` with ``--json`` or ``--human``; the exit code comes back."""
+    return direct_command.run("livedex config", {"show": show, "validate": validate, "path": path, "edit": edit}, argv)
+
+
+def show(streams: Streams) -> int:
+    where = locate().config_path
+    settings = config_settings.settings(where)
+    if streams.json:
+        streams.write_json({"settings": settings})
+        return 0
+    rows = [row for key, setting in settings.items() for row in _rows(where, key, setting)]
+    streams.write("\n".join(table(rows)) + "\n")
+    return 0
+
+
+def validate(streams: Streams) -> int:
+    """Says whether the file is valid: 0, or 2 with every fault. A file that is not there is."""
+    where = locate().config_path
+    faults: list[dict[str, Any]] = []
+    fault: ConfigInvalid | None = None
+    try:
+        config_settings.load(where)
+    except ConfigInvalid as error:
+        fault = error
+        faults = (error.data or {})["faults"]
+    if streams.json:
+        streams.write_json({"valid": fault is None, "path": where, "faults": faults})
+    elif fault is None:
+        there = "is valid" if os.path.exists(where) else "is not there: the defaults hold"
+        streams.write(f"{visible(where)} {there}\n")
+    else:
+        streams.message(error_text(fault, colour=streams.err_colour))
+    return 0 if fault is None else fault.exit_code
+
+
+def path(streams: Streams) -> int:
+    where = locate().config_path
+    if streams.json:
+        streams.write_json({"path": where})
+    else:
+        streams.write(where + "\n")
+    return 0
+
+
+def edit(streams: Streams) -> int:
+    """Opens the user's editor on a copy, and puts the copy in place once it is valid."""
+    where = locate().config_path
+    try:
+        old = read(where)
+    except ConfigFileError as fault:
+        raise Unavailable(str(fault), {"path": where}) from None
+    folder = tempfile.mkdtemp(prefix="livedex-")  # 0700
+    copy = os.path.join(folder, "config.toml")
+    before = template().encode() if old is None else old
+    with open(copy, "wb") as file:
+        file.write(before)
+    try:
+        after = _edited(streams, copy, before)
+        changed = after != before and config_edit.replace(where, old, after)
+    except LivedexError as fault:
+        if not _same(copy, before):
+            fault.message += f"; your edit is kept in {copy}"
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+    if streams.json:
+        streams.write_json({"path": where, "changed": changed})
+    else:
+        streams.write(f"{visible(where)} {'was changed' if changed else 'is as it was'}\n")
+    return 0
+
+
+def _edited(streams: Streams, copy: str, before: bytes) -> bytes:
+    """What the user made of the copy: valid, or the same as before. Raises ConfigInvalid when they leave it at that."""
+    while True:
+        _open_editor(copy)
+        after = _content(copy)
+        if after == before:
+            return after
+        try:
+            config_settings.parse(after, path=copy)
+        except ConfigInvalid as fault:
+            if not _wants_again(streams, fault):
+                raise
+        else:
+            return after
+
+
+def _open_editor(copy: str) -> None:
+    """Runs the editor that the environment names, VISUAL before EDITOR, and waits for it."""
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not named:
+        named = next((name for name in ("vi", "nano") if shutil.which(name)), None)
+    if not named:
+        raise Unavailable("there is no editor: set EDITOR to one, such as `export EDITOR=nano`")
+    # Ctrl-C is the editor's while it runs. A handler, unlike SIG_IGN, is not passed on to it.
+    interrupted = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        done = subprocess.run([*shlex.split(named), copy], check=False)
+    except (OSError, ValueError) as fault:  # ValueError: an open quotation mark in EDITOR
+        raise Unavailable(f"the editor {named!r} cannot be run: {fault}; set EDITOR to another") from None
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
+    if done.returncode != 0:
+        raise Unavailable(f"the editor {named!r} ended with {done.returncode}: nothing was changed")
+
+
+def _wants_again(streams: Streams, fault: ConfigInvalid) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    streams.message(error_text(fault, colour=streams.err_colour))
+    sys.stderr.write("Edit again? [Y/n] ")
+    sys.stderr.flush()
+    answer = sys.stdin.readline()
+    return answer != "" and answer.strip().lower() in ("", "y", "yes")  # "" is the end of input: nobody answers
+
+
+def _content(copy: str) -> bytes:
+    try:
+        with open(copy, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as fault:
+        raise Unavailable(f"the edited copy {copy} cannot be read: {fault.strerror}: nothing was changed") from None
+
+
+def _same(copy: str, before: bytes) -> bool:
+    try:
+        with open(copy, "rb") as file:
+            return file.read(MAX_BYTES + 1) == before
+    except OSError:  # gone: there is nothing to keep
+        return True
+
+
+def _rows(where: str, key: str, setting: dict[str, Any]) -> list[list[str]]:
+    """The lines for one setting: one, but one for each root."""
+    if key == ROOTS and setting["value"]:
+        lines = [root.line for root in config_settings.load(where).roots]
+        shown = zip(setting["value"], lines, strict=False)  # the file may have been saved again meanwhile
+        return [[key, visible(as_toml(root)), f"file, line {line}"] for root, line in shown]
+    line = "" if setting["line"] is None else f", line {setting['line']}"
+    return [[key, visible(as_toml(setting["value"])), setting["origin"] + line]]

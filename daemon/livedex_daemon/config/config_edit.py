@@ -1,0 +1,211 @@
+"""Changes the configuration file for the user: adds a root, removes one, puts an edited text in its place.
+
+Invariant: the file is at every instant either the old one or the new one, whole, and what is written was checked
+first: an edit that would leave a fault changes nothing. Comments, order and layout stay. A link to the file (as
+managers of dotfiles make) stays a link: its target is replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from livedex_daemon.config import root_folders, toml_splice
+from livedex_daemon.config.config_check import check
+from livedex_daemon.config.config_file import ConfigFileError, read, read_open
+from livedex_daemon.config.config_template import template
+from livedex_daemon.config.setting_values import patterns
+from livedex_daemon.config.settings import RootConfig, document_of, parse
+from livedex_daemon.process.locations import locate, make_missing
+from livedex_ipc.errors import Conflict, InvalidParams, NotFound, Unavailable
+
+_LOCK_WAIT_S = 5.0  # edits take milliseconds
+_LOCK_RETRY_S = 0.02
+
+
+def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping[str, str] = os.environ) -> bool:
+    """Adds ``root`` (absolute, or with ``~``) to the file at ``config``, which is made where there is none.
+
+    False when that folder is a root already: then nothing is written, and without ``ignore`` its patterns stay.
+    Raises InvalidParams for a path that is no folder or cannot be a root, Conflict where the root is there with other
+    patterns, ConfigInvalid where the file is broken, Unavailable where it cannot be written.
+    """
+    try:
+        root.encode()
+        real = root_folders.resolve(root, env, locate().own_folders)
+    except UnicodeEncodeError:
+        raise InvalidParams(f"{root!a} is not UTF-8: a configuration cannot name it", {"field": "path"}) from None
+    except ValueError as fault:
+        raise InvalidParams(f"{root} cannot be a root: {fault}", {"field": "path"}) from None
+    try:
+        patterns(list(ignore))
+    except ValueError as fault:
+        raise InvalidParams(f"ignore {fault}", {"field": "ignore"}) from None
+    if not os.path.isdir(real):
+        raise InvalidParams(f"{root} is not a folder", {"field": "path"})
+    written = root_folders.expand(root, env)
+    written = real if ".." in written.split("/") else os.path.normpath(written)
+
+    def edit(content: bytes | None) -> bytes:
+        text = template() if content is None else document_of(content, config).layout.text
+        there = _root_at(parse(text, path=config, env=env).roots, real)
+        if there is None:
+            return toml_splice.with_root(text, written, ignore).encode()
+        if ignore and tuple(ignore) != there.ignore:
+            remedy = "change them with `livedex config edit`"
+            raise Conflict(f"{there.path} is a root already, with other ignore patterns: {remedy}")
+        return text.encode()
+
+    return _edit(config, edit, env)
+
+
+def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) -> None:
+    """Takes the root that is ``root`` (by any spelling of its path) out of the file.
+
+    A root whose folder is gone, or is a file by now, is found as well. Raises NotFound where it is none,
+    ConfigInvalid where the rest of the file has a fault, Unavailable where it cannot be written.
+    """
+
+    def edit(content: bytes | None) -> bytes:
+        document = document_of(content or b"", config)
+        wanted = _spellings(root, env)
+        for entry in check(document).roots:
+            if wanted & _spellings(entry.path, env):
+                return toml_splice.without_root(document.layout.text, entry.number).encode()
+        parse(content or b"", path=config, env=env)  # in a broken file the root may only have been overlooked
+        shown = os.fsencode(root).decode("utf-8", "replace")
+        raise NotFound(f"{shown} is not a root; `livedex roots list` shows those there are", {"path": shown})
+
+    _edit(config, edit, env)
+
+
+def replace(config: str, old: bytes | None, new: bytes, *, env: Mapping[str, str] = os.environ) -> bool:
+    """Puts ``new`` in the file's place, provided that it still holds ``old`` (None: that there is no file).
+
+    False when the two are the same. Raises Conflict when somebody else changed it meanwhile, ConfigInvalid when
+    ``new`` has a fault, Unavailable where it cannot be written.
+    """
+
+    def edit(content: bytes | None) -> bytes:
+        if content != old:
+            raise Conflict(f"{config} was changed by somebody else meanwhile", {"path": config})
+        return new
+
+    return _edit(config, edit, env)
+
+
+def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
+    index = root_folders.same_as(real, [root.path for root in roots])
+    return None if index is None else roots[index]
+
+
+def _spellings(path: str, env: Mapping[str, str]) -> set[str]:
+    """The path as written and the real one, where it means one."""
+    with contextlib.suppress(ValueError):
+        return {path, os.path.realpath(root_folders.expand(path, env))}
+    return {path}
+
+
+def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, str]) -> bool:
+    """Applies ``edit`` to the file's bytes (None: there is no file) under its lock. True when it changed something."""
+    try:
+        target = os.path.realpath(config)
+        while read(config) is None:
+            new = _checked(edit(None), config, env)
+            make_missing(os.path.dirname(target))
+            if _written(target, new, 0o600, _claim):
+                return True
+        with _locked(target) as held:
+            old = read_open(config, held)
+            new = edit(old)
+            if new == old:
+                return False
+            return _written(target, _checked(new, config, env), stat.S_IMODE(os.fstat(held).st_mode), os.replace)
+    except ConfigFileError as fault:
+        raise Unavailable(str(fault), {"path": config}) from None
+    except OSError as fault:
+        remedy = "make it and its folder writable, or edit it by hand"
+        raise Unavailable(f"{config} cannot be written: {fault.strerror}; {remedy}", {"path": config}) from None
+
+
+@contextlib.contextmanager
+def _locked(target: str) -> Iterator[int]:
+    """An open descriptor of the file, locked against other edits of ours. Raises Conflict when one does not end.
+
+    The file itself carries the lock, so that nothing is left beside it. An edit puts a new file in its place: whoever
+    waited for the old one has to look again.
+    """
+    give_up = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        descriptor = os.open(target, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            _lock(descriptor, target, give_up)
+            if os.path.samestat(os.fstat(descriptor), os.stat(target)):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _lock(descriptor: int, target: str, give_up: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= give_up:
+                raise Conflict(f"another process is editing {target}: try again", {"path": target}) from None
+            time.sleep(_LOCK_RETRY_S)
+
+
+def _checked(content: bytes, config: str, env: Mapping[str, str]) -> bytes:
+    parse(content, path=config, env=env)
+    return content
+
+
+def _written(target: str, content: bytes, mode: int, place: Callable[[str, str], None]) -> bool:
+    """Writes a file beside ``target`` and gives it its name by ``place``; False when a link found one there."""
+    folder = os.path.dirname(target)
+    descriptor, temporary = tempfile.mkstemp(prefix=".config.toml.", dir=folder)  # 0600
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fchmod(descriptor, mode)
+            os.fsync(descriptor)
+        place(temporary, target)
+    except FileExistsError:
+        return False
+    finally:
+        with contextlib.suppress(FileNotFoundError):  # it has its new name
+            os.unlink(temporary)
+    _sync_folder(folder)
+    return True
+
+
+def _claim(temporary: str, target: str) -> None:
+    """Gives a new file its name, provided that it is free: FileExistsError otherwise."""
+    try:
+        os.link(temporary, target)
+    except OSError as fault:
+        if fault.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        os.rename(temporary, target)  # no hard links on this file system
+
+
+def _sync_folder(folder: str) -> None:
+    """Makes the new name durable. Some network file systems refuse this; the rename itself has happened."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as fault:
+        if fault.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)

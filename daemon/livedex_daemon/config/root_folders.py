@@ -1,0 +1,90 @@
+"""Turns the roots of the configuration into real folders, and refuses those that cannot be watched.
+
+Invariant: every path given back is absolute and real, no two are the same folder, and a root that is merely not there
+is no fault: it may be on a disk that is not mounted.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+
+_VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}]*\})")
+
+
+def expand(path: str, env: Mapping[str, str]) -> str:
+    """The absolute path that ``path`` means: a leading ``~`` or ``~user`` is expanded, links are not resolved.
+
+    Raises ValueError with the reason where the path means nothing definite. Variables are not expanded: the daemon
+    may be started by a service manager, whose environment differs from the shell's.
+    """
+    if not path or "\0" in path:
+        raise ValueError("must be the path of a folder, neither empty nor with a NUL")
+    expanded = _home(path, env) if path.startswith("~") else path
+    variable = _VARIABLE.search(expanded)
+    if variable and not os.path.lexists(expanded):
+        raise ValueError(f"variables are not expanded: write out what {variable[0]} stands for, or begin with ~")
+    if not os.path.isabs(expanded):
+        raise ValueError(f'must be an absolute path or begin with ~, not "{path}"')
+    return expanded
+
+
+def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> str:
+    """The real path of a root as configured; ``own_folders`` are livedex's.
+
+    Raises ValueError where the root can never be watched.
+    """
+    real = os.path.realpath(expand(path, env))
+    if real == "/":
+        raise ValueError("the whole file system cannot be a root: name the folders in it")
+    for own in map(os.path.realpath, own_folders):
+        if real == own or real.startswith(own.rstrip("/") + "/"):
+            raise ValueError(f"lies in livedex's own folder {own}, which is never indexed")
+    if is_pseudo(real):
+        raise ValueError("lies on a file system that the kernel makes up (proc, sysfs, …), which is never entered")
+    try:
+        mode = os.stat(real).st_mode
+    except (OSError, ValueError):  # not there or not to be entered: the root's state says so, not its configuration
+        return real
+    if not stat.S_ISDIR(mode):
+        raise ValueError("is a file, and a root must be a folder" if stat.S_ISREG(mode) else "is not a folder")
+    return real
+
+
+def is_pseudo(path: str) -> bool:
+    from livedex_indexing.disk.mounts import mount_kind
+
+    return mount_kind(os.fsencode(path)) == "pseudo"
+
+
+def same_as(path: str, others: Iterable[str]) -> int | None:
+    """The position of the first of ``others`` that is the same folder, or None. All paths are real."""
+    for index, other in enumerate(others):
+        if path == other or (_folded(path) == _folded(other) and _same_folder(path, other)):
+            return index
+    return None
+
+
+def _home(path: str, env: Mapping[str, str]) -> str:
+    user, slash, rest = path[1:].partition("/")
+    try:
+        home = (env.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir) if not user else pwd.getpwnam(user).pw_dir
+    except KeyError:
+        raise ValueError(f"no home folder is known for ~{user}") from None
+    return home.rstrip("/") + slash + rest or "/"
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", path).casefold()
+
+
+def _same_folder(path: str, other: str) -> bool:
+    """Two spellings name one folder where the file system takes no note of case or of how accents are composed."""
+    try:
+        return os.path.samestat(os.stat(path), os.stat(other))
+    except OSError:
+        return False

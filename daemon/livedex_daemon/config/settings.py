@@ -1,0 +1,192 @@
+"""The configuration: what the user's file and the defaults say, typed and checked as a whole.
+
+Invariant: a ``Config`` that exists is valid. It never changes; a reload makes a new one, and a file with a single
+fault makes none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from livedex_daemon.config import config_file, root_folders
+from livedex_daemon.config.config_check import Document, Fault, RootEntry, check, read_toml
+from livedex_daemon.config.settings_schema import ROOTS, SETTINGS
+from livedex_daemon.process.locations import locate
+from livedex_ipc.errors import ConfigInvalid
+
+
+@dataclass(frozen=True, slots=True)
+class RootConfig:
+    """One watched folder. ``path`` is absolute and real, ``configured`` as written in the file at ``line``.
+
+    ``ignore`` holds gitignore patterns that rank above every ignore file, ``ignore_lines`` the line of each. Where a
+    root stands in the file makes no difference, so that ``line`` does not count when two configurations are compared.
+    """
+
+    path: str
+    configured: str
+    ignore: tuple[str, ...]
+    line: int = field(compare=False)
+    ignore_lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexConfig:
+    """``max_file_size`` is in bytes, 1 KiB to 1 GiB."""
+
+    backend: str
+    max_file_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingConfig:
+    """``chunk_size`` (64 to 32,768) and ``overlap`` (less than that) count characters; ``pipelines`` maps a suffix
+    with its dot to ``markdown``, ``code`` or ``plain``."""
+
+    tokenizer: str
+    chunk_size: int
+    overlap: int
+    pipelines: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchConfig:
+    """``observer`` is ``auto``, ``native`` or ``polling``; the intervals are seconds."""
+
+    observer: str
+    poll_every_s: float
+    reconcile_every_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PowerConfig:
+    wait_on_battery: bool
+    yield_to_load: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """``level`` is ``debug``, ``info``, ``warning`` or ``error``."""
+
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    roots: tuple[RootConfig, ...]
+    index: IndexConfig
+    chunking: ChunkingConfig
+    watch: WatchConfig
+    power: PowerConfig
+    log: LogConfig
+
+
+def load(path: str, env: Mapping[str, str] = os.environ, own_folders: Sequence[str] | None = None) -> Config:
+    """Reads and checks the file; one that is not there means the defaults.
+
+    ``env`` says what ``~`` means; ``own_folders`` are livedex's, which no root may lie in (None: this process's own).
+    Raises ConfigInvalid with all faults at once.
+    """
+    return parse(_content(path), path=path, env=env, own_folders=own_folders)
+
+
+def parse(
+    text: str | bytes,
+    *,
+    path: str = "config.toml",
+    env: Mapping[str, str] = os.environ,
+    own_folders: Sequence[str] | None = None,
+) -> Config:
+    """Checks a configuration's text; ``path`` only names it in messages. Raises ConfigInvalid with all faults."""
+    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return _config(document_of(content, path), path, env, own_folders)
+
+
+def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
+    """Every setting as it is in force: ``{"chunking.chunk_size": {"value", "origin", "line"}}``.
+
+    Values are as written in TOML; ``origin`` is ``default`` or ``file``, ``line`` None for a default. Raises
+    ConfigInvalid as ``load`` does.
+    """
+    document = document_of(_content(path), path)
+    _config(document, path, env, None)
+    found = {ROOTS: _shown(document, ROOTS, document.data.get(ROOTS), [])}
+    for key, setting in SETTINGS.items():
+        table, name = key.split(".")
+        found[key] = _shown(document, key, document.data.get(table, {}).get(name), setting.default)
+    return found
+
+
+def document_of(content: bytes, path: str) -> Document:
+    """The text taken apart. Raises ConfigInvalid where it is no TOML; nothing else is checked."""
+    document = read_toml(content)
+    if isinstance(document, Fault):
+        raise invalid([document], path)
+    return document
+
+
+def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
+    """The error for these faults, each in ``data["faults"]`` as the contract gives it."""
+    first = faults[0]
+    count = "a fault" if len(faults) == 1 else f"{len(faults)} faults, the first"
+    place = f" in line {first.line}" if first.line is not None else ""
+    key = f"{first.key}: " if first.key is not None else ""
+    message = f"the configuration {path} has {count}{place}: {key}{first.message}"
+    return ConfigInvalid(message, {"path": path, "faults": [fault._asdict() for fault in faults]})
+
+
+def _roots(
+    entries: list[RootEntry], env: Mapping[str, str], own_folders: Sequence[str]
+) -> tuple[list[RootConfig], list[Fault]]:
+    roots: list[RootConfig] = []
+    faults: list[Fault] = []
+    for entry in entries:
+        try:
+            real = root_folders.resolve(entry.path, env, own_folders)
+            first = root_folders.same_as(real, [root.path for root in roots])
+            if first is not None:
+                raise ValueError(f"is the same folder as the root in line {roots[first].line}")
+        except ValueError as fault:
+            faults.append(Fault(f"{ROOTS}[{entry.number}].path", *entry.place, str(fault)))
+        else:
+            roots.append(RootConfig(real, entry.path, entry.ignore, entry.place.line, entry.ignore_lines))
+    return roots, faults
+
+
+def _content(path: str) -> bytes:
+    try:
+        return config_file.read(path) or b""
+    except config_file.ConfigFileError as fault:
+        raise invalid([Fault(None, None, None, str(fault))], path) from None
+
+
+def _config(document: Document, path: str, env: Mapping[str, str], own_folders: Sequence[str] | None) -> Config:
+    checked = check(document)
+    roots, root_faults = _roots(checked.roots, env, locate().own_folders if own_folders is None else own_folders)
+    faults = [*checked.faults, *root_faults]
+    if faults:
+        raise invalid(sorted(faults, key=lambda fault: (fault.line or 0, fault.column or 0)), path)
+
+    def of(key: str) -> Any:
+        return checked.values[key] if key in checked.values else SETTINGS[key].read(SETTINGS[key].default)
+
+    return Config(
+        roots=tuple(roots),
+        index=IndexConfig(of("index.backend"), of("index.max_file_size")),
+        chunking=ChunkingConfig(
+            of("chunking.tokenizer"), of("chunking.chunk_size"), of("chunking.overlap"), of("chunking.pipelines")
+        ),
+        watch=WatchConfig(of("watch.observer"), of("watch.poll_every"), of("watch.reconcile_every")),
+        power=PowerConfig(of("power.wait_on_battery"), of("power.yield_to_load")),
+        log=LogConfig(of("log.level")),
+    )
+
+
+def _shown(document: Document, key: str, value: Any, default: Any) -> dict[str, Any]:
+    if value is None:
+        return {"value": default, "origin": "default", "line": None}
+    place = document.layout.key(tuple(key.split(".")))
+    return {"value": value, "origin": "file", "line": place.line if place else None}

@@ -1,0 +1,48 @@
+"""The one list of settings: every key of the configuration with its default and what it admits.
+
+Invariant: a default is written as a user would write it and passes its own reader, so that what `config show` prints,
+what the template offers and what holds without a file are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from livedex_daemon.config import setting_values as values
+
+
+class Setting(NamedTuple):
+    """One ``key = value``. ``default`` is as written in TOML; ``read`` turns it into what the daemon uses."""
+
+    default: Any
+    read: values.Reader
+    doc: str
+
+
+SETTINGS: dict[str, Setting] = {
+    "index.backend": Setting("sqlite", values.choice("sqlite"), "where the index is kept"),
+    "index.max_file_size": Setting("8MiB", values.size(1 << 10, 1 << 30), "larger files are skipped"),
+    "chunking.tokenizer": Setting("character", values.choice("character"), "what chunk_size and overlap count"),
+    "chunking.chunk_size": Setting(2048, values.whole_number(64, 32768), "characters"),
+    "chunking.overlap": Setting(128, values.whole_number(0, 32767), "characters of the chunk before, searchable too"),
+    "chunking.pipelines": Setting({}, values.pipelines, 'suffix to pipeline: { ".org" = "markdown" }'),
+    "watch.observer": Setting("auto", values.choice("auto", "native", "polling"), "auto, native or polling"),
+    "watch.poll_every": Setting("2s", values.duration(0.1, 3600.0), "where the system reports no changes"),
+    "watch.reconcile_every": Setting("10m", values.duration(1.0, 30 * 86400.0), "the whole tree is compared again"),
+    "power.wait_on_battery": Setting(True, values.flag, "bulk work waits while on battery"),
+    "power.yield_to_load": Setting(True, values.flag, "and makes room under load"),
+    "log.level": Setting("info", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"),
+}
+
+ROOTS = "roots"
+ROOT_KEYS = ("path", "ignore")
+
+TABLES: dict[str, tuple[str, ...]] = {}
+for _key in SETTINGS:
+    _table, _name = _key.split(".")
+    TABLES[_table] = (*TABLES.get(_table, ()), _name)
+
+
+def known_keys() -> tuple[str, ...]:
+    """Every key a file may hold, dotted: those of a root as ``roots.path``."""
+    return (*(f"{ROOTS}.{name}" for name in ROOT_KEYS), *SETTINGS)

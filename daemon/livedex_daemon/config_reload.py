@@ -1,0 +1,199 @@
+"""Takes a configuration over: at start, after an edit, on SIGHUP and on request, while searches go on.
+
+Invariant: a broken configuration changes nothing; a good one is applied as a whole, on the worker's thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from typing import TYPE_CHECKING
+
+from livedex_daemon.config import settings as configuration
+from livedex_daemon.config.settings import Config, RootConfig
+from livedex_daemon.process import logs
+from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.store.index_store import IndexUnwritable
+from livedex_ipc.errors import ConfigInvalid
+
+if TYPE_CHECKING:
+    from livedex_daemon.app import App
+
+log = logging.getLogger(__name__)
+
+EDIT_SETTLE_S = 0.1  # editors write a file in several steps
+
+
+class Reloader:
+    """Used on the event loop; what touches roots and store runs as an order of the worker."""
+
+    def __init__(self, app: App, config: Config) -> None:
+        self.config = config
+        self.owes = False  # the index could not take the configuration over; it is tried again
+        self._app = app
+        self._lock = asyncio.Lock()
+        self._closed = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._seen: tuple[int, ...] | None = None  # what the file was when it was last read
+
+    async def begin(self) -> None:
+        """The first configuration."""
+        async with self._lock:
+            with contextlib.suppress(IndexUnwritable):  # then it is owed, and what the index has is served
+                await self._apply(self.config, first=True)
+
+    def soon(self) -> None:
+        """The file may have changed: reads it once it was quiet for a moment. A fault goes to the status."""
+        if self._closed:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(EDIT_SETTLE_S, self._start)
+
+    def look(self) -> None:
+        """Reads the file again when it is another than the last one read: where nothing is watched no event tells.
+
+        So it is done too while what it said is owed.
+        """
+        if self._timer is None and (self.owes or self._state_of_file() != self._seen):
+            self.soon()
+
+    def close(self) -> None:
+        """What was about to be read is not read any more: the daemon ends."""
+        self._closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+
+    def _state_of_file(self) -> tuple[int, ...] | None:
+        try:
+            found = os.stat(self._app.locations.config_path)
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+    def _start(self) -> None:
+        self._timer = None
+        task = asyncio.get_running_loop().create_task(self._reload_quietly())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reload_quietly(self) -> None:
+        try:
+            await self.reload()
+        except IndexUnwritable as error:
+            log.warning("reload_waits", extra={"cause": error.message})
+        except ConfigInvalid as error:
+            log.warning("config_refused", extra={"faults": len((error.data or {}).get("faults", []))})
+        except Exception:
+            log.exception("reload_failed")
+
+    async def reload(self) -> None:
+        """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
+        async with self._lock:
+            self._seen = self._state_of_file()
+            try:
+                config = await asyncio.to_thread(
+                    configuration.load,
+                    self._app.locations.config_path,
+                    own_folders=self._app.locations.own_folders,
+                )
+            except ConfigInvalid as error:
+                self._app.health.config_fault = error.message
+                raise
+            self._app.health.config_fault = None
+            if config != self.config or self.owes:
+                await self._apply(config, first=False)
+
+    async def _apply(self, config: Config, *, first: bool) -> None:
+        app, former = self._app, self.config
+        self.config = config
+        logs.set_level(config.log.level)
+        app.power.wait_on_battery = config.power.wait_on_battery
+        app.presence.observer = config.watch.observer
+        app.set_policy(config)
+        if not first:
+            app.jobs.reschedule(config)
+        self.owes = True
+        await asyncio.wrap_future(app.worker.order(lambda: self._apply_roots(config, former, first)))
+        self.owes = False
+        log.info("config_applied", extra={"roots": len(config.roots)})
+
+    def _apply_roots(self, config: Config, former: Config, first: bool) -> None:
+        """On the worker's thread. Raises IndexUnwritable; then it has to be done once more."""
+        app = self._app
+        if not first and config.watch.observer != former.watch.observer:
+            app.watching.stop()
+            app.watching.start(config.watch.observer)
+        known = {row.path: row for row in app.store.roots()}
+        current = {root.path: root for root in app.worker.roots}
+        wanted = {os.fsencode(root.path): root for root in config.roots}
+        roots: list[Root] = []
+        fault: IndexUnwritable | None = None
+        for path, root_config in wanted.items():
+            try:
+                roots.append(current.get(path) or self._admit(path, root_config, path in known))
+            except IndexUnwritable as error:
+                fault = error  # the others must not wait for it
+        nested = {root.id: root.nested for root in roots}
+        app.worker.roots = RootTable(roots)
+        regrouped = {root.id for root in roots if root.nested != nested[root.id]}
+        for path, row in known.items():
+            if path not in wanted:
+                app.watching.forget_root(row.id)
+                app.backlog.drop_root(row.id)
+                with app.store.transaction():
+                    app.store.drop_root(row.id)
+        self._compare(config, former, first, wanted, regrouped)
+        if fault is not None:
+            raise fault
+
+    def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
+        store = self._app.store
+        if not known:
+            with store.transaction():
+                store.put_root(path, 0, 0)
+        row = next(row for row in store.roots() if row.path == path)
+        root = Root(row, config, self._rules(path, config))
+        chunking = self._app.pool.policy.chunking
+        if row.planned == chunk_plan.fingerprint(chunking):
+            root.planned = chunking
+        self._app.worker.keep_forgotten(root)
+        return root
+
+    def _rules(self, path: bytes, config: RootConfig) -> RuleTree:
+        own = [os.fsencode(os.path.realpath(folder)) for folder in self._app.locations.own_folders]
+        return RuleTree(
+            path,
+            config.ignore,
+            own_folders=own,
+            user_file=self._app.locations.config_path,
+            user_lines=config.ignore_lines,
+        )
+
+    def _compare(
+        self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig], regrouped: set[int]
+    ) -> None:
+        """Marks what the new configuration makes worth looking at."""
+        app = self._app
+        everything = not first and (config.index, config.chunking, config.watch.observer) != (
+            former.index,
+            former.chunking,
+            former.watch.observer,
+        )
+        for root in app.worker.roots:
+            wanted_now = wanted[root.path]
+            rules_changed = root.config.ignore != wanted_now.ignore
+            moved = root.config.ignore_lines != wanted_now.ignore_lines  # `why` names the lines
+            root.config = wanted_now
+            if rules_changed or moved:
+                root.rules = self._rules(root.path, root.config)
+            app.presence.check(root, anew=not first and config.watch.observer != former.watch.observer)
+            if root.present and (everything or rules_changed or (not first and root.id in regrouped)):
+                app.backlog.mark((root.id, b""), tree=True, now=True)

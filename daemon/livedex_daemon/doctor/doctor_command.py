@@ -1,0 +1,70 @@
+"""`livedex doctor`: looks over the installation, the files and the limits, and says what to do about each fault.
+
+Invariant: it changes nothing, starts nothing, and always comes to its end: a check that itself breaks is reported as
+failed, and the others still run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from livedex_daemon.doctor import file_checks, system_checks
+from livedex_daemon.doctor.check_result import Check, failed
+from livedex_daemon.process import direct_command
+from livedex_ipc.cli.render.terminal_text import Style, visible
+from livedex_ipc.cli.streams import Streams
+
+# In the order in which they are printed.
+CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
+    system_checks.versions,
+    system_checks.sqlite,
+    system_checks.components,
+    file_checks.configuration,
+    file_checks.folders,
+    file_checks.disk,
+    file_checks.socket,
+    system_checks.daemon,
+    file_checks.roots,
+    file_checks.watches,
+)
+_FAILED = 4
+
+
+def run(argv: Sequence[str]) -> int:
+    """Prints all checks; 4 when one of them failed, else 0."""
+    return direct_command.run("livedex doctor", {"": _print}, argv)
+
+
+def checks() -> dict[str, Any]:
+    """``{ok, checks: [{name, state, message, fix}]}``; ``ok`` unless one failed, ``fix`` None where none is needed."""
+    found = [check for group in CHECKS for check in _guarded(group)]
+    return {"ok": all(check.state != "failed" for check in found), "checks": [check._asdict() for check in found]}
+
+
+def _guarded(group: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+    name = group.__name__
+    try:
+        yield from group()
+    except Exception as fault:
+        message = f"could not be checked: {type(fault).__name__}: {fault}"
+        yield failed(name, message, "report this as a fault of livedex")
+
+
+def _print(streams: Streams) -> int:
+    report = checks()
+    if streams.json:
+        streams.write_json(report)
+    else:
+        streams.write("".join(_lines(report["checks"], Style(streams.out_colour))))
+    return 0 if report["ok"] else _FAILED
+
+
+def _lines(found: list[dict[str, Any]], style: Style) -> Iterator[str]:
+    width = max(len(check["name"]) for check in found)
+    for check in found:
+        state = check["state"].ljust(len("warning"))
+        colour = style.good if check["state"] == "ok" else style.bad
+        yield f"{colour(state)}  {check['name'].ljust(width)}  {visible(check['message'])}\n"
+        if check["fix"]:
+            yield f"{'':{len('warning')}}  {'':{width}}  fix: {visible(check['fix'])}\n"

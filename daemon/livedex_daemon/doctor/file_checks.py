@@ -1,0 +1,206 @@
+"""The doctor's look at the disk: the configuration, livedex's own folders and socket, the roots, and the limits.
+
+Invariant: nothing is read of the files in the roots, and a configuration with faults hides only the checks of roots.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from shlex import quote
+
+from livedex_daemon.config import settings
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.doctor.check_result import Check, failed, ok, warning
+from livedex_daemon.process.locations import Locations, locate, unsafe
+from livedex_indexing.disk.mounts import mount_kind
+from livedex_ipc import client
+from livedex_ipc.cli.render.terminal_text import size_text
+from livedex_ipc.errors import ConfigInvalid, InvalidParams
+
+_INOTIFY = "/proc/sys/fs/inotify/"
+_COUNT_S = 1.0  # for counting folders: the figure is only held against a limit
+_FEW_INSTANCES = 16
+_LOW_BYTES = 1 << 30
+_FULL_BYTES = 64 << 20
+_NAMED = 3  # of several like faults, as many are named
+
+
+def configuration() -> Iterator[Check]:
+    where = locate().config_path
+    try:
+        loaded = settings.load(where)
+    except ConfigInvalid as fault:
+        yield failed("configuration", fault.message, "run `livedex config validate`, then `livedex config edit`")
+        return
+    there = where if os.path.exists(where) else f"the defaults hold ({where} is not there)"
+    yield ok("configuration", f"{there}: {_count(len(loaded.roots), 'root')}")
+
+
+def folders() -> Iterator[Check]:
+    """livedex's own folders and what lies in them: only the user may enter, read or write."""
+    places = locate()
+    for folder in dict.fromkeys((places.data_dir, places.log_dir)):
+        yield _folder(folder)
+    loose = list(islice(_loose_files(places), _NAMED + 1))
+    if loose:
+        named = ", ".join(loose[:_NAMED]) + (", …" if len(loose) > _NAMED else "")
+        fix = f"run `chmod -R go-rwx {quote(places.data_dir)} {quote(places.log_dir)}`"
+        yield warning("permissions", f"other users may read or write {named}", fix)
+
+
+def disk() -> Iterator[Check]:
+    folder = _existing(locate().data_dir)
+    free = shutil.disk_usage(folder).free
+    message = f"{size_text(free)} free where the index is kept ({folder})"
+    fix = "make room, or set LIVEDEX_HOME to a folder on another disk"
+    if free < _FULL_BYTES:
+        yield failed("disk", message, fix)
+    elif free < _LOW_BYTES:
+        yield warning("disk", message, fix)
+    else:
+        yield ok("disk", message)
+
+
+def socket() -> Iterator[Check]:
+    """The socket's path, and who may connect to it."""
+    where = locate().socket_path
+    try:
+        client.check_length(where)
+    except InvalidParams as fault:
+        yield failed("socket", fault.message, "set LIVEDEX_SOCKET to a shorter path")
+        return
+    try:
+        found = os.lstat(where)
+    except FileNotFoundError:
+        yield ok("socket", f"{where} (made when the daemon starts)")
+        return
+    except OSError as fault:
+        yield failed("socket", f"{where} cannot be looked at: {fault.strerror}", "let its folder be entered")
+        return
+    if not stat.S_ISSOCK(found.st_mode):
+        yield failed("socket", f"{where} is not a socket", "move it away, or set LIVEDEX_SOCKET to another path")
+    elif found.st_uid not in (os.geteuid(), 0):
+        fix = "remove it, or set LIVEDEX_SOCKET to another path"
+        yield failed("socket", f"{where} belongs to another user (uid {found.st_uid})", fix)
+    elif found.st_mode & 0o077:
+        mode = stat.S_IMODE(found.st_mode)
+        yield warning("socket", f"{where} is open to others (mode {mode:04o})", f"run `chmod 600 {quote(where)}`")
+    else:
+        yield ok("socket", where)
+
+
+def roots() -> Iterator[Check]:
+    """Each root: whether it is there, can be read, and reports its changes."""
+    for root in _roots():
+        yield _root(root)
+
+
+def watches() -> Iterator[Check]:
+    """Linux limits watches per user: past the limit a folder is polled."""
+    if sys.platform != "linux":
+        return
+    limit, instances = _limit("max_user_watches"), _limit("max_user_instances")
+    paths = [root.path for root in _roots()]
+    count, complete = _count_folders(paths, limit)
+    held = f"{'' if complete else 'at least '}{_count(count, 'folder')} in the roots, before the ignore rules"
+    message = f"{limit} watches and {instances} instances for each user; {held}"
+    if count >= limit:
+        fix = f"sudo sysctl fs.inotify.max_user_watches={max(1 << 19, 2 * limit)}, and keep it in /etc/sysctl.d/"
+        yield warning("watches", message, fix)
+    elif instances < _FEW_INSTANCES:
+        fix = "sudo sysctl fs.inotify.max_user_instances=128, and keep it in /etc/sysctl.d/"
+        yield warning("watches", message, fix)
+    else:
+        yield ok("watches", message)
+
+
+def _roots() -> Sequence[RootConfig]:
+    try:
+        return settings.load(locate().config_path).roots
+    except ConfigInvalid:  # said by its own check
+        return ()
+
+
+def _root(root: RootConfig) -> Check:
+    try:
+        mode = os.stat(root.path).st_mode
+    except FileNotFoundError:
+        fix = f"mount or restore it, or run `livedex roots remove {quote(root.path)}`"
+        return warning("root", f"{root.path} is not there; what is indexed of it is kept for 24 h", fix)
+    except OSError as fault:
+        return warning("root", f"{root.path} cannot be reached: {fault.strerror}", "let its folders be entered")
+    if not os.access(root.path, os.R_OK | os.X_OK):
+        fix = f"run `chmod u+rx {quote(root.path)}`, or as its owner let this user read it"
+        return warning("root", f"{root.path} may not be read (mode {stat.S_IMODE(mode):04o})", fix)
+    if mount_kind(os.fsencode(root.path)) == "network":
+        return ok("root", f"{root.path} lies on a network or FUSE file system: it is polled")
+    return ok("root", root.path)
+
+
+def _folder(folder: str) -> Check:
+    """One of livedex's own. That it may be made is as good as that it is there."""
+    fix = "make it writable, or set LIVEDEX_HOME to another folder"
+    if not os.path.lexists(folder):
+        above = _existing(folder)
+        if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
+            return ok("folders", f"{folder} (made when the daemon starts)")
+        return failed("folders", f"{folder} cannot be made: {above} cannot be written", fix)
+    found = os.lstat(folder)
+    fault = unsafe(folder, found)
+    if fault is not None:
+        message, _, remedy = fault.partition(": ")
+        return failed("folders", message, remedy)
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return failed("folders", f"{folder} cannot be written", fix)
+    if found.st_mode & 0o077:
+        mode = stat.S_IMODE(found.st_mode)
+        return warning("folders", f"{folder} is open to others (mode {mode:04o})", f"run `chmod 700 {quote(folder)}`")
+    return ok("folders", folder)
+
+
+def _loose_files(places: Locations) -> Iterator[str]:
+    for top in (places.data_dir, places.log_dir):
+        for folder, _folders, files in os.walk(top):
+            for name in files:
+                path = os.path.join(folder, name)
+                if os.lstat(path).st_mode & 0o077 and not os.path.islink(path):
+                    yield path
+
+
+def _existing(path: str) -> str:
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return path
+
+
+def _limit(name: str) -> int:
+    with open(_INOTIFY + name, encoding="ascii") as file:
+        return int(file.read())
+
+
+def _count_folders(tops: Sequence[str], enough: int) -> tuple[int, bool]:
+    """How many folders there are, links not followed, and whether all were counted: it ends at ``enough``."""
+    give_up = time.monotonic() + _COUNT_S
+    # A root below another one is met there.
+    left = [top for top in tops if not any(top != other and top.startswith(other + "/") for other in tops)]
+    count = 0
+    while left:
+        if count >= enough or time.monotonic() >= give_up:
+            return count, False
+        try:
+            with os.scandir(left.pop()) as entries:
+                left.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:  # not there, or not ours to read: no watch is placed either
+            continue
+        count += 1
+    return count, True
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,121 @@
+"""The doctor's look at what livedex is made of: Python, SQLite, its components, and the daemon that runs.
+
+Invariant: components are found, not imported (chonkie alone would take 36 MB), and no daemon is started.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from importlib.util import find_spec
+
+from livedex_daemon.doctor.check_result import Check, failed, ok, warning
+from livedex_indexing.chunk.grammars import DISTRIBUTIONS
+from livedex_ipc import __version__, client, paths
+from livedex_ipc.errors import LivedexError, TimedOut
+
+PYTHON = (3, 11)
+SQLITE = (3, 51, 3)  # the first in which a WAL that is reset while it is read cannot corrupt the file
+_REINSTALL = "install livedex again"
+# module: what livedex does with it
+COMPONENTS = {
+    "apscheduler": "schedules reconciling and maintenance",
+    "charset_normalizer": "reads text that is not UTF-8",
+    "chonkie": "cuts files into chunks",
+    "msgspec": "talks to the processes that cut files",
+    "pathspec": "matches ignore patterns",
+    "platformdirs": "says where files live",
+    "re2": "runs patterns in linear time",
+    "rich": "prints tables and progress bars",
+    "tomlkit": "edits the configuration",
+    "tree_sitter": "reads the syntax of code",
+    "watchdog": "reports changed files",
+    "yaml": "reads frontmatter",
+}
+_ANSWER_S = 3.0
+
+
+def versions() -> Iterator[Check]:
+    """Python and livedex themselves."""
+    message = (
+        f"livedex {__version__} on {platform.python_implementation()} {platform.python_version()} ({sys.executable})"
+    )
+    if sys.version_info < PYTHON:
+        yield failed("versions", message, f"livedex needs Python {'.'.join(map(str, PYTHON))} or newer")
+    else:
+        yield ok("versions", message)
+
+
+def sqlite() -> Iterator[Check]:
+    """The SQLite that APSW brings, tried with the very kind of table that the index has."""
+    try:
+        import apsw
+    except ImportError as fault:
+        yield failed("sqlite", f"apsw cannot be loaded: {fault}", _REINSTALL)
+        return
+    version = apsw.sqlite_lib_version()
+    numbers = tuple(int(number) for number in version.split("."))
+    if numbers < SQLITE:
+        wanted = ".".join(map(str, SQLITE))
+        yield failed("sqlite", f"SQLite {version} can corrupt an index; {wanted} and later cannot", "upgrade apsw")
+        return
+    try:
+        with apsw.Connection(":memory:") as connection:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(body, content='', contentless_delete=1)")
+    except apsw.Error as fault:
+        yield failed("sqlite", f"SQLite {version} has no full-text search: {fault}", "install apsw from its wheel")
+        return
+    yield ok("sqlite", f"SQLite {version} with FTS5")
+
+
+def components() -> Iterator[Check]:
+    """The libraries, and the grammars without which code is cut as plain text."""
+    missing = [name for name in COMPONENTS if find_spec(name) is None]
+    if missing:
+        lost = "; ".join(f"{name} ({COMPONENTS[name]})" for name in missing)
+        yield failed("components", f"not installed: {lost}", _REINSTALL)
+    else:
+        tested = ", ".join(f"{name} {_version(name)}" for name in ("chonkie", "tree-sitter", "watchdog"))
+        yield ok("components", f"all {len(COMPONENTS)} are installed: {tested}, …")
+    absent = sorted({name for name in DISTRIBUTIONS.values() if find_spec(name.replace("-", "_")) is None})
+    if absent:
+        without = ", ".join(language for language, name in DISTRIBUTIONS.items() if name in absent)
+        yield warning("grammars", f"cut without their syntax: {without}", f"pip install {' '.join(absent)}")
+    else:
+        yield ok("grammars", f"{len(DISTRIBUTIONS)} languages are cut along their syntax")
+
+
+def daemon() -> Iterator[Check]:
+    """Whether one runs, answers, and is of this version. None running is as it should be: commands start it."""
+    where = paths.socket_path()
+    try:
+        client.check_length(where)
+        connection = client.attempt(where, wait_s=_ANSWER_S)
+        if connection is None:
+            yield ok("daemon", "none runs; the first command that needs one starts it")
+            return
+        with connection:
+            info = connection.call("server/info", timeout_s=_ANSWER_S)
+    except TimedOut:
+        yield failed(
+            "daemon", f"the daemon on {where} does not answer", "end it with `livedex down`, or kill its process"
+        )
+        return
+    except LivedexError as fault:
+        yield failed("daemon", fault.message, "run `livedex down`; if that does not help, remove the socket")
+        return
+    running = f"livedex {info['version']} runs as process {info['pid']}"
+    if info["version"] != __version__:
+        fix = "restart it: `livedex down`; the next command starts the new one"
+        yield warning("daemon", f"{running}, and livedex {__version__} is installed", fix)
+    else:
+        yield ok("daemon", running)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "?"

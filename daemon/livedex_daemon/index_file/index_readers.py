@@ -1,0 +1,61 @@
+"""Holds what answers are read from: the readers of the index and the searcher over them, as one pair.
+
+Invariant: what a searcher remembers belongs to the file that its readers read; when the file is replaced, both are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import apsw
+
+from livedex_indexing.model import Counts
+from livedex_indexing.search.searcher import Searcher
+from livedex_indexing.store import counts
+from livedex_indexing.store.read_pool import ReadPool
+from livedex_ipc.errors import Unavailable
+
+
+class Side(NamedTuple):
+    """The reading side of one index file."""
+
+    readers: ReadPool
+    searcher: Searcher
+
+
+class Serving:
+    """Asked from any thread; a call that began with one side ends with it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.side = self._open()
+
+    def _open(self) -> Side:
+        readers = ReadPool(self._path)
+        return Side(readers, Searcher(readers))
+
+    def renew(self) -> None:
+        """The file was replaced: what is asked from now on is read from the new one."""
+        former, self.side = self.side, self._open()
+        former.readers.close()
+
+    def has_content(self, content_hash: bytes, signature: bytes) -> bool:
+        """False also where the index cannot say: then the text is cut once more, which is never wrong."""
+        try:
+            return counts.has_content(self.side.readers, content_hash, signature)
+        except (Unavailable, apsw.Error):
+            return False
+
+    def counts(self) -> Counts:
+        return counts.counts(self.side.readers)
+
+    def chunks_of(self, root_ids: Iterable[int]) -> int:
+        return counts.chunks_of(self.side.readers, root_ids)
+
+    def release_memory(self) -> None:
+        self.side.readers.release_memory()
+        self.side.searcher.release_memory()
+
+    def close(self) -> None:
+        self.side.readers.close()

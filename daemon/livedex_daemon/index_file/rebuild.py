@@ -1,0 +1,86 @@
+"""Notices that the index file was lost or damaged while the daemon runs, puts aside what is left and builds it anew.
+
+Invariant: nothing of the former file goes into the new one, and nothing precious is touched: the marks of forgotten
+files live elsewhere, and the roots keep their ids. Runs on the worker's thread only.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+
+from livedex_daemon.index_file.index_readers import Serving
+from livedex_daemon.index_file.opener import put_aside, remove_damaged
+from livedex_daemon.index_file.salvage import Remains
+from livedex_daemon.process.locations import make_private
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_indexing.store.index_store import IndexUnwritable, Store
+from livedex_ipc.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+
+class Rebuilder:
+    """``under_way``: some root is not yet whole again. Read from any thread."""
+
+    def __init__(self, store: Store, serving: Serving, remains: Remains, backlog: Backlog, *, under_way: bool) -> None:
+        self.under_way = under_way
+        self._remains = remains
+        self.on_rebuilt: Callable[[], None] = lambda: None
+        self._store = store
+        self._serving = serving
+        self._backlog = backlog
+        self._owed = False  # the former file is gone and a new one could not be made yet
+        if not under_way:
+            remove_damaged(store.path)
+
+    def look(self) -> str | None:
+        """A cheap look at the file: what is wrong with it, None while nothing is."""
+        return "unmade" if self._owed else self._store.loss()
+
+    def replace(self, cause: str, roots: RootTable) -> None:
+        """Begins a new index with the same roots, all still to be read. Raises IndexUnwritable."""
+        log.warning("index_lost", extra={"cause": cause})
+        self._make_room(cause)
+        self._store.reopen()
+        self._serving.renew()
+        with self._store.transaction():
+            for root in roots:
+                self._store.keep_root(root.id, root.path, root.dev, root.ino, root.missing_since)
+        self._owed = False
+        for root in roots:
+            self._begin(root)
+
+    def _make_room(self, cause: str) -> None:
+        """Frees the path. Once only: when no new file could be made then, what was put aside must stay what it is."""
+        self.under_way = True
+        if self._owed:
+            return
+        path = self._store.path
+        try:
+            make_private(os.path.dirname(path))  # it may have gone with the file
+            aside = put_aside(path)
+        except (OSError, Unavailable) as error:
+            raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error
+        self._owed = True
+        if cause in ("damaged", "unsynced"):  # otherwise what stood there is not ours, or cannot be read at all
+            self._remains.open(aside)
+
+    def _begin(self, root: Root) -> None:
+        root.first_indexed = False
+        root.planned = None
+        root.last_reconciled = None
+        if root.present:
+            root.state = "indexing"
+            self._backlog.mark((root.id, b""), tree=True, background=True, now=True)
+
+    def walked(self, roots: RootTable) -> None:
+        """A root was read as a whole: perhaps the last one."""
+        if self.under_way and all(root.first_indexed or not root.present for root in roots):
+            log.info("index_rebuilt")
+            self.under_way = False
+            self._remains.close()
+            remove_damaged(self._store.path)
+            self.on_rebuilt()

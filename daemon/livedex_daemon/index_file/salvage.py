@@ -1,0 +1,66 @@
+"""Answers searches from what is left of a damaged index while a new one is built beside it.
+
+Invariant: a hit is served from it only where the roots, the rules and the marks of forgotten files admit its file now,
+and, as ever, only after the file was found to be the one that was indexed.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+from livedex_daemon.index_file.index_readers import Side
+from livedex_daemon.watch.root_table import RootTable
+from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
+from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.read_pool import PoolClosed, ReadPool
+from livedex_ipc.methods import path_bytes
+
+log = logging.getLogger(__name__)
+
+
+class Remains:
+    """``side`` is None while there is nothing left to read from. Asked from any thread."""
+
+    def __init__(self, roots: Callable[[], RootTable], marks: Marks) -> None:
+        self.side: Side | None = None
+        self._roots = roots
+        self._marks = marks
+
+    def open(self, path: str) -> None:
+        """``path``: where the damaged file lies now."""
+        self.close()
+        readers = ReadPool(path)
+        self.side = Side(readers, Searcher(readers))
+
+    def close(self) -> None:
+        side, self.side = self.side, None
+        if side is not None:
+            side.readers.close()
+
+    def search(self, ask: Callable[[Side], SearchAnswer]) -> SearchAnswer | None:
+        """What ``ask`` finds there; None where that is nothing, or where the damage was in its way."""
+        side = self.side
+        if side is None:
+            return None
+        try:
+            with translated(side.readers.path):
+                answer = ask(side)
+        except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
+            log.info("remains_unreadable", extra={"error": type(error).__name__})
+            self.close()
+            return None
+        hits = [hit for hit in answer.hits if self._admits(hit)]
+        return answer._replace(hits=hits) if hits else None
+
+    def _admits(self, hit: dict[str, Any]) -> bool:
+        path = path_bytes(hit)
+        found = self._roots().locate(path) if path is not None else None
+        if found is None:
+            return False
+        root, relative = found
+        return root.rules.explain(relative, False) is None and not self._marks.is_marked(root.path, relative)

@@ -1,0 +1,46 @@
+"""Runs a command that needs no daemon (`config …`, `doctor`) in this process, as the `livedex` command would.
+
+Invariant: an error is printed in the form that was asked for, and its exit code comes back; nothing is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+
+from livedex_ipc.cli.streams import OutputClosedError, Streams
+from livedex_ipc.errors import InvalidParams, LivedexError
+
+Action = Callable[[Streams], int]
+_INTERRUPTED = 130
+
+
+def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
+    """Runs the action that ``argv`` names; ``--json`` and ``--human`` may stand anywhere in it.
+
+    ``actions`` is by the words that are typed after ``title``, ``""`` for none. The exit code comes back.
+    """
+    forms = [word for word in argv if word in ("--json", "--human")]
+    words = [word for word in argv if word not in ("--json", "--human")]
+    streams = Streams(forms[-1] == "--json" if forms else None)
+    try:
+        code = _action(title, actions, words)(streams)
+        streams.flush()
+        return code
+    except LivedexError as fault:
+        streams.error(fault)
+        return fault.exit_code
+    except OutputClosedError:
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _action(title: str, actions: Mapping[str, Action], words: list[str]) -> Action:
+    typed = " ".join(words)
+    if typed in actions:
+        return actions[typed]
+    known = [name for name in actions if name]
+    near = get_close_matches(typed, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}" if known else "it takes no words"
+    raise InvalidParams(f"{title} does not know {typed!r}: {hint}", {"nearest": near[0] if near else None})

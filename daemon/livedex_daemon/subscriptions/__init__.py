@@ -1,0 +1,1 @@
+"""Standing queries: which clients follow which query, what changed, and what each was sent."""

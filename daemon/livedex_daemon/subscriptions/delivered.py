@@ -1,0 +1,111 @@
+"""Remembers what each standing query was told: which chunks of which files are in it.
+
+Invariant: exact however much it is, and small in memory: a private database without a name, which SQLite keeps in its
+cache while it fits there and else in a temporary file that nobody else can open and that ends with the process.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+import apsw
+
+from livedex_indexing.search.standing_query import FileKey, Found
+
+_CACHE_KIB: Final = 2_048
+_PLACE: Final = struct.Struct("<BQQQ")
+
+_SCHEMA: Final = """
+CREATE TABLE told (
+    root_id      INTEGER NOT NULL,
+    path         BLOB NOT NULL,              -- relative to the root
+    subscription INTEGER NOT NULL,
+    content_hash BLOB NOT NULL,
+    places       BLOB NOT NULL,              -- of the chunks: kind, first line, last line, first byte
+    PRIMARY KEY (root_id, path, subscription)
+) WITHOUT ROWID
+"""
+_OF_FILE = "SELECT subscription, content_hash, places FROM told WHERE root_id = ? AND path = ?"
+_OF_ROOT = "SELECT path, content_hash, places FROM told WHERE root_id = ? AND subscription = ?"
+_ROOTS = "SELECT DISTINCT root_id FROM told"
+_PUT = "INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM told WHERE root_id = ? AND path = ? AND subscription = ?"
+_FORGET = "DELETE FROM told WHERE subscription IN (SELECT value FROM json_each(?))"
+
+
+class Place(NamedTuple):
+    """Of a chunk in its file. ``kind`` is a place in `backend.KINDS`; lines are 1-based, the byte is an offset."""
+
+    kind: int
+    start_line: int
+    end_line: int
+    start_byte: int
+
+
+class Entry(NamedTuple):
+    """What is in a query of one state of a file."""
+
+    content_hash: bytes
+    packed: bytes
+
+    @classmethod
+    def of(cls, found: Found) -> Entry:
+        chunks = (_PLACE.pack(c.kind, c.start_line, c.end_line, c.start_byte) for c in found.chunks)
+        return cls(found.content.hash, b"".join(chunks))
+
+    def places(self) -> Iterator[Place]:
+        return (Place(*values) for values in _PLACE.iter_unpack(self.packed))
+
+
+class Told:
+    """Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._db = apsw.Connection("")
+        self._db.pragma("journal_mode", "memory")  # a statement that fails, say for want of room, leaves all as it was
+        self._db.pragma("cache_size", -_CACHE_KIB)
+        self._db.execute(_SCHEMA)
+
+    def of_files(self, keys: Iterable[FileKey]) -> dict[int, dict[FileKey, Entry]]:
+        """What is in the queries of these files, by subscription."""
+        found: dict[int, dict[FileKey, Entry]] = {}
+        with self._lock:
+            for key in keys:
+                for subscription, content_hash, places in self._db.execute(_OF_FILE, key):
+                    found.setdefault(subscription, {})[key] = Entry(content_hash, places)
+        return found
+
+    def of_roots(self, subscription: int, roots: Iterable[int]) -> dict[FileKey, Entry]:
+        """What is in one query of whole roots."""
+        with self._lock:
+            return {
+                (root_id, path): Entry(content_hash, places)
+                for root_id in roots
+                for path, content_hash, places in self._db.execute(_OF_ROOT, (root_id, subscription))
+            }
+
+    def roots(self) -> set[int]:
+        """The roots of which anything was told."""
+        with self._lock:
+            return {root_id for (root_id,) in self._db.execute(_ROOTS)}
+
+    def put(self, subscription: int, entries: Mapping[FileKey, Entry | None]) -> None:
+        """From now on this is what is in the query of these files; None: nothing."""
+        there = [(*key, subscription, *entry) for key, entry in entries.items() if entry is not None]
+        gone = [(*key, subscription) for key, entry in entries.items() if entry is None]
+        with self._lock, self._db:
+            self._db.executemany(_REMOVE, gone)
+            self._db.executemany(_PUT, there)
+
+    def forget(self, subscriptions: Iterable[int]) -> None:
+        """These queries stand no more."""
+        with self._lock:
+            self._db.execute(_FORGET, (str(list(subscriptions)),))
+
+    def close(self) -> None:
+        with self._lock:
+            self._db.close()

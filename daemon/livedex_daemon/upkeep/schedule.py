@@ -1,0 +1,147 @@
+"""What runs on a schedule: looking at the roots, reconciling, polling, and keeping the store in shape.
+
+Invariant: a walk of the tree waits at least 50 times the length of the last one, and a job that is late runs once, not
+several times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.base import BaseTrigger
+
+from livedex_daemon.config.settings import Config
+from livedex_daemon.process.tick import pulse
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.worker import Worker
+
+log = logging.getLogger(__name__)
+
+MAINTAIN_EVERY_S = 30.0
+REST_FACTOR = 50  # a walk waits so many times the length of the last one
+JUMP_S = 1.0  # the wall clock went so much further than the monotonic one between two looks: it was set
+SLEPT_S = 60.0  # … or the machine slept, and what it watches may have changed meanwhile
+
+
+class Chores(Protocol):
+    """What the jobs have done; each runs quickly or hands itself to the worker."""
+
+    def look_at_roots(self) -> None: ...
+
+    def maintain(self) -> None: ...
+
+
+class Jobs:
+    def __init__(self, chores: Chores, worker: Worker, backlog: Backlog) -> None:
+        self._chores = chores
+        self._worker = worker
+        self._backlog = backlog
+        self._scheduler = AsyncIOScheduler(
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
+        )
+        self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, what is done
+        self._looks: asyncio.Task[None] | None = None
+        self._poll_every_s = 0.0
+
+    def start(self, config: Config) -> None:
+        self._scheduler.start()
+        self._looks = asyncio.create_task(self._look_often(), name="looks")
+        self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
+        self.reschedule(config)
+
+    def reschedule(self, config: Config) -> None:
+        """Takes over the periods of a new configuration."""
+        self._every("reconcile", config.watch.reconcile_every_s, self.reconcile)
+        self._poll_every_s = config.watch.poll_every_s
+        self._choose_polling()
+
+    def stop(self) -> None:
+        if self._looks is not None:
+            self._looks.cancel()
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
+
+    async def _look_often(self) -> None:
+        """A look at the roots every few seconds, by the loop's own clock: it wakes an idle daemon more often than
+        anything else, and is what notices that the clock which the other jobs go by was set."""
+        ahead = time.time() - time.monotonic()
+        while True:
+            await pulse()
+            _carry_out(self._look_at_roots)
+            before, ahead = ahead, time.time() - time.monotonic()
+            if abs(ahead - before) > JUMP_S:
+                for name, (seconds, action) in self._planned.items():
+                    self._plan(name, seconds, action)
+            if abs(ahead - before) > SLEPT_S:
+                _carry_out(self.reconcile)
+
+    def _look_at_roots(self) -> None:
+        self._chores.look_at_roots()
+        self._choose_polling()
+
+    def _choose_polling(self) -> None:
+        """Polls only while something must be polled: an idle daemon is not woken for nothing."""
+        if any(root.polled for root in self._worker.roots):
+            self._every("poll", self._poll_every_s, self.poll)
+        elif self._planned.pop("poll", None) is not None:
+            self._scheduler.remove_job("poll")
+
+    def _every(self, name: str, seconds: float, action: Callable[[], None]) -> None:
+        """Has it done so often from now on; one that has that period already goes on as it does."""
+        if name not in self._planned or self._planned[name][0] != seconds:
+            self._planned[name] = seconds, action
+            self._plan(name, seconds, action)
+
+    def _plan(self, name: str, seconds: float, action: Callable[[], None]) -> None:
+        # A coroutine function: plain ones would be run in a thread, and what is done belongs on the loop.
+        self._scheduler.add_job(_on_loop, _FromNow(seconds), (action,), id=name, replace_existing=True)
+
+    def reconcile(self) -> None:
+        """Compares each root with the index, however quiet it was: events are hints, and some never come."""
+        for root in self._worker.roots:
+            if root.state == "online" and _rested(root):
+                self._backlog.mark((root.id, b""), tree=True, background=True)
+
+    def poll(self) -> None:
+        """Walks what no event is trusted for."""
+        for root in self._worker.roots:
+            if root.state == "online" and root.polled and _rested(root):
+                root.walked_at = time.monotonic()
+                for path in root.polled:
+                    self._backlog.mark((root.id, path), tree=True)
+
+
+def _rested(root: Root) -> bool:
+    return time.monotonic() - root.walked_at >= REST_FACTOR * root.walk_s
+
+
+class _FromNow(BaseTrigger):  # type: ignore[misc]
+    """Fires a period after the present, whatever was missed.
+
+    apscheduler's own interval counts every missed run from the last one, one by one: years of them when the wall clock
+    is set forward.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._period = timedelta(seconds=seconds)
+
+    def get_next_fire_time(self, _previous: datetime | None, now: datetime) -> datetime:
+        return now + self._period
+
+
+async def _on_loop(action: Callable[[], None]) -> None:
+    _carry_out(action)
+
+
+def _carry_out(action: Callable[[], None]) -> None:
+    try:
+        action()
+    except Exception:  # one run that fails must not be the last
+        log.exception("job_failed")

@@ -1,0 +1,327 @@
+"""The list of paths that may have changed and are not yet looked at, and of the searches that wait for them.
+
+Invariant: a waiter is released only when every path that was marked before it began to wait, inside its scope, has been
+carried out to its commit. Times come from the clock that is passed in; nothing here sleeps.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+
+from livedex_daemon.watch.run_progress import Tally
+
+SETTLE_S = 0.05  # a path is looked at once it was quiet for that long,
+SETTLE_MAX_S = 1.0  # or that long after its first mark, however busy it is
+
+Key = tuple[int, bytes]  # root id, path relative to the root (b"" is the root itself)
+Scope = Sequence[Key] | None  # None: everything; else all that lies at, below or above one of the keys
+
+
+class Entry:
+    """One marked path. ``tree``: the folder and all below it; ``force``: re-index even what has not changed."""
+
+    __slots__ = (
+        "background",
+        "first_at",
+        "first_seq",
+        "force",
+        "heard",
+        "key",
+        "last_at",
+        "rest_until",
+        "taken",
+        "tally",
+        "tree",
+        "waiters",
+        "works",
+    )
+
+    def __init__(self, key: Key, seq: int, now: float) -> None:
+        self.key = key
+        self.first_seq = seq
+        self.first_at = now
+        self.last_at = now
+        self.rest_until = 0.0
+        self.tree = False
+        self.force = False
+        self.background = False
+        self.heard = False  # the system reported it
+        self.taken = False
+        self.tally: Tally | None = None
+        self.works = 0  # what the worker still has to finish before the entry is done
+        self.waiters: list[Waiter] = []
+
+    @property
+    def ready_at(self) -> float:
+        return max(min(self.last_at + SETTLE_S, self.first_at + SETTLE_MAX_S), self.rest_until)
+
+
+class Waiter:
+    """Somebody who waits for a scope; ``left`` counts the entries before it.
+
+    ``on_done`` is called once, from any thread.
+    """
+
+    __slots__ = ("left", "on_done")
+
+    def __init__(self, on_done: Callable[[], None]) -> None:
+        self.left = 0
+        self.on_done = on_done
+
+
+def intersects(key: Key, scope: Scope) -> bool:
+    """True when ``key`` lies at, below or above a key of ``scope``."""
+    if scope is None:
+        return True
+    root, path = key
+    return any(root == r and (is_within(path, other) or is_within(other, path)) for r, other in scope)
+
+
+def is_within(path: bytes, folder: bytes) -> bool:
+    """True when ``path`` is ``folder`` or lies below it."""
+    return not folder or path == folder or path.startswith(folder + b"/")
+
+
+def is_below(path: bytes, folder: bytes) -> bool:
+    return path != folder and is_within(path, folder)
+
+
+class Backlog:
+    """Marks come from any thread; one worker takes entries and says when each is done."""
+
+    def __init__(self, clock: Callable[[], float], wake: Callable[[], None]) -> None:
+        """``clock``:
+
+        seconds, monotonic. ``wake``: called (outside the lock) when the worker may have something to take.
+        """
+        self._clock = clock
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._seq = itertools.count(1)
+        self._order = itertools.count()
+        self._waiting: dict[Key, Entry] = {}
+        self._in_hand: dict[Key, Entry] = {}
+        self._heap: list[tuple[float, int, Entry]] = []
+        self._urgent: list[Entry] = []
+
+    def mark(
+        self,
+        key: Key,
+        *,
+        tree: bool = False,
+        force: bool = False,
+        background: bool = False,
+        now: bool = False,
+        heard: bool = False,
+        rest_s: float = 0.0,
+        tally: Tally | None = None,
+    ) -> None:
+        """Says that ``key`` may have changed.
+
+        ``now`` skips the settling; ``background`` is what no search waits for; ``heard``: the
+        system reported it; ``rest_s``: seconds before it is taken, unless somebody waits for it or
+        it is marked without; ``tally`` counts what becomes of it.
+        """
+        at = self._clock()
+        with self._lock:
+            entry = self._waiting.get(key)
+            fresh = entry is None
+            if entry is None:
+                entry = Entry(key, next(self._seq), at)
+                entry.background = background
+                entry.rest_until = at + rest_s
+                self._waiting[key] = entry
+                heapq.heappush(self._heap, (at if now else entry.ready_at, next(self._order), entry))
+            elif at + rest_s < entry.rest_until:
+                entry.rest_until = at + rest_s
+                heapq.heappush(self._heap, (entry.ready_at, next(self._order), entry))
+            if not now:  # what is to be looked at, now, did not change on that account
+                entry.last_at = at
+            entry.tree = entry.tree or tree
+            entry.force = entry.force or force
+            entry.heard = entry.heard or heard
+            entry.background = entry.background and background
+            entry.tally = tally or entry.tally
+            if now:
+                self._urgent.append(entry)
+        if fresh or now:
+            self._wake()
+
+    def is_quiet(self, entry: Entry) -> bool:
+        """Whether nothing was heard of the path for as long as it takes to settle."""
+        return self._clock() >= entry.last_at + SETTLE_S
+
+    def defer(self, entry: Entry, key: Key, *, quiet_since: float | None = None) -> bool:
+        """Has ``key``, which ``entry`` found empty or gone, looked at once more when it has settled: it may be in the
+        middle of being saved. False, and nothing is done, when somebody waits for the entry: what it found counts then.
+
+        ``quiet_since``: when it was last heard of, on the clock that was passed in; None: now.
+        """
+        at = self._clock()
+        with self._lock:
+            if entry.waiters:
+                return False
+            if key not in self._waiting:
+                again = self._waiting[key] = Entry(key, next(self._seq), at)
+                again.last_at = at if quiet_since is None else quiet_since
+                again.background = entry.background
+                heapq.heappush(self._heap, (again.ready_at, next(self._order), again))
+        self._wake()
+        return True
+
+    def take(self, limit: int, busy: Callable[[Key], bool]) -> list[Entry]:
+        """Entries to look at now, those that somebody waits for first. ``busy``: a key that must not be taken yet."""
+        at = self._clock()
+        taken: list[Entry] = []
+        with self._lock:
+            urgent, self._urgent = self._urgent, []
+            for entry in urgent:
+                if (len(taken) >= limit or not self._grab(entry, busy, taken)) and not entry.taken:
+                    self._urgent.append(entry)
+            later: list[tuple[float, int, Entry]] = []
+            while self._heap and len(taken) < limit and self._heap[0][0] <= at:
+                _, order, entry = heapq.heappop(self._heap)
+                if entry.taken:
+                    continue
+                if entry.ready_at > at and not entry.waiters:
+                    heapq.heappush(self._heap, (entry.ready_at, order, entry))
+                elif not self._grab(entry, busy, taken):
+                    later.append((at + SETTLE_S, order, entry))
+            for item in later:
+                heapq.heappush(self._heap, item)
+        return taken
+
+    def _grab(self, entry: Entry, busy: Callable[[Key], bool], taken: list[Entry]) -> bool:
+        if entry.taken:
+            return True
+        if entry.key in self._in_hand or busy(entry.key):
+            return False
+        entry.taken = True
+        del self._waiting[entry.key]
+        self._in_hand[entry.key] = entry
+        taken.append(entry)
+        return True
+
+    def done(self, entries: Iterable[Entry]) -> None:
+        """The entries' state is committed: releases whoever waited for them and lets later marks be taken."""
+        finished = list(entries)
+        with self._lock:
+            for entry in finished:
+                self._in_hand.pop(entry.key, None)
+            released = self._released(finished)
+            again = bool(self._urgent)
+        for waiter in released:
+            waiter.on_done()
+        if again:
+            self._wake()
+
+    def hand_back(self) -> None:
+        """What was taken was not carried out and never will be: it waits again, with whoever waits for it."""
+        at = self._clock()
+        with self._lock:
+            for key, entry in self._in_hand.items():
+                again = self._waiting.get(key)
+                if again is None:
+                    again = self._waiting[key] = Entry(key, entry.first_seq, entry.first_at)
+                    again.background = entry.background
+                again.tree = again.tree or entry.tree
+                again.force = again.force or entry.force
+                again.background = again.background and entry.background
+                again.tally = again.tally or entry.tally
+                for waiter in entry.waiters:
+                    if waiter in again.waiters:
+                        waiter.left -= 1  # it waited for both, which are one now
+                    else:
+                        again.waiters.append(waiter)
+                entry.waiters = []
+                heapq.heappush(self._heap, (at, next(self._order), again))
+                if again.waiters:
+                    self._urgent.append(again)
+            self._in_hand.clear()
+        self._wake()
+
+    @staticmethod
+    def _released(entries: list[Entry]) -> list[Waiter]:
+        released: list[Waiter] = []
+        for entry in entries:
+            for waiter in entry.waiters:
+                waiter.left -= 1
+                if waiter.left == 0:
+                    released.append(waiter)
+            entry.waiters = []
+        return released
+
+    def wait(
+        self,
+        scope: Scope,
+        on_done: Callable[[], None],
+        *,
+        skip_roots: frozenset[int] = frozenset(),
+        background: bool = False,
+    ) -> Waiter:
+        """Begins to wait for all that is marked inside ``scope`` by now; ``on_done`` runs at once when nothing is.
+
+        ``background``: also for first indexing and reconciling.
+        """
+        waiter = Waiter(on_done)
+        with self._lock:
+            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+                if (
+                    (entry.background and not background)
+                    or entry.key[0] in skip_roots
+                    or not intersects(entry.key, scope)
+                ):
+                    continue
+                waiter.left += 1
+                entry.waiters.append(waiter)
+                if not entry.taken:
+                    self._urgent.append(entry)
+            nothing = waiter.left == 0
+        if nothing:
+            on_done()
+        else:
+            self._wake()
+        return waiter
+
+    def left(self, waiter: Waiter) -> list[Entry]:
+        """What the waiter still waits for."""
+        with self._lock:
+            entries = itertools.chain(self._waiting.values(), self._in_hand.values())
+            return [entry for entry in entries if waiter in entry.waiters]
+
+    def forget(self, waiter: Waiter) -> None:
+        """The waiter gave up: nothing is urgent on its account any more."""
+        with self._lock:
+            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+                if waiter in entry.waiters:
+                    entry.waiters.remove(waiter)
+
+    def next_at(self) -> float | None:
+        """When the next entry settles, on the clock that was passed in; None when nothing waits."""
+        with self._lock:
+            if self._urgent:
+                return self._clock()
+            while self._heap and self._heap[0][2].taken:
+                heapq.heappop(self._heap)
+            return self._heap[0][0] if self._heap else None
+
+    def pending(self, scope: Scope = None) -> int:
+        """How many marked paths inside ``scope`` are not yet committed."""
+        with self._lock:
+            if scope is None:  # each search that does not wait asks, in the middle of a storm too
+                return len(self._waiting) + len(self._in_hand)
+            return sum(1 for key in itertools.chain(self._waiting, self._in_hand) if intersects(key, scope))
+
+    def drop_root(self, root_id: int) -> None:
+        """Forgets what waits for a root that is watched no longer; entries in hand finish on their own."""
+        with self._lock:
+            gone = [entry for key, entry in self._waiting.items() if key[0] == root_id]
+            for entry in gone:
+                entry.taken = True
+                del self._waiting[entry.key]
+            released = self._released(gone)
+        for waiter in released:
+            waiter.on_done()

@@ -1,0 +1,151 @@
+"""Keeps an eye on whether each root is there, and on what to do when one goes, comes back or is replaced.
+
+Invariant: a root that is not there is reported and its entries are kept; nothing is dropped because a folder looks
+empty. Runs on the worker's thread only.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import stat
+import time
+from collections.abc import Callable
+from typing import Any
+
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.root_table import Root, RootState
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.path_text import display_path
+from livedex_indexing.store.index_store import IndexUnwritable, Store
+
+log = logging.getLogger(__name__)
+
+KEEP_S = 24 * 3600.0  # the entries of a root that is gone
+
+
+class Presence:
+    """What the worker tells of each root, and asks before it walks one."""
+
+    def __init__(self, store: Store, backlog: Backlog, watching: Watching) -> None:
+        self._store = store
+        self._backlog = backlog
+        self._watching = watching
+        self.observer = "auto"
+        self.on_store_fault: Callable[[IndexUnwritable], None] = lambda _error: None
+
+    def check(self, root: Root, *, anew: bool = False) -> None:
+        """Looks at the root's folder itself, and acts when its state changed.
+
+        ``anew``: the source of events is another one, so that a root that is there is watched and compared again.
+        """
+        if root.unsaved:
+            self._save(root)
+        try:
+            found = os.lstat(root.path)
+            is_folder = stat.S_ISDIR(found.st_mode)
+            if is_folder:
+                os.close(os.open(root.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
+        except PermissionError:
+            self._leave(root, "denied")
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENODEV, errno.EIO):
+                log.warning("root_check_failed", extra={"error": error.strerror})
+            self._leave(root, "missing")
+            return
+        if not is_folder:
+            self._leave(root, "missing")
+            return
+        same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
+        if not same and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
+            self._leave(root, "missing")
+        elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
+            pass  # an empty folder where files were: not believed
+        elif anew or not same or not root.present:
+            self._enter(root, found.st_dev, found.st_ino)
+
+    @staticmethod
+    def is_same(root: Root) -> bool:
+        """Whether the folder at the root's path is the one that is watched: what another lacks was not deleted."""
+        try:
+            found = os.lstat(root.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (root.dev, root.ino)
+
+    def _holds_files(self, root: Root) -> bool:
+        return bool(self._store.folders_below(root.id, b""))
+
+    def _enter(self, root: Root, dev: int, ino: int) -> None:
+        """The root is there, for the first time, again, or as another folder: watch it and compare all of it."""
+        log.info("root_present", extra={"root": display_path(root.path)})
+        # First, so that no search believes it before there is a walk to wait for.
+        self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
+        self._watching.unwatch(root.id, b"")
+        root.dev, root.ino = dev, ino
+        root.missing_since = None
+        root.forget_polled()
+        if self._must_poll(root):
+            root.poll(b"", remote=self._watching.watcher is not None or self.observer == "polling")
+        root.state = "recovering" if root.first_indexed else "indexing"
+        self._save(root, dev=dev, ino=ino, missing_since=None)
+
+    def _must_poll(self, root: Root) -> bool:
+        if self.observer == "polling" or self._watching.watcher is None:
+            return True
+        return self.observer == "auto" and mount_kind(root.path) == "network"
+
+    def _leave(self, root: Root, state: RootState) -> None:
+        if root.state == state and root.missing_since is not None:
+            return
+        log.warning("root_absent", extra={"root": display_path(root.path), "state": state})
+        self._watching.unwatch(root.id, b"")
+        root.state = state
+        if root.missing_since is None:
+            root.missing_since = time.time()
+        self._backlog.drop_root(root.id)
+        self._save(root, missing_since=root.missing_since)
+
+    def _save(self, root: Root, **state: Any) -> None:
+        """Keeps the root's state for the next start; what cannot be written now is owed, and no reason to stop."""
+        root.unsaved.update(state)
+        try:
+            self._store.set_root(root.id, **root.unsaved)
+        except IndexUnwritable as error:
+            self.on_store_fault(error)
+        else:
+            root.unsaved.clear()
+
+    def emptied(self, root: Root) -> None:
+        """A walk found the root's folder empty though the index holds files of it."""
+        self._leave(root, "missing")
+
+    def drop_expired(self, root: Root) -> None:
+        """After a day without the root its entries go."""
+        if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._holds_files(root):
+            self._store.remove_tree(root.id, b"")
+
+    def walked(self, root: Root) -> None:
+        """A walk of the whole root was committed."""
+        if not root.present:
+            return
+        root.state = "online"
+        if root.walked_losses != root.overflows:  # looked at last: one that is counted later finds the root online
+            root.state = "recovering"
+        root.first_indexed = True
+        root.last_reconciled = time.time()
+        root.walked_at = time.monotonic()
+        planned = chunk_plan.fingerprint(root.planned) if root.planned is not None else 0
+        self._save(root, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
+
+
+def _is_empty(path: bytes) -> bool:
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return True

@@ -1,0 +1,141 @@
+"""The watched folders while the daemon runs: their state, their rules, and which of them holds a path.
+
+Invariant: a path belongs to the innermost root that holds it, and to no other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.backlog import is_within
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import RootRow
+
+RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
+Watching = Literal["native", "polling", "mixed", "none"]
+PRESENT: frozenset[RootState] = frozenset(("online", "indexing", "recovering"))
+
+
+class Root:
+    """One watched folder. Written by the worker's thread only; others read single attributes."""
+
+    def __init__(self, row: RootRow, config: RootConfig, rules: RuleTree) -> None:
+        self.id = row.id
+        self.path = row.path
+        self.config = config
+        self.rules = rules
+        self.dev = row.dev
+        self.ino = row.ino
+        self.first_indexed = row.first_indexed
+        self.last_reconciled = row.last_reconciled
+        self.state: RootState = "missing"
+        self.missing_since = row.missing_since
+        self.nested: frozenset[bytes] = frozenset()  # folders below that are roots of their own
+        self.polled: frozenset[bytes] = frozenset()  # folders, with all below, that no event is trusted for
+        self.refused: set[bytes] = set()  # folders that wanted a watch and got none
+        self.remote: set[bytes] = set()  # folders where the kernel does not see every change
+        self.planned: ChunkSettings | None = None  # the settings that every content of this root is known to follow
+        self.unsaved: dict[str, Any] = {}  # of its state, what the index does not hold yet
+        self.overflows = 0
+        self.walked_losses = 0  # how many of them the last walk of the whole root came after
+        self.walk_s = 0.0  # length of the last walk of the whole root
+        self.walked_at = 0.0  # when it ended, on the monotonic clock
+
+    def absolute(self, path: bytes) -> bytes:
+        if not path:
+            return self.path
+        return self.path + path if self.path.endswith(b"/") else self.path + b"/" + path
+
+    def poll(self, path: bytes, *, remote: bool = False) -> None:
+        """From now on ``path`` and all below it is walked instead of watched."""
+        (self.remote if remote else self.refused).add(path)
+        self._choose_polled()
+
+    def watch_again(self, path: bytes) -> None:
+        """A watch could be placed after all."""
+        if path in self.refused:
+            self.refused.discard(path)
+            self._choose_polled()
+
+    def forget_polled(self) -> None:
+        self.refused.clear()
+        self.remote.clear()
+        self.polled = frozenset()
+
+    def _choose_polled(self) -> None:
+        wanted = self.refused | self.remote
+        self.polled = frozenset(p for p in wanted if not any(p != q and is_within(p, q) for q in wanted))
+
+    @property
+    def told_state(self) -> RootState:
+        """``state`` for those on other threads: recovering from the moment that a loss of events is counted."""
+        lost = self.walked_losses != self.overflows
+        return "recovering" if lost and self.state == "online" else self.state
+
+    @property
+    def present(self) -> bool:
+        return self.state in PRESENT
+
+    @property
+    def watching(self) -> Watching:
+        if not self.present:
+            return "none"
+        if not self.polled:
+            return "native"
+        return "polling" if b"" in self.polled else "mixed"
+
+    def belongs(self, path: bytes) -> bool:
+        """False for what lies inside a root of its own."""
+        return not any(is_within(path, nested) for nested in self.nested)
+
+
+class RootTable:
+    """All watched folders. Replaced as a whole on a reload, so that readers never see half of a change."""
+
+    def __init__(self, roots: Iterable[Root] = ()) -> None:
+        self._by_id = {root.id: root for root in roots}
+        for root in self:
+            prefix = root.path.rstrip(b"/") + b"/"
+            root.nested = frozenset(
+                other.path[len(prefix) :] for other in self if other is not root and other.path.startswith(prefix)
+            )
+        self._innermost_first = sorted(self, key=lambda root: -len(root.path))
+
+    def __iter__(self) -> Iterator[Root]:
+        return iter(self._by_id.values())
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def get(self, root_id: int) -> Root | None:
+        return self._by_id.get(root_id)
+
+    def by_path(self, path: bytes) -> Root | None:
+        return next((root for root in self if root.path == path), None)
+
+    def locate(self, absolute: bytes) -> tuple[Root, bytes] | None:
+        """The innermost root that holds ``absolute``, and the path relative to it; None when no root does."""
+        for root in self._innermost_first:
+            if absolute == root.path:
+                return root, b""
+            prefix = root.path.rstrip(b"/") + b"/"
+            if absolute.startswith(prefix):
+                return root, absolute[len(prefix) :]
+        return None
+
+    def inside(self, absolute: bytes) -> list[Root]:
+        """The roots that lie below ``absolute``."""
+        prefix = absolute.rstrip(b"/") + b"/"
+        return [root for root in self if root.path.startswith(prefix)]
+
+
+def resolve(path: bytes) -> bytes:
+    """An absolute path without links in its folders; a link in the last part stays, because it may itself be what is
+    asked.
+    """
+    folder, name = os.path.split(os.path.normpath(path))
+    return os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)

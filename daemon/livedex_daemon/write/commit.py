@@ -1,0 +1,160 @@
+"""Turns what was decided and read into rows of the index, in one transaction.
+
+Invariant: removals come before rows, and a file that was seen to be gone while it was read leaves no row.
+Runs on the worker's thread only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.write.chunk_pool import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
+from livedex_daemon.write.reconcile import is_settled
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Changes, Work, bare_row
+from livedex_indexing.disk import tree
+from livedex_indexing.model import ChunkedContent, FileRow
+from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.index_store import Store
+from livedex_ipc.errors import Unavailable
+
+
+class Storing:
+    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable], precedence: Precedence) -> None:
+        self._store = store
+        self._roots = roots
+        self._marks = marks
+        self._precedence = precedence
+
+    def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
+        """Stores all of it, or raises and stores nothing. Returns the keys that must be looked at once more."""
+        again: list[Key] = []
+        with self._store.transaction():
+            self._remove(changes)
+            self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
+            rows: list[FileRow] = []
+            for outcome in outcomes:
+                self._precedence.give_way(len(outcomes))
+                if outcome.work.void or not self.admits(*outcome.work.key):
+                    continue
+                row = self._row_of(outcome)
+                if row is not None:
+                    rows.append(row)
+                if (row is None and _is_there(outcome.work)) or isinstance(outcome.result, Unsettled):
+                    again.append(outcome.work.key)
+            self._store.put_files(rows)
+        return again
+
+    def admits(self, root_id: int, path: bytes) -> bool:
+        """Asked once more before anything is stored: the rules may have changed since the path was looked at."""
+        root = self._roots().get(root_id)
+        return root is not None and root.belongs(path) and root.rules.explain(path, False) is None
+
+    def _remove(self, changes: Changes) -> None:
+        by_root: dict[int, list[bytes]] = {}
+        for root_id, path in changes.removed:
+            by_root.setdefault(root_id, []).append(path)
+        for root_id, paths in by_root.items():
+            self._store.remove_files(root_id, paths)
+        for root_id, path in changes.removed_trees:
+            self._store.remove_tree(root_id, path)
+        for root_id, path in changes.shut_out:
+            self._store.remove_files(root_id, [path], forget=True)
+            self._store.remove_tree(root_id, path, forget=True)
+
+    def _row_of(self, outcome: Outcome) -> FileRow | None:
+        """The row that an outcome leads to, None when none does."""
+        work, result, stat = outcome.work, outcome.result, outcome.stat
+        root_id, path = work.key
+        now = time.time()
+        if isinstance(result, Gone):
+            self._store.remove_files(root_id, [path])
+            return None
+        if isinstance(result, Unsettled):
+            return work.row or bare_row(root_id, path, None, "pending", "unsettled", now)
+        if isinstance(result, NoWorker):
+            return bare_row(root_id, path, stat, "pending", "no chunk worker", now)
+        if isinstance(result, Skipped):
+            row = bare_row(root_id, path, stat, "skipped", result.reason, now)
+            return row._replace(content_hash=outcome.content_hash)
+        if isinstance(result, Failed):
+            reason = f"{result.stage}: {result.message}" if result.message else result.stage
+            row = bare_row(root_id, path, stat, "failed", reason, now)
+            return row._replace(content_hash=outcome.content_hash)
+        return self._indexed(outcome, now)
+
+    def _indexed(self, outcome: Outcome, now: float) -> FileRow | None:
+        """None for a content that was known and is collected meanwhile."""
+        work, stat, chosen = outcome.work, outcome.stat, outcome.plan
+        assert stat is not None and outcome.content_hash is not None and chosen is not None
+        content_id = self._store.find_content(outcome.content_hash, chosen.signature)
+        if isinstance(outcome.result, ChunkedContent) and (content_id is None or work.force):
+            content_id = self._store.add_content(
+                outcome.content_hash, chosen.signature, stat.size, outcome.result, anew=work.force
+            )
+        if content_id is None:
+            return None
+        if self._marks.is_marked(work.root.path, work.path):  # forced, or its content has changed
+            self._marks.clear(work.root.path, work.path)
+        return FileRow(
+            root_id=work.root.id,
+            path=work.path,
+            state=stat.state,
+            status="indexed",
+            reason=None,
+            content_id=content_id,
+            content_hash=outcome.content_hash,
+            signature=chosen.signature,
+            language=chosen.language,
+            indexed_at=now,
+            settled=is_settled(stat, now),
+        )
+
+    def forget(self, root: Root, path: bytes) -> int:
+        """Takes the indexed files at or below ``path`` out, until their content or path changes. Returns how many."""
+        rows = [row for row in self._rows_below(root.id, path) if row.status == "indexed" and row.content_hash]
+        self._marks.add(root.path, ((row.path, row.content_hash) for row in rows if row.content_hash))
+        try:
+            self._take_out(root, rows)
+        except Unavailable:
+            for row in rows:
+                self._marks.clear(root.path, row.path)
+            raise
+        return len(rows)
+
+    def keep_forgotten(self, root: Root) -> None:
+        """Carries out what of the marks the index's own commit after them did not keep, in a crash or a power loss: it
+        is synced later than they. A mark may have come without its row, or gone while its row stands."""
+        found = [(self._store.file(root.id, path), digest) for path, digest in self._marks.of_root(root.path)]
+        rows = [row for row, digest in found if row is not None and row.content_hash == digest]
+        self._take_out(root, [row for row in rows if row.status == "indexed"])
+        held = self._store.forgotten(root.id)
+        freed = [path for path, digest in held if not self._marks.is_forgotten(root.path, path, digest)]
+        self._store.remove_files(root.id, freed)  # as new files they are read by the next walk
+
+    def _take_out(self, root: Root, rows: list[FileRow]) -> None:
+        if not rows:
+            return
+        with self._store.transaction():
+            self._store.remove_files(root.id, [row.path for row in rows], forget=True)
+            self._store.put_files(
+                row._replace(status="skipped", reason="forgotten", content_id=None, signature=None) for row in rows
+            )
+
+    def _rows_below(self, root_id: int, path: bytes) -> Iterator[FileRow]:
+        row = self._store.file(root_id, path) if path else None
+        if row is not None:
+            yield row
+        for folder in self._store.folders_below(root_id, path):
+            yield from self._store.folder(root_id, folder).values()
+
+
+def _is_there(work: Work) -> bool:
+    """Looks once more at a file that was found gone, or whose content was collected, before that counts."""
+    try:
+        return tree.stat(work.root.path, work.path) is not None
+    except tree.TreeError:
+        return False

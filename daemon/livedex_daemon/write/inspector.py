@@ -1,0 +1,296 @@
+"""Looks at each marked path on the disk and finds out what must be read, stored or dropped on its account.
+
+Invariant: what is gone is dropped only after the walks that may find it under its new name, and only when a second look
+still finds it gone; a path is looked at again only after the commit of what an older look decided of it; and a path is
+read by one work at a time, so that an older reading never follows a newer one. Runs on the worker's thread only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, is_below
+from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.root_presence import Presence
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.chunk_pool import Pool
+from livedex_daemon.write.walk import Changes, TreeWalk, Work, examine
+from livedex_indexing.disk import tree
+from livedex_indexing.ignore import rules
+from livedex_indexing.model import Stat
+from livedex_indexing.store.index_store import Store
+
+WALK_S = 0.02  # a walk pauses after so long for edits and commits
+OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each is held in memory
+
+
+class Looker:
+    """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
+
+    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching) -> None:
+        self.changes = Changes()
+        self.finished: list[Entry] = []
+        self.retries: list[Work] = []
+        self.needs_commit = False  # a look waits for the commit of older decisions
+        self.pool: Pool | None = None
+        self._store = store
+        self._backlog = backlog
+        self._presence = presence
+        self._watching = watching
+        self._walks: deque[TreeWalk] = deque()
+        self._departed: list[tuple[Root, Entry]] = []
+        self._busy: dict[Key, Work] = {}
+        self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
+
+    def is_busy(self, key: Key) -> bool:
+        """True while a newer look at the path must wait: it is being read, or its removal is not committed."""
+        if key in self._busy:
+            return True
+        covered = self.changes.covers(key)
+        self.needs_commit = self.needs_commit or covered
+        return covered
+
+    def look_at(self, entry: Entry, root: Root | None) -> None:
+        """One entry of the backlog; ``root``: the one it lies in, None when that is watched no longer."""
+        if root is None or not root.present or not root.belongs(entry.key[1]):
+            self.finished.append(entry)
+        else:
+            self._look_into(root, entry.key[1], entry)
+
+    def _look_into(self, root: Root, path: bytes, entry: Entry) -> None:
+        folder, _, name = path.rpartition(b"/")
+        if rules.is_rule_file(name):
+            self._start_walk(root, folder, entry)
+            return
+        if not path:
+            self._presence.check(root)
+            if root.present:
+                root.rules.outside_changed()
+                self._start_walk(root, path, entry)
+            else:
+                self.finished.append(entry)
+            return
+        if rules.is_mark(name) and self._came_or_went(root, path):
+            # It tells what the folder it lies in is, and the folders beside it: `target` beside Cargo.toml is shut out.
+            entry.tree = True
+            self._start_walk(root, folder.rpartition(b"/")[0], entry)
+            return
+        stat = self._stat(root, path)
+        if stat is None and not self._backlog.is_quiet(entry) and self._deferred(entry, entry.last_at):
+            self.finished.append(entry)
+        elif stat is None:
+            self._departed.append((root, entry))
+        elif stat.kind == "folder":
+            self._look_at_folder(root, path, entry)
+        else:
+            self._look_at_file(root, path, stat, entry)
+
+    def _deferred(self, entry: Entry, quiet_since: float) -> bool:
+        return self._backlog.defer(entry, entry.key, quiet_since=quiet_since)
+
+    def _came_or_went(self, root: Root, path: bytes) -> bool:
+        return (self._store.file(root.id, path) is None) is not (self._stat(root, path) is None)
+
+    @staticmethod
+    def _stat(root: Root, path: bytes) -> Stat | None:
+        """None also for what may not be looked at: it counts as gone until it may."""
+        try:
+            return tree.stat(root.path, path)
+        except (tree.Denied, tree.ReadFailed):
+            return None
+
+    def _look_at_folder(self, root: Root, path: bytes, entry: Entry) -> None:
+        row = self._store.file(root.id, path)
+        if root.rules.explain(path, True) is not None:
+            self.changes.shut_out.append((root.id, path))
+            self._drop_tree(root, path)
+            self.finished.append(entry)
+        elif entry.tree or entry.force or row is not None or not _may_list(root, path):
+            if row is not None:
+                self.changes.removed.append((root.id, path))
+            self._start_walk(root, path, entry)
+        else:
+            self.finished.append(entry)
+
+    def _look_at_file(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
+        row = self._store.file(root.id, path)
+        if row is None and self._store.folders_below(root.id, path):
+            self._drop_tree(root, path)
+        changes = self.changes
+        rows, removed = len(changes.rows), len(changes.removed)
+        work = examine(root, path, stat, row, entry, self._pool().policy.max_file_size, changes, time.time())
+        tally = entry.tally
+        if tally is not None:
+            tally.scanned += 1
+            tally.skipped += len(changes.rows) - rows
+            tally.removed += len(changes.removed) - removed
+            tally.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
+        if work is None:
+            self.finished.append(entry)
+            return
+        entry.works += 1
+        self.submit([work], bulk=False)
+        if row is not None and row.state.ino == stat.ino:
+            self._look_at_twins(root, path, stat, entry)
+
+    def _look_at_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
+        """The other names of a file that was written in place: the kernel reports only the name that was written by."""
+        for twin in self._store.by_inode(stat.ino):
+            if twin.root_id != root.id:
+                self._backlog.mark((twin.root_id, twin.path))
+                continue
+            found = self._stat(root, twin.path) if twin.path != path else None
+            if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
+                continue
+            max_size = self._pool().policy.max_file_size
+            work = examine(root, twin.path, found, twin, entry, max_size, self.changes, time.time())
+            if work is not None:
+                entry.works += 1
+                self.submit([work], bulk=False)
+
+    def _pool(self) -> Pool:
+        assert self.pool is not None  # set before the worker starts
+        return self.pool
+
+    def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
+        watch, policy = self._watching.watch, self._pool().policy
+        self._walks.append(TreeWalk(self._store, root, path, entry, watch=watch, policy=policy))
+        entry.works += 1  # the walk itself
+        if not entry.key[1]:
+            root.walked_losses = root.overflows
+
+    def walk_on(self) -> bool:
+        """A slice of one walk, one that somebody waits for first. False when there is nothing to walk."""
+        if not self._walks or self._pool().outstanding > OUTSTANDING:
+            return False
+        walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
+        if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
+            self.needs_commit = True  # what others decided to remove may be there again, where this walk comes by
+            return False
+        started = time.monotonic()
+        files, trees = len(self.changes.removed), len(self.changes.removed_trees)
+        ended = walk.step(lambda: time.monotonic() - started > WALK_S, self.changes)
+        gone = walk.absent or len(self.changes.removed) > files or len(self.changes.removed_trees) > trees
+        if gone and not self._presence.is_same(walk.root):
+            del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
+            self._presence.check(walk.root)
+        for root_id, path in self.changes.removed_trees[trees:]:
+            self._void_below(root_id, path)
+        walk.took_s += time.monotonic() - started
+        works, walk.works = walk.works, []
+        absent, walk.absent = walk.absent, []
+        self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
+        walk.entry.works += len(works)
+        if walk.entry.tally is not None:
+            walk.entry.tally.expected += len(works)
+        self.submit(works, bulk=len(works) > 4 or not ended)
+        self._walked = (walk, self.changes.removals())
+        if ended:
+            self._end_walk(walk)
+        return True
+
+    def _end_walk(self, walk: TreeWalk) -> None:
+        self._walks.remove(walk)
+        if walk.emptied:
+            self._presence.emptied(walk.root)
+        elif not walk.path:
+            walk.root.planned = walk.policy.chunking
+            walk.root.walk_s = walk.took_s
+        self._watching.watch_outside(walk.root)
+        self.release(walk.entry)
+
+    def depart(self) -> None:
+        """Drops what is gone, but not before the walks that may find it under its new name."""
+        if not self._departed or any(walk.path and not walk.entry.background for walk in self._walks):
+            return
+        departed, self._departed = self._departed, []
+        for root, entry in departed:
+            path = entry.key[1]
+            if not self._presence.is_same(root):  # it is the root that went
+                self._presence.check(root)
+                self.finished.append(entry)
+                continue
+            if self._stat(root, path) is not None:  # it came back, and a walk may have found it
+                self._backlog.mark(entry.key, tree=True, force=entry.force, background=entry.background)
+                self.finished.append(entry)
+                continue
+            if entry.tally is not None:
+                entry.tally.removed += 1
+            self.changes.removed.append((root.id, path))
+            self._void(root.id, path.__eq__)
+            self._drop_tree(root, path)
+            root.rules.invalidate(path)
+            self.finished.append(entry)
+
+    def _drop_tree(self, root: Root, path: bytes) -> None:
+        if self._store.folders_below(root.id, path):
+            self.changes.removed_trees.append((root.id, path))
+        self._watching.unwatch(root.id, path)
+        self._void_below(root.id, path)
+
+    def _void_below(self, root_id: int, path: bytes) -> None:
+        self._void(root_id, lambda other: is_below(other, path))
+
+    def _void(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
+        """Drops what was read or decided of paths that are gone: nothing would report them once more."""
+        self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
+        for key, work in self._busy.items():
+            if key[0] == root_id and is_gone(key[1]):
+                work.void = True
+
+    def abandon(self) -> None:
+        """Forgets all that is under way: what is still being read counts for nothing when it comes back."""
+        for work in self._busy.values():
+            work.void = True
+        self._busy.clear()
+        self._walks.clear()
+        self._departed.clear()
+        self.retries.clear()
+        self._walked = None
+        self.finished = []
+        self.changes = Changes()
+
+    def expects(self, work: Work) -> bool:
+        """False for a work that was abandoned."""
+        return self._busy.get(work.key) is work
+
+    # -- the files to read
+
+    def submit(self, works: list[Work], *, bulk: bool) -> None:
+        """Has files read, each as soon as nobody else reads it."""
+        free: list[Work] = []
+        for work in works:  # two of them may be for one file
+            if self._busy.setdefault(work.key, work) is work:
+                free.append(work)
+            else:
+                self.retries.append(work)
+        if free:
+            self._pool().submit(free, bulk=bulk)
+
+    def retry(self) -> None:
+        """Submits again what had to wait, where its time has come."""
+        now = time.monotonic()
+        due = [work for work in self.retries if work.retry_at <= now and work.key not in self._busy]
+        if due:
+            self.retries = [work for work in self.retries if work not in due]
+            self.submit(due, bulk=False)
+
+    def is_read(self, work: Work) -> None:
+        """The work's outcome is known: the path may be read again."""
+        self._busy.pop(work.key, None)
+
+    def release(self, entry: Entry) -> None:
+        """One of the entry's works, or its walk, has ended."""
+        entry.works -= 1
+        if entry.works == 0:
+            self.finished.append(entry)
+
+
+def _may_list(root: Root, path: bytes) -> bool:
+    try:
+        tree.scan(root.path, path)
+    except tree.TreeError:
+        return False
+    return True

@@ -1,0 +1,358 @@
+"""Walks a folder of a root step by step, compares it with the index, and collects what must change.
+
+Invariant: a folder is watched before it is listed, so that what changes after the listing is reported; and a folder
+that the index knows is dropped only after the disk said that it is gone or shut out.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from stat import S_ISDIR, S_ISREG
+from typing import NamedTuple, Protocol
+
+from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key, is_within
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.reconcile import READ, Keep, Read, decide, is_settled
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.disk import tree
+from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
+from livedex_indexing.ignore.rules import RULE_NAMES
+from livedex_indexing.model import FileRow, FileState, Held, Stat
+
+NOTHING = FileState(0, 0, 0, 0)
+AT_ONCE = 30_000  # rows of a root that are fetched in one go; of a larger one they are fetched folder by folder
+
+
+class Rows(Protocol):
+    """The part of the store that a walk reads."""
+
+    def file(self, root_id: int, path: bytes) -> FileRow | None: ...
+
+    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]: ...
+
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None: ...
+
+    def folders_below(self, root_id: int, path: bytes) -> list[bytes]: ...
+
+    def by_inode(self, ino: int) -> list[FileRow]: ...
+
+
+class Policy(NamedTuple):
+    """What reading and chunking depend on. Replaced as a whole when the configuration changes. Sizes are bytes."""
+
+    chunking: ChunkSettings
+    max_file_size: int
+    yield_to_load: bool
+
+
+class _PlanCheck:
+    """Tells from a row alone whether its content is cut as the settings ask; remembers the answer for each suffix."""
+
+    def __init__(self, settings: ChunkSettings) -> None:
+        self._settings = settings
+        self._possible: dict[bytes, frozenset[bytes]] = {}
+
+    def __call__(self, row: FileRow) -> bool:
+        name = row.path.rpartition(b"/")[2]
+        stem, dot, suffix = name.rpartition(b".")
+        kind = dot + suffix if stem and b"." not in stem else name
+        possible = self._possible.get(kind)
+        if possible is None:
+            possible = self._possible[kind] = chunk_plan.possible(name, self._settings)
+        return row.signature in possible
+
+
+class Work:
+    """One file to read. ``void``: the path was seen to be gone meanwhile, so what was read must not be stored."""
+
+    __slots__ = ("entry", "force", "key", "retry_at", "root", "row", "size", "tries", "void")
+
+    def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
+        self.root = root
+        self.key: Key = (root.id, path)
+        self.size = size
+        self.row = row
+        self.entry = entry
+        self.force = entry.force
+        self.tries = 0
+        self.retry_at = 0.0
+        self.void = False
+
+    @property
+    def path(self) -> bytes:
+        return self.key[1]
+
+
+class Changes:
+    """What was decided and is not yet committed: removals first, then rows.
+
+    A newer look at a path that a removal ``covers`` must wait for the commit: it compares the disk with rows that are
+    about to go, and would keep what the removal then takes.
+    """
+
+    def __init__(self) -> None:
+        self.removed: list[Key] = []
+        self.removed_trees: list[Key] = []  # all below, not the path itself
+        self.shut_out: list[Key] = []  # with all below: a rule keeps them out now
+        self.rows: list[FileRow] = []
+        self._sizes = (0, 0, 0)  # of the removals when these sets were made
+        self._files: set[Key] = set()
+        self._trees: set[Key] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.removed or self.removed_trees or self.shut_out or self.rows)
+
+    def removals(self) -> tuple[int, int, int]:
+        """How many removals of each kind there are."""
+        return len(self.removed), len(self.removed_trees), len(self.shut_out)
+
+    def covers(self, key: Key) -> bool:
+        """True when a removal takes the row of ``key``."""
+        if self._sizes != self.removals():
+            self._sizes = self.removals()
+            self._files, self._trees = set(self.removed), {*self.removed_trees, *self.shut_out}
+        if key in self._files:
+            return True
+        root_id, path = key
+        while self._trees:
+            if (root_id, path) in self._trees:
+                return True
+            if not path:
+                break
+            path = path.rpartition(b"/")[0]
+        return False
+
+
+def bare_row(root_id: int, path: bytes, stat: Stat | None, status: str, reason: str | None, now: float) -> FileRow:
+    """A row without content: ``pending``, ``skipped`` or ``failed``."""
+    state = stat.state if stat is not None else NOTHING
+    settled = stat is not None and is_settled(stat, now)
+    return FileRow(root_id, path, state, status, reason, None, None, None, None, now, settled)  # type: ignore[arg-type]
+
+
+class TreeWalk:
+    """One folder and all below it. Call ``step`` until it returns True."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        root: Root,
+        path: bytes,
+        entry: Entry,
+        *,
+        watch: Callable[[Root, bytes], None],
+        policy: Policy,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """``watch``: places a watch on a folder of the root."""
+        self.root = root
+        self.path = path
+        self.entry = entry
+        self.works: list[Work] = []
+        self.absent: list[Key] = []  # files that went so lately that they may be in the middle of being saved
+        self.took_s = 0.0
+        self.emptied = False  # the root itself was found empty though the index holds files of it
+        self._rows = rows
+        self._watch = watch
+        self.policy = policy
+        self._planned = None if root.planned == policy.chunking else _PlanCheck(policy.chunking)
+        self._now = now
+        self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of the one above
+        self._visited: set[bytes] = set()
+        self._said: set[bytes] = set()  # folders that have a row: they could not be listed before
+        self._states = rows.all_states(root.id, AT_ONCE) if not path else None
+        self._known: list[bytes] | None = (
+            rows.folders_below(root.id, path) if self._states is None else sorted(self._states)
+        )
+        self._holds = bool(self._known)
+
+    def step(self, until: Callable[[], bool], changes: Changes) -> bool:
+        """Goes on until ``until()`` or the end; True at the end.
+
+        ``works`` holds the files to read since the last call, ``absent`` those whose going is not settled.
+        """
+        while True:
+            while self._stack:
+                self._folder(*self._stack.pop(), changes)
+                if self.emptied:
+                    return True
+                if until():
+                    return False
+            if self._known is None:
+                return True
+            self._leave(self._known, changes)
+            self._known = None
+
+    def _folder(self, path: bytes, device: int | None, changes: Changes) -> None:
+        if path in self._visited or not self.root.belongs(path):
+            return
+        self._visited.add(path)
+        root = self.root
+        self._watch(root, path)
+        try:
+            entries = tree.listing(root.path, path)
+        except Missing:
+            self._visited.discard(path)
+            return
+        except (Denied, ReadFailed) as fault:
+            if path not in self._said:
+                changes.removed_trees.append((root.id, path))
+                reason = "denied" if isinstance(fault, Denied) else f"read: {fault}"
+                changes.rows.append(bare_row(root.id, path, None, "failed", reason, self._now()))
+            return
+        if path in self._said:
+            changes.removed.append((root.id, path))
+        if not path and not entries and self._holds and not self._seen_to_go():
+            self.emptied = True
+            return
+        self._compare(path, device, entries, changes)
+
+    def _seen_to_go(self) -> bool:
+        """Whether an empty root is believed: it is the folder that was watched all the time, so its files left it."""
+        root = self.root
+        if root.state != "online" or root.polled:
+            return False
+        try:
+            found = os.lstat(root.path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == (root.dev, root.ino)
+
+    def _compare(
+        self, path: bytes, device: int | None, entries: list[tuple[bytes, os.stat_result]], changes: Changes
+    ) -> None:
+        """Holds a folder's entries against what the index has of them. The inner loop of every walk."""
+        root = self.root
+        decide = root.rules.rules(path, {name: tree.describe(st) for name, st in entries if name in RULE_NAMES}).decide
+        known = self._rows.states(root.id, path) if self._states is None else self._states.pop(path, {})
+        prefix = path + b"/" if path else b""
+        quick = self._planned is None and not self.entry.force
+        max_size, unchanged = self.policy.max_file_size, 0
+        for name, st in entries:
+            is_folder = S_ISDIR(st.st_mode)
+            held = known.pop(name, None)
+            if decide(name, is_folder) is not None:
+                if held is not None:
+                    changes.shut_out.append((root.id, prefix + name))
+            elif is_folder:
+                if st.st_dev == device or self._may_enter(prefix + name, tree.describe(st), changes):
+                    self._stack.append((prefix + name, st.st_dev))
+                if held is not None:
+                    self._said.add(prefix + name)
+            elif (
+                quick
+                and held == (st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, 1)
+                and S_ISREG(st.st_mode)
+                and st.st_size <= max_size
+            ):
+                unchanged += 1
+            else:
+                row = self._rows.file(root.id, prefix + name) if held is not None else None
+                self._file(prefix + name, tree.describe(st), row, changes)
+        if known:
+            absent = self.absent if self._changed_lately(path) else changes.removed
+            absent.extend((root.id, prefix + name) for name in known)
+        if self.entry.tally is not None:
+            self.entry.tally.removed += len(known)
+            self.entry.tally.unchanged += unchanged
+            self.entry.tally.scanned += unchanged
+
+    def _changed_lately(self, path: bytes) -> bool:
+        """Whether names came or went in a folder within the time in which a file settles."""
+        try:
+            stat = tree.stat(self.root.path, path)
+        except (Denied, ReadFailed):
+            return False
+        return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
+
+    def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
+        """Asked where the device changes:
+
+        other mounts are entered, kernel filesystems are not, remote ones are polled.
+        """
+        kind = mount_kind(self.root.absolute(path))
+        if kind == "pseudo":
+            changes.rows.append(bare_row(self.root.id, path, stat, "skipped", "special", self._now()))
+            return False
+        if kind == "network":
+            self.root.poll(path, remote=True)
+        return True
+
+    def _adopt(self, path: bytes, stat: Stat) -> FileRow | None:
+        """The row of a file that was moved here with its folder: same inode, same times, so its content is known."""
+        for old in self._rows.by_inode(stat.ino):
+            if old.state == stat.state and old.settled and old.status == "indexed" and _same_suffix(old.path, path):
+                return old._replace(root_id=self.root.id, path=path)
+        return None
+
+    def _file(self, path: bytes, stat: Stat, row: FileRow | None, changes: Changes) -> None:
+        root, tally = self.root, self.entry.tally
+        decision = decide(stat, row, max_size=self.policy.max_file_size, force=self.entry.force, planned=self._planned)
+        if tally is not None:
+            tally.scanned += 1
+        if isinstance(decision, Keep):
+            if tally is not None:
+                tally.unchanged += 1
+        elif isinstance(decision, Read):
+            if row is None and not self.entry.force:
+                adopted = self._adopt(path, stat)
+                changes.rows.append(adopted or bare_row(root.id, path, stat, "pending", None, self._now()))
+                if adopted:
+                    return
+            self.works.append(Work(root, path, stat.size, row, self.entry))
+        else:
+            changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, self._now()))
+            if tally is not None:
+                tally.skipped += 1
+
+    def _leave(self, known: list[bytes], changes: Changes) -> None:
+        """Looks again at the folders that the index knows and the walk did not come by."""
+        for path in known:
+            if path in self._visited or not is_within(path, self.path):
+                continue
+            if self.root.rules.explain(path, True) is not None:
+                changes.shut_out.append((self.root.id, path))
+            elif self.root.belongs(path) and self._is_there(path):
+                self._stack.append((path, None))
+                continue
+            else:
+                changes.removed_trees.append((self.root.id, path))
+            self.root.rules.invalidate(path)
+
+    def _is_there(self, path: bytes) -> bool:
+        try:
+            stat = tree.stat(self.root.path, path)
+        except (Denied, ReadFailed):
+            return False
+        return stat is not None and stat.kind == "folder"
+
+
+def _same_suffix(old: bytes, new: bytes) -> bool:
+    """True when both names choose the same pipeline and language."""
+    old_name, new_name = old.rpartition(b"/")[2], new.rpartition(b"/")[2]
+    if old_name == new_name:
+        return True
+    old_suffix, new_suffix = old_name.rpartition(b".")[2::-2], new_name.rpartition(b".")[2::-2]
+    return b"" not in (*old_suffix, *new_suffix) and old_suffix[0] == new_suffix[0]
+
+
+def examine(
+    root: Root, path: bytes, stat: Stat, row: FileRow | None, entry: Entry, max_size: int, changes: Changes, now: float
+) -> Work | None:
+    """One path that is there and is no folder: the work it needs, None when nothing has to be read."""
+    key = (root.id, path)
+    if root.rules.explain(path, False) is not None:
+        if row is not None:
+            changes.shut_out.append(key)
+        return None
+    decision = decide(stat, row, max_size=max_size, force=entry.force)
+    if decision is READ:
+        return Work(root, path, stat.size, row, entry)
+    if not isinstance(decision, Keep):
+        assert not isinstance(decision, Read)
+        changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, now))
+    return None

@@ -1,0 +1,1 @@
+"""Chunking: a file's bytes become chunks with their places, headings and symbols, in a process of their own."""

@@ -1,0 +1,133 @@
+"""Decides how a file will be cut, from its name and first bytes, and gives that decision a short fingerprint.
+
+Invariant: two files with the same bytes and the same fingerprint have the same chunks; and a setting or a library that
+a pipeline does not use is not part of its fingerprint, so that changing it re-chunks nothing there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import metadata
+from typing import NamedTuple
+
+import msgspec
+
+from livedex_indexing.chunk import language_detection
+from livedex_indexing.chunk.grammars import DISTRIBUTIONS
+from livedex_indexing.text import decoder
+
+HEAD_BYTES = decoder.BINARY_HEAD  # of a file, that `choose` looks at
+PIPELINES = ("markdown", "code", "plain")
+
+# Raised by one whenever a component of ours cuts, names or describes chunks in another way.
+_COMPONENTS = {"markdown": 1, "code": 3, "plain": 1}
+_LIBRARIES = {
+    "markdown": ("chonkie", "chonkie-core", "pyyaml", "charset-normalizer"),
+    "code": ("chonkie", "chonkie-core", "charset-normalizer"),
+    "plain": ("chonkie", "chonkie-core", "charset-normalizer"),
+}
+
+
+class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The ``[chunking]`` table. Sizes are characters; ``pipelines`` maps a suffix, dot included, to a pipeline."""
+
+    tokenizer: str = "character"
+    chunk_size: int = 2048
+    overlap: int = 128
+    pipelines: dict[str, str] = {}
+
+
+class Plan(NamedTuple):
+    """``language`` is None where it is unknown. ``signature`` is 16 bytes."""
+
+    pipeline: str
+    language: str | None
+    signature: bytes
+
+
+def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
+    """The plan for a file called ``name`` that begins with ``head``: its first `HEAD_BYTES`, or all of it."""
+    language, pipeline = _kind(name, head[:HEAD_BYTES])
+    pipeline = _override(name, settings) or pipeline
+    return _plan(pipeline, language, settings)
+
+
+def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
+    """Every signature that a file of this name can have, whatever is in it.
+
+    It tells without reading a file that its stored chunks are still what the settings ask for.
+    """
+    told = language_detection.by_name(name)
+    kinds: list[tuple[str, str | None]]
+    override = _override(name, settings)
+    if told is None:
+        kinds = [("code", language) for language in language_detection.SHEBANG_LANGUAGES] + [("plain", None)]
+    elif _may_be_cpp(name):
+        kinds = [("code", "c"), ("code", "cpp")]
+    else:
+        kinds = [(told[1], told[0])]
+    return frozenset(_plan(override or pipeline, language, settings).signature for pipeline, language in kinds)
+
+
+def fingerprint(settings: ChunkSettings) -> int:
+    """A number that changes with every setting and library version that any plan depends on."""
+    plans = [_plan(pipeline, None, settings).signature for pipeline in PIPELINES]
+    plans += [_plan("code", language, settings).signature for language in sorted(DISTRIBUTIONS)]
+    text = repr(sorted(settings.pipelines.items())).encode()
+    return int.from_bytes(hashlib.blake2b(b"".join(plans) + text, digest_size=7).digest())
+
+
+def _kind(name: bytes, head: bytes) -> tuple[str | None, str]:
+    told = language_detection.by_name(name)
+    if told is None:
+        return language_detection.by_head(head)
+    if _may_be_cpp(name) and language_detection.is_cpp_header(head):
+        return "cpp", "code"
+    return told
+
+
+def _may_be_cpp(name: bytes) -> bool:
+    return name.endswith((b".h", b".H"))
+
+
+def _override(name: bytes, settings: ChunkSettings) -> str | None:
+    if settings.pipelines:
+        for suffix in language_detection.suffixes(name):
+            pipeline = settings.pipelines.get(suffix.decode("utf-8", "replace"))
+            if pipeline is not None:
+                return pipeline
+    return None
+
+
+def _plan(pipeline: str, language: str | None, settings: ChunkSettings) -> Plan:
+    return _cached_plan(pipeline, language, settings.tokenizer, settings.chunk_size, settings.overlap)
+
+
+@cache
+def _cached_plan(pipeline: str, language: str | None, tokenizer: str, chunk_size: int, overlap: int) -> Plan:
+    if pipeline not in PIPELINES:
+        raise ValueError(f"unknown pipeline {pipeline!r}")
+    libraries = list(_LIBRARIES[pipeline])
+    grammar = DISTRIBUTIONS.get(language or "") if pipeline == "code" else None
+    if grammar is not None:
+        libraries += ["tree-sitter", grammar]
+    parts = [
+        pipeline,
+        language or "",
+        str(_COMPONENTS[pipeline]),
+        str(decoder.VERSION),
+        tokenizer,
+        str(chunk_size),
+        str(overlap),
+        *(f"{library}={_version(library)}" for library in libraries),
+    ]
+    return Plan(pipeline, language, hashlib.blake2b("\0".join(parts).encode(), digest_size=16).digest())
+
+
+@cache
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""

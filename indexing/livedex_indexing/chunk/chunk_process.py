@@ -1,0 +1,234 @@
+"""The daemon's side of a chunk process: hands files over, takes chunks back, outlives whatever happens to the child.
+
+Invariant: a call either answers every job, in order, or raises `WorkerDied` with the answers that came before and the
+index of the job in hand. The child never outlives its parent and never opens a user's file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import NoReturn
+
+import msgspec
+
+from livedex_indexing.chunk.chunk_messages import (
+    HEADER,
+    JOB,
+    READY,
+    ChunkFailure,
+    ChunkJob,
+    frame,
+    read_result,
+    split_header,
+)
+from livedex_indexing.model import ChunkedContent
+
+__all__ = ["ChunkFailure", "ChunkJob", "ChunkProcess", "WorkerDied"]
+
+_READ = 1 << 18  # bytes taken from the pipe at a time
+_START_S = 60.0  # for the imports of a child on a busy machine
+_END_S = 5.0  # for a child told to end
+
+
+class WorkerDied(Exception):
+    """The child was killed, crashed, ran out of time or answered nonsense.
+
+    ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``. ``job`` is the index
+    of the job in hand, None when the child never got ready and no job is to blame; ``results`` are the answers to the
+    jobs before it.
+    """
+
+    def __init__(self, reason: str, job: int | None, results: list[ChunkedContent | ChunkFailure]) -> None:
+        super().__init__(f"chunk process: {reason}, " + ("not started" if job is None else f"job {job}"))
+        self.reason = reason
+        self.job = job
+        self.results = results
+
+
+class ChunkProcess:
+    """One child, started at the first call and again after it died. Blocking; used by one thread at a time."""
+
+    def __init__(self, *, nice: int = 0) -> None:
+        """``nice`` is added to the child's niceness: 0 for edits that someone waits for, 10 for bulk work."""
+        self._nice = nice
+        self._child: subprocess.Popen[bytes] | None = None
+        self._ready = False
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, None while none runs."""
+        return self._child.pid if self._child is not None else None
+
+    def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+        """Cut the files. ``timeout_s`` is the wall time for one of them. Raises `WorkerDied`."""
+        if not jobs:
+            return []
+        child = self._running()
+        try:
+            return _Exchange(child, jobs, timeout_s, ready=self._ready).run()
+        except _Lost as lost:
+            job = len(lost.results) if lost.ready else None
+            raise WorkerDied(self._bury(lost.why), job, lost.results) from None
+        finally:
+            self._ready = self._child is not None
+
+    def close(self) -> None:
+        """End the child: its input is closed, and it is killed when it does not go by itself."""
+        child, self._child = self._child, None
+        if child is not None:
+            _reap(child, kill=False)
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._child is not None and self._child.poll() is None:
+            return self._child
+        if self._child is not None:
+            _reap(self._child, kill=True)
+        self._ready = False
+        self._child = subprocess.Popen(
+            # -P: a module that lies in the working folder must not be taken for a library's.
+            [sys.executable, "-P", "-m", "livedex_indexing.chunk.chunk_child", str(self._nice), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            cwd="/",  # a working folder below a root would keep it from being unmounted
+            env=_environment(),
+            start_new_session=True,  # a Ctrl-C at the terminal is the daemon's to handle
+        )
+        for pipe in (self._child.stdin, self._child.stdout):
+            assert pipe is not None
+            os.set_blocking(pipe.fileno(), False)
+        return self._child
+
+    def _bury(self, why: str) -> str:
+        """Clear a child that is of no use any more away and say what ended it."""
+        child, self._child = self._child, None
+        assert child is not None
+        _reap(child, kill=bool(why))
+        if why:
+            return why
+        status = child.returncode
+        return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+
+
+class _Lost(Exception):
+    """The exchange cannot go on. ``why`` is empty when the child ended by itself: its exit status tells."""
+
+    def __init__(self, why: str, results: list[ChunkedContent | ChunkFailure], *, ready: bool) -> None:
+        super().__init__(why)
+        self.why = why
+        self.results = results
+        self.ready = ready
+
+
+class _Exchange:
+    """One batch under way: jobs go out and answers come in at the same time, so that neither pipe blocks the other."""
+
+    def __init__(self, child: subprocess.Popen[bytes], jobs: Sequence[ChunkJob], timeout_s: float, *, ready: bool):
+        assert child.stdin is not None and child.stdout is not None
+        self._in, self._out = child.stdin.fileno(), child.stdout.fileno()
+        self._jobs = jobs
+        self._timeout_s = timeout_s
+        self._ready = ready
+        self._deadline = time.monotonic() + (timeout_s if ready else _START_S)
+        self._sent = 0
+        self._going = memoryview(b"")
+        self._coming = bytearray()
+        self._results: list[ChunkedContent | ChunkFailure] = []
+
+    def run(self) -> list[ChunkedContent | ChunkFailure]:
+        poller = select.poll()
+        poller.register(self._out, select.POLLIN)
+        writing = False
+        while len(self._results) < len(self._jobs):
+            if self._has_more() != writing:
+                writing = not writing
+                if writing:
+                    poller.register(self._in, select.POLLOUT)
+                else:
+                    poller.unregister(self._in)
+            left = self._deadline - time.monotonic()
+            ready = dict(poller.poll(max(0, left) * 1000))
+            if not ready and left <= 0:
+                self._die("timed out")
+            if ready.get(self._out):
+                self._receive()
+            if ready.get(self._in):
+                self._send()
+        return self._results
+
+    def _has_more(self) -> bool:
+        # One job ahead is enough to keep the child busy; more would only hold bytes in the pipe and in memory.
+        return bool(self._going) or (self._sent < len(self._jobs) and self._sent - len(self._results) < 2)
+
+    def _send(self) -> None:
+        if not self._going:
+            self._going = memoryview(frame(JOB, self._jobs[self._sent]))
+            self._sent += 1
+        # A child that is gone shows as the end of its output, after the answers it still gave.
+        with contextlib.suppress(BlockingIOError):
+            try:
+                self._going = self._going[os.write(self._in, self._going) :]
+            except BrokenPipeError:
+                self._going = memoryview(b"")
+
+    def _receive(self) -> None:
+        try:
+            data = os.read(self._out, _READ)
+        except BlockingIOError:
+            return
+        if not data:
+            self._die("")
+        self._coming += data
+        while len(self._coming) >= HEADER:
+            length, kind = split_header(self._coming)
+            if len(self._coming) < HEADER + length:
+                break
+            with memoryview(self._coming) as view:
+                self._take(kind, view[HEADER : HEADER + length])
+            del self._coming[: HEADER + length]
+
+    def _take(self, kind: int, body: memoryview) -> None:
+        self._deadline = time.monotonic() + self._timeout_s
+        if kind == READY:
+            self._ready = True
+            return
+        try:
+            with body:
+                self._results.append(read_result(kind, body))
+        except msgspec.MsgspecError:
+            self._die("bad answer")
+
+    def _die(self, why: str) -> NoReturn:
+        raise _Lost(why, self._results, ready=self._ready)
+
+
+def _environment() -> dict[str, str]:
+    """The child's: one malloc arena and one BLAS thread (each costs memory it never uses), no log of chonkie's own."""
+    return {
+        **os.environ,
+        "MALLOC_ARENA_MAX": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "CHONKIE_LOG": "off",
+        "PYTHONUTF8": "1",
+    }
+
+
+def _reap(child: subprocess.Popen[bytes], *, kill: bool) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            pipe.close()
+    if kill:
+        child.kill()
+    try:
+        child.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGKILL)
+        child.wait()

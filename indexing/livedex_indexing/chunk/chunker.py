@@ -1,0 +1,193 @@
+"""Cuts one file into the chunks that are searched: bytes in, chunks with their places and their words out.
+
+Invariant: the chunks tile the decoded text, whatever component cut it; lines and bytes are those of the file on disk;
+and the same bytes, name and settings give the same chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Protocol
+
+from chonkie.types import Chunk as Piece
+from chonkie.types import Document
+
+from livedex_indexing.chunk import rst_headings
+from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, Plan, choose
+from livedex_indexing.chunk.components import BlockChef, BlockDocument, ContextRefinery, SyntaxChunker
+from livedex_indexing.chunk.markdown import Block, Heading
+from livedex_indexing.chunk.recursive_chunker import TextChunker
+from livedex_indexing.chunk.tiling import Tile, tile
+from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, Kind
+from livedex_indexing.text import decoder
+from livedex_indexing.text.terms import hidden_words, name_words
+
+
+class Chef(Protocol):
+    """What is asked of a chonkie chef."""
+
+    def parse(self, text: str) -> Document: ...
+
+
+class Chunker(Protocol):
+    """What is asked of a chonkie chunker."""
+
+    def chunk_document(self, document: Document) -> Document: ...
+
+
+class Refinery(Protocol):
+    """What is asked of a chonkie refinery."""
+
+    def refine(self, chunks: list[Piece]) -> list[Piece]: ...
+
+
+def chunk_content(data: bytes, name: bytes, settings: ChunkSettings) -> ChunkedContent:
+    """The chunks of a file with these bytes and this name (its last path component)."""
+    if settings.tokenizer != "character":
+        raise ValueError(f"unknown tokenizer {settings.tokenizer!r}")
+    plan = choose(name, data[:HEAD_BYTES], settings)
+    return _pipelines(settings.chunk_size, settings.overlap).cut(data, plan)
+
+
+class Pipelines:
+    """The three pipelines: ``markdown`` (chef, text chunker), ``code`` (code chunker), ``plain`` (text chunker), each
+    ending in the refinery. Any component may be replaced by one of chonkie's or by one with its interface."""
+
+    def __init__(
+        self,
+        chunk_size: int = 2048,
+        overlap: int = 128,
+        *,
+        chef: Chef | None = None,
+        text: Chunker | None = None,
+        code: Callable[[str | None], Chunker] | None = None,
+        refinery: Refinery | None = None,
+    ) -> None:
+        """``code`` makes the chunker for a language."""
+        self._chunk_size = chunk_size
+        self._chef = chef or BlockChef()
+        self._text = text or TextChunker(chunk_size)
+        self._code = lru_cache(maxsize=None)(code or (lambda language: SyntaxChunker(language, chunk_size)))
+        self._refinery = refinery or ContextRefinery(overlap)
+
+    def cut(self, data: bytes, plan: Plan) -> ChunkedContent:
+        """The chunks of a file's bytes under a plan."""
+        decoded = decoder.decode(data)
+        if plan.pipeline == "markdown":
+            document = self._chef.parse(decoded.text)
+        else:
+            document = Document("", decoded.text)  # without an id, which would be a random one that nobody reads
+        chunker = self._code(plan.language) if plan.pipeline == "code" else self._text
+        pieces = chunker.chunk_document(document).chunks if decoded.text else []
+        tiles = tile(pieces, decoded.text, self._chunk_size)
+        self._refinery.refine([one.piece for one in tiles])
+        frontmatter = document.frontmatter if isinstance(document, BlockDocument) else None
+        fault = document.frontmatter_fault if isinstance(document, BlockDocument) else None
+        chunks, terms = _Describer(decoded, plan, document, frontmatter).describe(tiles, len(data))
+        return ChunkedContent(
+            pipeline=plan.pipeline,
+            language=plan.language,
+            encoding=decoded.encoding,
+            lossy=decoded.lossy,
+            chunks=chunks,
+            terms=terms,
+            frontmatter=frontmatter,
+            frontmatter_fault=fault,
+            fallback=next((chunk.metadata["fallback"] for chunk in chunks if "fallback" in chunk.metadata), None),
+        )
+
+
+class _Describer:
+    """Says of each tile what it is, where it lies, what stands above it and what words it holds."""
+
+    def __init__(
+        self, decoded: decoder.Decoded, plan: Plan, document: Document, frontmatter: dict[str, Any] | None
+    ) -> None:
+        self._decoded = decoded
+        self._plan = plan
+        self._blocks: list[Block] = document.blocks if isinstance(document, BlockDocument) else []
+        self._headings: list[Heading] = document.headings if isinstance(document, BlockDocument) else []
+        if plan.pipeline == "plain" and plan.language in rst_headings.LANGUAGES:
+            self._headings = rst_headings.headings(decoded.text)
+        self._title = _title(frontmatter, self._headings)
+        self._kind: Kind = {"markdown": "markdown_text", "code": "code"}.get(plan.pipeline, "plain")  # type: ignore[assignment]
+
+    def describe(self, tiles: list[Tile], size: int) -> tuple[list[Chunk], list[ChunkTerms]]:
+        ends = decoder.byte_ends(self._decoded, [one.piece.text for one in tiles], size)
+        chunks: list[Chunk] = []
+        terms: list[ChunkTerms] = []
+        line, start_byte = 1, self._decoded.bom_bytes
+        block = above = 0
+        for ordinal, (piece, anchor) in enumerate(tiles):
+            text = piece.text
+            while block + 1 < len(self._blocks) and self._blocks[block].end <= anchor:
+                block += 1
+            while above < len(self._headings) and self._headings[above].start <= anchor:
+                above += 1
+            inside = above
+            while inside < len(self._headings) and self._headings[inside].start < piece.end_index:
+                inside += 1
+            kind, language, metadata = self._nature(piece, block)
+            newlines = text.count("\n")
+            chunks.append(
+                Chunk(
+                    ordinal=ordinal,
+                    text=text,
+                    context=piece.context or "",
+                    kind=kind,
+                    language=language,
+                    heading=self._heading(above, inside),
+                    symbol=piece.metadata.get("symbol"),
+                    start_line=line,
+                    end_line=line + newlines - text.endswith("\n"),
+                    start_byte=start_byte,
+                    end_byte=ends[ordinal],
+                    metadata=metadata,
+                )
+            )
+            names = piece.metadata.get("names")
+            terms.append(
+                ChunkTerms(
+                    ids=hidden_words(text),
+                    heads=self._heads(above, inside) if self._headings or self._title else "",
+                    symbols=name_words(names) if names else "",
+                )
+            )
+            line += newlines
+            start_byte = ends[ordinal]
+            above = inside
+        return chunks, terms
+
+    def _nature(self, piece: Piece, block: int) -> tuple[Kind, str | None, dict[str, Any]]:
+        if self._blocks:
+            found = self._blocks[block]
+            metadata = {"alt": found.alt, "src": found.src} if found.kind == "markdown_image" else {}
+            return found.kind, found.language if found.kind == "markdown_code" else self._plan.language, metadata
+        fallback = piece.metadata.get("fallback")
+        return self._kind, self._plan.language, {"fallback": fallback} if fallback else {}
+
+    def _heading(self, above: int, inside: int) -> str | None:
+        if above:
+            return self._headings[above - 1].chain
+        return self._headings[0].chain if inside > above else None
+
+    def _heads(self, above: int, inside: int) -> str:
+        parts = [self._title] if self._title else []
+        if above:
+            parts.append(self._headings[above - 1].chain.replace(" > ", "\n"))
+        parts += [heading.title for heading in self._headings[above:inside]]
+        return " ".join(dict.fromkeys("\n".join(parts).split("\n")))
+
+
+def _title(frontmatter: dict[str, Any] | None, headings: list[Heading]) -> str | None:
+    """A document's title: its first heading of the first level, or what its frontmatter says."""
+    first = next((heading.title for heading in headings if heading.level == 1), None)
+    if first is None and frontmatter is not None and isinstance(frontmatter.get("title"), str):
+        return str(frontmatter["title"])
+    return first
+
+
+@lru_cache(maxsize=4)
+def _pipelines(chunk_size: int, overlap: int) -> Pipelines:
+    return Pipelines(chunk_size, overlap)

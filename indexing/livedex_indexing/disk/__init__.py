@@ -1,0 +1,1 @@
+"""Access to the user's files: nothing else in livedex opens, lists or reads them."""

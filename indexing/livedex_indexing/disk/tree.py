@@ -1,0 +1,303 @@
+"""The only room that touches the user's files: it lists folders, describes entries and reads files.
+
+Invariant: nothing outside the root is reached, no link is followed, nothing but a regular file is opened for reading
+and nothing blocks; the bytes handed out are those of one state of a file, never a mixture of two.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as modes
+import sys
+import time
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import NamedTuple
+
+from livedex_indexing.disk.beneath import check_relative, folder
+from livedex_indexing.model import EntryKind, FileState, Stat
+
+# O_NONBLOCK: a pipe put in the file's place after it was looked at must not hold us up.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENAMETOOLONG, errno.ESTALE))
+_DENIED = frozenset((errno.EACCES, errno.EPERM))
+# Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
+# behind: a file that changed as lately as this is read twice and compared.
+YOUNG_NS = 100_000_000
+
+
+class TreeError(Exception):
+    """An entry could not be had. ``reason`` is one word for it."""
+
+    reason = "read"
+
+
+class Denied(TreeError):
+    """No permission for the entry or for a folder above it."""
+
+    reason = "denied"
+
+
+class Missing(TreeError):
+    """There is no such folder: it is gone, or something that is no folder stands there or on the way."""
+
+    reason = "missing"
+
+
+class Vanished(TreeError):
+    """There is no such file (any more)."""
+
+    reason = "vanished"
+
+
+class NotRegular(TreeError):
+    """The entry is no regular file; ``kind`` says what it is."""
+
+    reason = "special"
+
+    def __init__(self, kind: EntryKind) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class TooLarge(TreeError):
+    """The file is larger than was asked for; ``stat`` describes it."""
+
+    reason = "too_large"
+
+    def __init__(self, stat: Stat) -> None:
+        super().__init__(f"{stat.size} bytes")
+        self.stat = stat
+
+
+class Unsettled(TreeError):
+    """The file was written while it was read."""
+
+    reason = "unsettled"
+
+
+class ReadFailed(TreeError):
+    """The system could not read it (a bad disk, a share that is gone); ``errno`` says why."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(os.strerror(error.errno or errno.EIO))
+        self.errno = error.errno or errno.EIO
+
+
+class Snapshot(NamedTuple):
+    """The bytes of one state of a file, and that state."""
+
+    data: bytes
+    stat: Stat
+
+
+def stat(root: bytes, rel: bytes) -> Stat | None:
+    """The entry itself, not what a link points to; None when nothing is there. Raises Denied, ReadFailed."""
+    check_relative(rel)
+    try:
+        if not rel:
+            return describe(os.lstat(root))
+        parent, _, name = rel.rpartition(b"/")
+        with folder(root, parent) as fd:
+            return describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+    except OSError as error:
+        if error.errno in _GONE:
+            return None
+        raise _fault(error) from error
+
+
+def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, Stat]:
+    """Those of the names that stand in the folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
+    found = {}
+    try:
+        with folder(root, rel) as fd:
+            for name in names:
+                try:
+                    found[name] = describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+                except FileNotFoundError:
+                    continue
+    except OSError as error:
+        if error.errno in _GONE:
+            raise Missing from error
+        raise _fault(error) from error
+    return found
+
+
+def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
+    """One folder's entries as the system describes them, in no order, links not followed.
+
+    For walks over whole trees, where making a `Stat` of each entry would cost as much as the system call. Raises
+    Denied, Missing, ReadFailed.
+    """
+    entries = []
+    try:
+        with folder(root, rel, listing=True) as fd, os.scandir(fd) as found:
+            for entry in found:
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue  # deleted since it was listed
+                entries.append((entry.name.encode(_NAMES, "surrogateescape"), status))
+    except OSError as error:
+        if error.errno in _GONE:
+            raise Missing from error
+        raise _fault(error) from error
+    return entries
+
+
+def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:
+    """One folder's entries, sorted by name, links not followed. Raises Denied, Missing, ReadFailed."""
+    return sorted(((name, describe(found)) for name, found in listing(root, rel)), key=itemgetter(0))
+
+
+def read_file(root: bytes, rel: bytes, max_size: int) -> Snapshot:
+    """A regular file's bytes and the one state they are of.
+
+    A file that only grew meanwhile (a log) is taken up to the size of the first look, with the state of that look.
+    Raises Vanished, NotRegular, Denied, ReadFailed, Unsettled, and TooLarge for more than ``max_size`` bytes.
+    """
+    with _OpenFile(root, rel) as file:
+        if file.stat.size > max_size:
+            raise TooLarge(file.stat)
+        data = file.read(file.stat.size)
+        if not file.is_one_state(data):
+            raise Unsettled
+        return Snapshot(data, file.stat)
+
+
+def read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
+    """The first ``limit`` bytes of a regular file, as they are at this moment, and the state before.
+
+    Raises Vanished, NotRegular, Denied, ReadFailed.
+    """
+    with _OpenFile(root, rel) as file:
+        return Snapshot(file.read(limit), file.stat)
+
+
+def read_if_unchanged(
+    root: bytes, rel: bytes, state: FileState | tuple[int, int, int, int], part: tuple[int, int] | None = None
+) -> bytes | None:
+    """The file's bytes, or those of a ``part`` (start and end, both inside it), when it still is in that state; None
+    when it changed, is gone, or cannot be read."""
+    try:
+        with _OpenFile(root, rel) as file:
+            if file.stat.state != state:
+                return None
+            start, end = (0, file.stat.size) if part is None else part
+            data = file.read(end - start, start)
+            return data if len(data) == end - start and file.stayed_as_it_is(data, start) else None
+    except TreeError:
+        return None
+
+
+def below(root: bytes, path: bytes) -> bytes | None:
+    """An absolute path as one relative to the root, None when it is not inside. Only names are looked at.
+
+    ``..`` and doubled slashes are resolved as text; a path that is relative or holds a NUL is inside of nothing.
+    """
+    if not path.startswith(b"/") or b"\0" in path:
+        return None
+    plain = b"/" + os.path.normpath(path).lstrip(b"/")
+    base = root.rstrip(b"/")
+    if plain == (base or b"/"):
+        return b""
+    return plain[len(base) + 1 :] if plain.startswith(base + b"/") else None
+
+
+class _OpenFile:
+    """A regular file, opened beneath its root for the length of a ``with``; ``stat`` is its state at that moment."""
+
+    def __init__(self, root: bytes, rel: bytes) -> None:
+        if not rel:
+            raise NotRegular("folder")
+        check_relative(rel)
+        parent, _, name = rel.rpartition(b"/")
+        try:
+            with folder(root, parent) as above:
+                self._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))
+                self._fd = os.open(name, _READ, dir_fd=above)
+        except OSError as error:
+            if error.errno in _GONE:
+                raise Vanished from error
+            if error.errno == errno.ENXIO:  # a socket took its place
+                raise NotRegular("special") from error
+            raise _fault(error) from error
+        try:
+            self._born = time.time_ns()
+            self.stat = self._look()
+            self._refuse_special(self.stat)
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def _look(self) -> Stat:
+        """Its state now. Raises ReadFailed, as a share may make it that is gone."""
+        try:
+            return describe(os.fstat(self._fd))
+        except OSError as error:
+            raise ReadFailed(error) from error
+
+    @staticmethod
+    def _refuse_special(found: Stat) -> None:
+        if found.kind != "file":
+            raise NotRegular(found.kind)
+
+    def __enter__(self) -> _OpenFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
+
+    def read(self, length: int, start: int = 0) -> bytes:
+        """``length`` bytes from ``start`` on, fewer where the file ends. Raises ReadFailed."""
+        pieces, offset = [], start
+        try:
+            while offset < start + length and (piece := os.pread(self._fd, start + length - offset, offset)):
+                pieces.append(piece)
+                offset += len(piece)
+        except OSError as error:
+            raise ReadFailed(error) from error
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def is_one_state(self, data: bytes) -> bool:
+        """Whether the bytes read from its beginning are one state of the file: nothing changed, or it only grew."""
+        if len(data) != self.stat.size:
+            return False
+        if self.stayed_as_it_is(data):
+            return True
+        return self._look().size > self.stat.size and self._reads_again(data, 0)
+
+    def stayed_as_it_is(self, data: bytes, start: int = 0) -> bool:
+        """Whether the file is in the state in which it was opened, so that what was read at ``start`` is of that."""
+        if self._look().state != self.stat.state:
+            return False
+        young = self._born - self.stat.ctime_ns < YOUNG_NS
+        return not young or self._reads_again(data, start)
+
+    def _reads_again(self, data: bytes, start: int) -> bool:
+        return self.read(len(data), start) == data
+
+
+_NAMES = sys.getfilesystemencoding()
+_SIGNED = 1 << 63
+_KINDS: dict[int, EntryKind] = {modes.S_IFREG: "file", modes.S_IFDIR: "folder", modes.S_IFLNK: "symlink"}
+
+
+def describe(found: os.stat_result) -> Stat:
+    """What the system says of an entry, as livedex's rooms hand it on."""
+    mode = found.st_mode
+    kind = _KINDS.get(modes.S_IFMT(mode), "special")
+    mtime_ns, ctime_ns = found.st_mtime_ns, found.st_ctime_ns
+    if not (-_SIGNED <= mtime_ns < _SIGNED and -_SIGNED <= ctime_ns < _SIGNED):
+        mtime_ns, ctime_ns = _wrapped(mtime_ns), _wrapped(ctime_ns)
+    return Stat(kind, found.st_size, mtime_ns, ctime_ns, found.st_ino, found.st_dev, mode)
+
+
+def _wrapped(nanoseconds: int) -> int:
+    """A time before 1677 or after 2262 as one between them: no 64 bits hold it, and times are only told apart."""
+    return (nanoseconds + _SIGNED) % (2 * _SIGNED) - _SIGNED
+
+
+def _fault(error: OSError) -> TreeError:
+    return Denied() if error.errno in _DENIED else ReadFailed(error)

@@ -1,0 +1,320 @@
+"""Makes the hits of an answer: rows of the index and slices of live files in the wire's shape.
+
+Invariant: whatever is text of a file was cut from the file's bytes after the never-stale check.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.hits.answer_json import absolute, rfc3339
+from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
+from livedex_indexing.hits.snippet import cut
+from livedex_indexing.model import KINDS, Kind
+from livedex_indexing.path_text import display_path, path_b64
+from livedex_indexing.query.filters import OF_CONTENT, Admission
+from livedex_indexing.query.highlight import Marker, Span
+from livedex_indexing.rank.score import WEIGHTS, Placed
+from livedex_indexing.store.database import id_list
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.decoder import decode_slice
+
+ALSO_AT: Final = 20
+_PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
+
+CONTENT = """t.id, t.hash, t.encoding, t.pipeline, t.first_chunk, t.chunks, t.lossy, t.fallback, t.frontmatter,
+             (SELECT name FROM languages WHERE id = t.language)"""
+CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.language), c.start_byte, c.end_byte,
+           c.start_line, c.end_line, c.context_chars, c.heading, c.symbol, c.metadata"""
+_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
+_CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
+_FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
+                  ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
+_COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
+              WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
+              ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),
+              d.folder, d.name, d.root_id"""
+_MATCHES = """SELECT count(*) FROM postings WHERE postings MATCH ? AND postings.rowid BETWEEN ? AND ? AND {}"""
+
+
+class ContentRow(NamedTuple):
+    """A row selected as `CONTENT`."""
+
+    id: int
+    hash: bytes
+    encoding: str
+    pipeline: str
+    first_chunk: int
+    chunks: int
+    lossy: int
+    fallback: str | None
+    frontmatter: str | None
+    language: str | None
+
+    def metadata(self) -> dict[str, Any]:
+        """What all chunks of the content carry."""
+        found: dict[str, Any] = {}
+        if self.frontmatter is not None:
+            found["frontmatter"] = json.loads(self.frontmatter)
+        if self.lossy:
+            found["lossy"] = True
+        if self.fallback is not None:
+            found["fallback"] = self.fallback
+        return found
+
+
+class ChunkRow(NamedTuple):
+    """A row selected as `CHUNK`."""
+
+    id: int
+    content_id: int
+    kind: int
+    language: str | None
+    start_byte: int
+    end_byte: int
+    start_line: int
+    end_line: int
+    context_chars: int
+    heading: str | None
+    symbol: str | None
+    metadata: str | None
+
+
+class Rows(NamedTuple):
+    """All rows of the index that one page needs, read in the search's snapshot."""
+
+    contents: dict[int, ContentRow]
+    chunks: dict[int, ChunkRow]
+    first_chunk: dict[int, int]
+    copies: dict[int, list[FileCopy]]
+    matches: dict[int, int]
+
+
+class Style(NamedTuple):
+    """How hits are to be made: the params of that name, and ``matches`` for hits that stand for a file."""
+
+    max_snippet_chars: int
+    context_lines: int
+    explain: bool
+    matches: bool
+
+
+def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, match: str | None) -> Rows:
+    """Reads what the hits of a page need. ``match``: count the matching chunks of each content."""
+    ids = id_list({hit.content_id for hit in page})
+    contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
+    bare = {hit.content_id for hit in page if hit.chunk_id is None}
+    first = first_chunks(reader, bare, admission) if bare else []
+    wanted = id_list({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
+    chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
+    copies: dict[int, list[FileCopy]] = {}
+    for content_id, *values in reader.rows(_COPIES.format(admission.files.sql), (ids, *admission.files.values)):
+        copies.setdefault(content_id, []).append(file_copy(values))
+    matches = {} if match is None else {c: _count(reader, match, row, admission) for c, row in contents.items()}
+    return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
+
+
+def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
+    """Of each content the first chunk that is admitted: the one shown where none is named."""
+    sql, values = admission.chunks
+    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]
+
+
+class HitMaker:
+    """Makes hits out of the rows of a page."""
+
+    def __init__(self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, marker: Marker, style: Style) -> None:
+        self._rows = rows
+        self._roots = roots
+        self._live = live
+        self._marker = marker
+        self._style = style
+
+    def make(self, placed: Placed) -> dict[str, Any] | None:
+        """One hit; None when no copy of the file is as it was indexed."""
+        content = self._rows.contents[placed.content_id]
+        copies = _best_first(self._rows.copies.get(content.id, []), placed.file_id)
+        mark = self._marker.spans if placed.chunk_id is not None else _no_spans
+        shown = self._shown(content, placed.chunk_id, copies, mark)
+        if shown is None:
+            return None
+        copy, fields = shown
+        hit = {**file_fields(copy, self._roots), **fields}
+        hit |= {"score": placed.score, "content_hash": content.hash.hex(), "modified_at": rfc3339(copy.state.mtime_ns)}
+        others = [other for other in copies if other.file_id != copy.file_id]
+        if others:
+            hit["also_at"] = [display_path(absolute(self._roots, other)) for other in others[:ALSO_AT]]
+            hit["also_at_total"] = len(others)
+        if self._style.matches:
+            hit["matches"] = self._rows.matches.get(content.id, 0)
+        if self._style.explain:
+            named = zip(WEIGHTS, placed.parts, strict=False)  # one past the ranked has no parts
+            parts = [{"name": name, "value": value} for name, value in named if value]
+            hit["explain"] = {"total": placed.score, "parts": parts}
+        return hit
+
+    def _shown(
+        self, content: ContentRow, chunk_id: int | None, copies: Sequence[FileCopy], mark: Callable[[str], list[Span]]
+    ) -> tuple[FileCopy, dict[str, Any]] | None:
+        """The copy that was read and what is shown of the chunk, the first where none is named; None where no copy
+        holds the content any more."""
+        chunk_id = self._rows.first_chunk.get(content.id) if chunk_id is None else chunk_id
+        if chunk_id is None:
+            read = self._live.read(content.id, content.hash, copies)
+            return None if read is None else (read[0], _of_empty(content))
+        chunk = self._rows.chunks[chunk_id]
+        found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
+        if found is None:
+            return None
+        try:
+            return found[0], self._of_chunk(content, chunk, found[1], mark)
+        except BeyondPartError:
+            read = self._live.read(content.id, content.hash, copies)
+            if read is None:
+                return None
+            return read[0], self._of_chunk(content, chunk, Part(read[1], 0, len(read[1])), mark)
+
+    def _of_chunk(
+        self, content: ContentRow, chunk: ChunkRow, part: Part, mark: Callable[[str], list[Span]]
+    ) -> dict[str, Any]:
+        """Raises BeyondPartError where more of the file must be seen."""
+        text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
+        snippet = cut(text, mark(text), self._style.max_snippet_chars)
+        at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
+        lines = Lines(part.data, content.encoding, part.start, part.size)
+        hit: dict[str, Any] = {
+            "kind": KINDS[chunk.kind],
+            "language": chunk.language,
+            "heading": chunk.heading,
+            "symbol": chunk.symbol,
+            "start_line": chunk.start_line,
+            "end_line": chunk.end_line,
+            "start_column": lines.column(chunk.start_byte),
+            "start_byte": chunk.start_byte,
+            "end_byte": chunk.end_byte,
+            "snippet": text[snippet.start : snippet.end],
+            "snippet_line": chunk.start_line + snippet.line,
+            "snippet_byte": at,
+            "highlights": [list(span) for span in snippet.highlights],
+            "metadata": content.metadata() | (json.loads(chunk.metadata) if chunk.metadata else {}),
+        }
+        if self._style.context_lines:
+            end = at + byte_length(hit["snippet"], content.encoding)
+            hit["context_before"] = lines.before(at, self._style.context_lines)
+            hit["context_after"] = lines.after(end, self._style.context_lines)
+        return hit
+
+
+class BeyondPartError(Exception):
+    """A line goes on outside of the part of the file that was read."""
+
+
+class Lines:
+    """The lines around a place, in the file's encoding. ``data`` is the file's bytes from ``base`` on, of ``size`` in
+    all (None: to its end); all places are the file's."""
+
+    def __init__(self, data: bytes, encoding: str, base: int = 0, size: int | None = None) -> None:
+        self._data = data
+        self._encoding = encoding
+        self._base = base
+        self._size = base + len(data) if size is None else size
+        self._feed = b"\n" if encoding == "utf-8" else "\n".encode(encoding)
+        mark = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
+        self._mark = len(mark) if mark and not base and data.startswith(mark) else 0
+
+    def column(self, at: int) -> int:
+        """1-based, in bytes; a byte order mark before the first line does not count. Raises BeyondPartError."""
+        return at - (self._start(at) or min(self._mark, at)) + 1
+
+    def before(self, at: int, count: int) -> str:
+        """At most ``count`` whole lines before the line that holds ``at``. Raises BeyondPartError."""
+        end = start = self._start(at)
+        for _ in range(count):
+            if not start:
+                break
+            start = self._start(start - len(self._feed))
+        return self._text(start or min(self._mark, end), end)
+
+    def after(self, at: int, count: int) -> str:
+        """At most ``count`` whole lines after the line that holds ``at``. Raises BeyondPartError."""
+        end = start = self._end(at)
+        for _ in range(count):
+            if end >= self._size:
+                break
+            end = self._end(end)
+        return self._text(start, end)
+
+    def _text(self, start: int, end: int) -> str:
+        return decode_slice(self._data, self._encoding, start - self._base, end - self._base)
+
+    def _start(self, at: int) -> int:
+        """Where the line that holds ``at`` begins; 0 for the first."""
+        width, place = len(self._feed), at - self._base
+        found = place
+        while (found := self._data.rfind(self._feed, 0, found)) >= 0:
+            if (place - found) % width == 0:  # not the second half of one character and the first of the next
+                return self._base + found + width
+            found += width - 1
+        if self._base:
+            raise BeyondPartError
+        return 0
+
+    def _end(self, at: int) -> int:
+        """Where the line after the one that holds ``at`` begins, or the file ends."""
+        width, place = len(self._feed), at - self._base
+        found = place
+        while (found := self._data.find(self._feed, found)) >= 0:
+            if (found - place) % width == 0:
+                return self._base + found + width
+            found += 1
+        if self._base + len(self._data) < self._size:
+            raise BeyondPartError
+        return self._size
+
+
+def file_fields(copy: FileCopy, roots: Mapping[int, bytes]) -> dict[str, Any]:
+    """What a hit says of where its file is."""
+    path = absolute(roots, copy)
+    hit = {
+        "path": display_path(path),
+        "root": display_path(roots[copy.root_id]),
+        "relative_path": display_path(copy.path),
+    }
+    encoded = path_b64(path)
+    return hit if encoded is None else {**hit, "path_b64": encoded}
+
+
+def byte_length(text: str, encoding: str) -> int:
+    """The bytes that a slice of a decoded file takes on disk. In cp1252 every byte has one character, if only a
+    replacement; elsewhere the character written for a fault is as long as its replacement, or the slice is exact."""
+    return (
+        len(text)
+        if encoding == "cp1252" or (text.isascii() and encoding == "utf-8")
+        else len(text.encode(encoding, "replace"))
+    )
+
+
+def _of_empty(content: ContentRow) -> dict[str, Any]:
+    return {
+        "kind": _PIPELINE_KIND.get(content.pipeline, "plain"), "language": content.language, "heading": None,
+        "symbol": None, "start_line": 1, "end_line": 1, "start_column": 1, "start_byte": 0, "end_byte": 0,
+        "snippet": "", "snippet_line": 1, "snippet_byte": 0, "highlights": [], "metadata": content.metadata(),
+    }  # fmt: skip
+
+
+def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCopy]:
+    """The copy that ranking chose, then the others by the length of their path."""
+    return sorted(copies, key=lambda copy: copy.file_id != file_id)
+
+
+def _count(reader: Reader, match: str, content: ContentRow, admission: Admission) -> int:
+    sql, values = admission.rows
+    last = content.first_chunk + content.chunks - 1
+    return int(reader.one(_MATCHES.format(sql), (match, content.first_chunk, last, *values)))
+
+
+def _no_spans(_: str) -> list[Span]:
+    return []

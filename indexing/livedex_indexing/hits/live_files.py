@@ -1,0 +1,113 @@
+"""The files behind an answer, read once each: nothing of a file is served unless it is as it was indexed.
+
+Invariant: bytes given out are those whose hash the content carries, or of a file whose size, times and inode are as
+they were when that hash was taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.disk import tree
+from livedex_indexing.model import FileState
+from livedex_indexing.store.file_rows import to_unsigned
+
+HASH_BYTES: Final = 16
+PART_FROM: Final = 32 << 10  # bytes: of a larger file only the part around a chunk is read
+MARGIN: Final = 4 << 10  # before and after it: the line it begins in, and lines of context
+_KEPT_BYTES: Final = 16 << 20  # of files kept until the answer is made
+_TRIED: Final = 3  # copies of one content, should the first have changed
+
+Stale = dict[tuple[int, bytes], bool]  # see `LiveFiles`
+
+COPY = "d.id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled"
+
+
+class FileCopy(NamedTuple):
+    """One file that holds a content. ``path`` is relative to its root."""
+
+    file_id: int
+    root_id: int
+    path: bytes
+    state: FileState
+    settled: bool
+
+
+def file_copy(values: Sequence[Any]) -> FileCopy:
+    """A row selected as `COPY`."""
+    file_id, root_id, folder, name, size, mtime, ctime, ino, settled = values
+    path = folder + b"/" + name if folder else name
+    return FileCopy(file_id, root_id, path, FileState(size, mtime, ctime, to_unsigned(ino)), settled == 1)
+
+
+class Part(NamedTuple):
+    """Some bytes of a file of ``size`` bytes, from ``start`` on."""
+
+    data: bytes
+    start: int
+    size: int
+
+
+class LiveFiles:
+    """Reads files for one answer. ``stale`` gathers (root id, path) of those found changed, to be looked at again, and
+    of each whether it still holds what was indexed: as a log does that grew, or a file that was only touched."""
+
+    def __init__(self, roots: Mapping[int, bytes]) -> None:
+        self.stale: Stale = {}
+        self._roots = roots
+        self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
+
+    def read(self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
+        """The bytes of a content and the copy they came from, the first of ``copies`` that still holds them; None
+        when none of the first few does."""
+        if content_id not in self._kept:
+            self._keep(content_id, self._first_of(content_hash, copies))
+        return self._kept[content_id]
+
+    def part(
+        self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy], start: int, end: int
+    ) -> tuple[FileCopy, Part] | None:
+        """As `read`, at least the bytes from ``start`` to ``end``."""
+        first = copies[0] if copies else None
+        if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
+            low, high = max(0, start - MARGIN), min(first.state.size, end + MARGIN)
+            data = tree.read_if_unchanged(self._roots[first.root_id], first.path, first.state, (low, high))
+            if data is not None:
+                return first, Part(data, low, first.state.size)
+        found = self.read(content_id, content_hash, copies)
+        return None if found is None else (found[0], Part(found[1], 0, len(found[1])))
+
+    def _first_of(self, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
+        for copy in copies[:_TRIED]:
+            data = self.read_one(copy, content_hash)
+            if data is not None:
+                return copy, data
+        return None
+
+    def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
+        """The bytes of a content as one copy holds them; None when it holds them no more."""
+        root, key = self._roots[copy.root_id], (copy.root_id, copy.path)
+        data = tree.read_if_unchanged(root, copy.path, copy.state)
+        if data is not None and copy.settled:
+            return data
+        changed = data is None
+        if data is None:
+            try:
+                # One that was touched holds the same bytes still, and one that grew begins with them.
+                data = tree.read_head(root, copy.path, copy.state.size).data
+            except tree.TreeError:
+                data = b""
+        stands = len(data) == copy.state.size and hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash
+        if changed or not stands:
+            self.stale[key] = self.stale.get(key, True) and stands
+        return data if stands else None
+
+    def _keep(self, content_id: int, found: tuple[FileCopy, bytes] | None) -> None:
+        self._kept[content_id] = found
+        held = sum(len(entry[1]) for entry in self._kept.values() if entry is not None)
+        while held > _KEPT_BYTES and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            held -= len(dropped[1]) if dropped is not None else 0

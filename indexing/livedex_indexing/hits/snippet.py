@@ -1,0 +1,141 @@
+"""Cuts the piece of a chunk that shows why it matched.
+
+Invariant: a snippet is a verbatim slice of the text, at most so long as asked, and its highlights lie inside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from livedex_indexing.query.highlight import Span
+
+# The end of a sentence, the signs that may close it, and the blanks after it (Chinese and Japanese have none).
+_SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？][」』”’）]*")
+_NEAR: Final = 24  # characters in which a border between words is looked for
+
+
+class Snippet(NamedTuple):
+    """``text[start:end]`` in code points, with the highlights relative to ``start``; ``line`` counts line feeds
+    before it."""
+
+    start: int
+    end: int
+    line: int
+    highlights: list[Span]
+
+
+def cut(text: str, spans: Sequence[Span], max_chars: int) -> Snippet:
+    """The slice of ``text`` around its densest matches, at line borders; of a line longer than ``max_chars`` at the
+    borders of sentences, else of words.
+
+    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint. What it costs
+    follows the length of the snippet, not of the text.
+    """
+    begin, end = _filled(text)
+    start, stop = begin, end
+    if end - begin > max_chars:
+        start, stop = _densest(text, spans, begin, end, max_chars)
+        if stop - start > max_chars:
+            start, stop = _inside(text, start, stop, spans, max_chars)
+        else:
+            start, stop = _grown(text, start, stop, (begin, end), max_chars)
+    inside = [(max(a, start) - start, min(b, stop) - start) for a, b in spans if a < stop and b > start]
+    return Snippet(start, stop, text.count("\n", 0, start), inside)
+
+
+def _filled(text: str) -> Span:
+    """From the first line that is not blank to the end of the last; nothing where all are."""
+    begin = len(text) - len(text.lstrip())
+    if begin == len(text):
+        return 0, 0
+    return _line_start(text, begin), _line_end(text, len(text.rstrip()))
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    """The end of the line that holds ``at``, before its feed and return."""
+    end = text.find("\n", at)
+    end = len(text) if end < 0 else end
+    return end - 1 if end > at and text[end - 1] == "\r" else end
+
+
+def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: int) -> Span:
+    """The whole lines with most matches that fit: one line at least, however long."""
+    lines: list[Span] = []
+    for a, b in spans:
+        if lines and b <= lines[-1][1]:  # in the line of the match before
+            lines.append(lines[-1])
+        elif a < end and b > begin:
+            lines.append((_line_start(text, a), _line_end(text, max(a, b - 1))))
+    if not lines:
+        return begin, _line_end(text, begin)
+    best, most, first = lines[0], 0, 0
+    for last, (_, stop) in enumerate(lines):
+        while first < last and stop - lines[first][0] > max_chars:
+            first += 1
+        if last - first + 1 > most:
+            best, most = (max(begin, lines[first][0]), min(end, stop)), last - first + 1
+    return best
+
+
+def _grown(text: str, start: int, stop: int, whole: Span, max_chars: int) -> Span:
+    """As many lines around these as fit."""
+    begin, end = whole
+    grows_up = grows_down = True
+    while grows_up or grows_down:
+        # The heading or signature above says more than what follows: look up once for every line down.
+        if grows_down:
+            feed = text.find("\n", stop, end)
+            below = _line_end(text, feed + 1) if feed >= 0 else stop
+            grows_down = feed >= 0 and below - start <= max_chars
+            stop = below if grows_down else stop
+        if grows_up:
+            above = _line_start(text, start - 1) if start > begin else start
+            grows_up = start > begin and stop - above <= max_chars
+            start = above if grows_up else start
+    return start, stop
+
+
+def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: int) -> Span:
+    """A slice of one long line around its densest matches: whole sentences where they fit."""
+    here = [(a, b) for a, b in spans if a < end and b > start] or [(start, start)]
+    best, most, begin = (here[0][0], here[0][1]), 0, 0
+    for place, (_, stop) in enumerate(here):
+        while begin < place and stop - here[begin][0] > max_chars:
+            begin += 1
+        if place - begin + 1 > most:
+            best, most = (here[begin][0], stop), place - begin + 1
+    first, last = max(best[0], start), min(best[1], max(best[0], start) + max_chars)
+    room = max(0, max_chars - (last - first))
+    left = _left_border(text, start, max(start, min(first - room // 2, end - max_chars)), first)
+    return left, _right_border(text, end, min(end, left + max_chars), max(last, left + max_chars // 2))
+
+
+def _left_border(text: str, start: int, left: int, first: int) -> int:
+    """The first border from ``left`` on and before the match that begins at ``first``."""
+    if left == start:
+        return left
+    ended = _SENTENCE_END.search(text, left, first)
+    if ended is not None:
+        blank = ended.end()
+        while blank < first and text[blank].isspace():
+            blank += 1
+        return blank
+    gap = text.find(" ", left, min(left + _NEAR, first))
+    return gap + 1 if gap >= 0 else left
+
+
+def _right_border(text: str, end: int, right: int, last: int) -> int:
+    """The last border up to ``right`` and behind the match that ends at ``last``."""
+    if right >= end:
+        return end
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, last, right)]
+    if ends:
+        return ends[-1]
+    gap = text.rfind(" ", max(last, right - _NEAR), right)
+    return gap if gap > last else right

@@ -1,0 +1,135 @@
+"""What livedex leaves out by itself, by name: version control, caches, build results, binary files, likely secrets.
+
+Invariant: everything here but secrets and what no rule lets in (``.git``, ignore files) ranks below every ignore file;
+a folder with an everyday name (``build``, ``env``) is left out only where a mark beside or in it shows what it is.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from livedex_indexing.ignore.secret_names import SECRET_FOLDERS, SECRET_NAMES, SECRET_SUFFIXES, secret_pattern
+
+VerdictKind = Literal["ignored", "secret", "default", "vcs", "ignore_file", "own"]
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+IGNORE_FILES = frozenset((b".gitignore", b".livedexignore"))
+_VCS = [".hg", ".svn", ".bzr", ".jj", ".sl", ".pijul", "_darcs", "CVS"]
+_CACHES = _words("""
+node_modules bower_components jspm_packages __pycache__ __pypackages__ .venv .tox .nox .mypy_cache .pytest_cache
+.ruff_cache .import_linter_cache .hypothesis .pyre .pytype .ipynb_checkpoints .gradle .cache .ccache .npm .pnpm-store
+.parcel-cache .turbo .next .nuxt .svelte-kit .angular .nyc_output .sass-cache .terraform .terragrunt-cache .dart_tool
+.bundle .stack-work .metals .bloop .direnv .eggs .yarn-cache .Trash .Spotlight-V100 .fseventsd
+""")
+_BINARY = _words("""
+.png .jpg .jpeg .jpe .jfif .gif .bmp .ico .icns .webp .tif .tiff .heic .heif .avif .jxl .jp2 .psd .psb .xcf .cr2 .cr3
+.nef .arw .dng .blend .mp3 .wav .flac .ogg .oga .opus .m4a .aac .wma .aif .aiff .mid .midi .mp4 .m4v .mkv .mov .avi
+.webm .wmv .flv .mpg .mpeg .3gp .ogv .zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .zst .lz .lz4 .lzma .7z .rar .cab .jar
+.war .ear .whl .apk .aab .ipa .deb .rpm .dmg .iso .img .msi .xpi .crx .nupkg .flatpak .appimage .exe .dll .so .dylib
+.o .ko .a .pdb .class .dex .pyc .pyo .pyd .elc .beam .wasm .rlib .rmeta .node .nib .ttf .otf .woff .woff2 .eot .ttc
+.sqlite .sqlite3 .db3 .mdb .accdb .ldb .parquet .feather .arrow .orc .avro .h5 .hdf5 .npy .npz .pkl .pickle .joblib
+.pth .ckpt .onnx .safetensors .gguf .tflite .vmdk .vdi .qcow2 .vhd .vhdx .swf .bin .gpg .pgp
+""")
+_LOCK_FILES = _words("""
+package-lock.json npm-shrinkwrap.json pnpm-lock.yaml bun.lockb go.sum packages.lock.json gradle.lockfile
+package.resolved cartfile.resolved .terraform.lock.hcl conda-lock.yml .ds_store thumbs.db ehthumbs.db ___jb_tmp___
+___jb_old___
+""")
+_LOCK_SUFFIXES = [".lock"]
+_SWAP_SUFFIXES = [".swp", ".swo", ".swn", ".swx", ".bak", ".kate-swp"]
+# Folders with everyday names: the marks beside them, the marks inside them.
+_PACKAGE = "package.json"
+_TAG = "CACHEDIR.TAG"
+_MARKS: dict[str, tuple[str, str]] = {
+    "target": (f"Cargo.toml pom.xml build.sbt {_PACKAGE}", f"{_TAG} .rustc_info.json"),
+    "build": (
+        f"Cargo.toml {_PACKAGE} pyproject.toml setup.py build.gradle build.gradle.kts settings.gradle pubspec.yaml",
+        f"{_TAG} CMakeCache.txt build.ninja",
+    ),
+    "dist": (f"Cargo.toml {_PACKAGE} pyproject.toml setup.py", _TAG),
+    "out": (f"Cargo.toml {_PACKAGE} build.gradle build.gradle.kts", f"{_TAG} CMakeCache.txt build.ninja"),
+    "vendor": ("Cargo.toml composer.json", f"modules.txt autoload.php {_TAG}"),
+    "venv": ("", f"pyvenv.cfg conda-meta {_TAG}"),
+    "env": ("", f"pyvenv.cfg conda-meta {_TAG}"),
+    ".env": ("", f"pyvenv.cfg {_TAG}"),
+}
+
+
+class Marks(NamedTuple):
+    """The names that show what a folder is: any of ``beside`` in the folder that holds it, or of ``inside`` in it."""
+
+    beside: tuple[bytes, ...]
+    inside: tuple[bytes, ...]
+
+
+class Builtin(NamedTuple):
+    """A built-in rule that a name met. ``pattern`` is how ``why`` names it."""
+
+    kind: VerdictKind
+    pattern: str
+
+
+MARKED = {
+    name.encode(): Marks(tuple(beside.encode().split()), tuple(inside.encode().split()))
+    for name, (beside, inside) in _MARKS.items()
+}
+MARK_NAMES = frozenset(mark for marks in MARKED.values() for mark in (*marks.beside, *marks.inside))
+
+_FOLDER_RULES = {
+    **{name.encode(): Builtin("vcs", name + "/") for name in _VCS},
+    **{name.encode(): Builtin("default", name + "/") for name in _CACHES},
+}
+_FILE_RULES = {name.encode(): Builtin("default", name) for name in _LOCK_FILES}
+_SUFFIX_RULES = {
+    suffix.encode(): Builtin("default", "*" + suffix) for suffix in (*_BINARY, *_LOCK_SUFFIXES, *_SWAP_SUFFIXES)
+}
+# Names that begin or end like this are looked at closely; all others are done with after two look-ups.
+_STARTS = (b".#", b"#", b"~$", b".~lock.", b".goutputstream-", b".nfs0", b".fuse_hidden", b".env.", b"id_", b"ssh_")
+_SECRET_STARTS = (b"client_secret", b"service")
+_ENDS = (b"~", b"service_account.json", b"service-account.json")
+
+
+def builtin(name: bytes, is_dir: bool) -> Builtin | None:
+    """The built-in rule for a name, likely secrets first; None for an ordinary name. Marks are another question."""
+    if is_dir:
+        lower = name.lower()
+        if lower in SECRET_FOLDERS:
+            return Builtin("secret", secret_pattern(lower, b"", True) or "")
+        return _FOLDER_RULES.get(name)
+    lower = name.lower()
+    dot = lower.rfind(b".")
+    suffix = lower[dot:] if dot >= 0 else b""
+    if lower in SECRET_NAMES or suffix in SECRET_SUFFIXES or lower.startswith(_SECRET_STARTS):
+        pattern = secret_pattern(lower, suffix, False)
+        if pattern is not None:
+            return Builtin("secret", pattern)
+    found = _SUFFIX_RULES.get(suffix) or _FILE_RULES.get(lower)
+    if lower.startswith(_STARTS) or lower.endswith(_ENDS):
+        return _unusual(lower, suffix) or found
+    return found
+
+
+def _unusual(lower: bytes, suffix: bytes) -> Builtin | None:
+    """The rule for a name with a beginning or an end that secrets, or editors' swap and backup files have."""
+    pattern = secret_pattern(lower, suffix, False)
+    if pattern is not None:
+        return Builtin("secret", pattern)
+    if lower.endswith(b"~"):
+        return Builtin("default", "*~")
+    if lower.startswith(b"#") and lower.endswith(b"#") and len(lower) > 2:
+        return Builtin("default", "#*#")
+    for start, shown in (
+        (b".#", ".#*"),
+        (b"~$", "~$*"),
+        (b".goutputstream-", ".goutputstream-*"),
+        (b".nfs0", ".nfs0*"),
+    ):
+        if lower.startswith(start):
+            return Builtin("default", shown)
+    if lower.startswith(b".~lock.") and lower.endswith(b"#"):
+        return Builtin("default", ".~lock.*#")
+    return Builtin("default", ".fuse_hidden*") if lower.startswith(b".fuse_hidden") else None

@@ -1,0 +1,95 @@
+"""Reading the small files that say what to ignore, wherever they lie.
+
+Invariant: nothing here blocks, grows without limit or raises for what a file is or holds: a pipe, a device, a folder
+or a gigabyte in the place of such a file counts as far as it can be read, and the reason why no further is told. Links
+are followed to the user's own configuration alone, never where somebody else may have laid them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat as modes
+from typing import NamedTuple
+
+from livedex_indexing.disk import tree
+from livedex_indexing.model import FileState, Stat
+
+NOT_REGULAR = "is not a regular file: it does not count"
+UNREADABLE = "cannot be read: it does not count"
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class Lines(NamedTuple):
+    """The beginning of a file; ``fault`` says why it does not count in full, None: it does (or is not there)."""
+
+    data: bytes
+    fault: str | None
+
+
+def lines_beneath(root: bytes, rel: bytes, limit: int) -> Lines:
+    """The whole lines in the first ``limit`` bytes of a file beneath the root, no link followed on the way."""
+    try:
+        return whole_lines(tree.read_head(root, rel, limit + 1).data, limit)
+    except tree.NotRegular as error:
+        return Lines(b"", None if error.kind == "folder" else NOT_REGULAR)
+    except tree.Vanished:
+        return Lines(b"", None)
+    except tree.TreeError:
+        return Lines(b"", UNREADABLE)
+
+
+def lines_at(path: bytes, limit: int) -> Lines:
+    """The same for a file of somebody's repository at an absolute path."""
+    return lines_beneath(b"/", path.lstrip(b"/"), limit)
+
+
+def stat_at(path: bytes) -> Stat | None:
+    """What stands at the absolute path, no link followed; None where nothing does, or nothing can be seen."""
+    try:
+        return tree.stat(b"/", path.lstrip(b"/"))
+    except tree.TreeError:
+        return None
+
+
+def users_lines(path: bytes, limit: int) -> Lines:
+    """The same as ``lines_beneath`` for a file of the user's own configuration, which may well be a link."""
+    try:
+        if not modes.S_ISREG(os.stat(path).st_mode):
+            return Lines(b"", NOT_REGULAR)
+        with os.fdopen(os.open(path, _READ), "rb") as file:
+            if not modes.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return Lines(b"", NOT_REGULAR)
+            return whole_lines(file.read(limit + 1), limit)
+    except (FileNotFoundError, NotADirectoryError):
+        return Lines(b"", None)
+    except (OSError, ValueError):
+        return Lines(b"", UNREADABLE)
+
+
+class Source(NamedTuple):
+    """A file that rules rest on and no scan of the root shows. ``users``: it is of the user's own configuration."""
+
+    path: bytes
+    users: bool
+
+    def state(self) -> FileState | None:
+        """What tells one state of the file from another; None where nothing is there. A folder is its inode alone:
+        its times change with what happens in it."""
+        if not self.users:
+            found = stat_at(self.path)
+            if found is None:
+                return None
+            return FileState(0, 0, 0, found.ino) if found.kind == "folder" else found.state
+        try:
+            target = os.stat(self.path)
+        except (OSError, ValueError):
+            return None
+        return FileState(target.st_size, target.st_mtime_ns, target.st_ctime_ns, target.st_ino)
+
+
+def whole_lines(data: bytes, limit: int) -> Lines:
+    """The data itself where it is at most ``limit`` bytes, else the whole lines in its first ``limit`` bytes."""
+    if len(data) <= limit:
+        return Lines(data, None)
+    end = data.rfind(b"\n", 0, limit) + 1
+    return Lines(data[:end], f"is larger than {limit >> 20} MiB: only its beginning counts")

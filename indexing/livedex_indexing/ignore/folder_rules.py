@@ -1,0 +1,144 @@
+"""The rules of one folder, ready to judge its entries one after the other.
+
+Invariant: a value here does not change after it was made: it rests on the states of the ignore files in its ``stamps``
+and is thrown away as a whole when one of them is found in another state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from livedex_indexing.disk import tree
+from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED, VerdictKind, builtin
+from livedex_indexing.ignore.rule_file import Applied, RuleFile
+from livedex_indexing.ignore.secret_names import secrets_inside
+from livedex_indexing.model import EntryKind, FileState, Stat
+from livedex_indexing.path_text import display_path
+
+BUILT_IN = "built-in"
+RULE_NAMES = (b".livedexignore", b".gitignore", b".git")
+
+
+class Verdict(NamedTuple):
+    """Why an entry is shut out. ``file`` is the ignore file's path (the configuration's for a root's ``ignore``) and
+    ``line`` its 1-based line; ``built-in`` and 0 for what is in no file."""
+
+    kind: VerdictKind
+    file: str
+    line: int
+    pattern: str
+
+
+class Link(NamedTuple):
+    """An ignore file that counts in a folder, and the absolute path ("" for ``/``) of the folder it speaks from."""
+
+    file: RuleFile
+    base: bytes
+
+
+class Stamp(NamedTuple):
+    """What tells one state of an ignore file or of ``.git`` from another. A folder is its inode alone."""
+
+    kind: EntryKind
+    state: FileState
+
+    @classmethod
+    def of(cls, stat: Stat) -> Stamp:
+        return cls(stat.kind, FileState(0, 0, 0, stat.ino) if stat.kind == "folder" else stat.state)
+
+
+class DirRules:
+    """Judges the entries of one folder. ``own``, ``git`` and ``tail`` are what its subfolders inherit: the links for
+    ``.livedexignore``, for ``.gitignore`` and for the lowest-ranking files, each the highest-ranking first."""
+
+    __slots__ = (
+        "_base", "_inside", "_layers", "_never", "_rel", "_root", "_stamps", "_user", "git", "is_let_through", "own",
+        "tail",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        root: bytes,
+        rel: bytes,
+        base: bytes,
+        *,
+        user: Link,
+        own: tuple[Link, ...],
+        git: tuple[Link, ...],
+        tail: tuple[Link, ...],
+        stamps: dict[bytes, Stamp],
+        never: Mapping[bytes, VerdictKind],
+    ) -> None:
+        self.is_let_through = False  # whether the rules above are known not to shut the folder out
+        self._root = root
+        self._rel = rel
+        self._base = base
+        self.own = own
+        self.git = git
+        self.tail = tail
+        self._stamps = stamps
+        self._never = never
+        self._inside = secrets_inside(base.rpartition(b"/")[2])
+        self._user = _applied((user,), base)
+        self._layers = _applied((*own, *git, *tail), base)
+
+    def rests_on(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
+        """Whether the folder's ignore files are still those (a mapping: in the states) that these rules were read
+        from."""
+        stamps = self._stamps
+        if isinstance(names, Mapping):
+            for name in RULE_NAMES:
+                stat = names.get(name)
+                if (Stamp.of(stat) if stat is not None else None) != stamps.get(name):
+                    return False
+            return True
+        return all((name in names) == (name in stamps) for name in RULE_NAMES)
+
+    def decide(self, name: bytes, is_dir: bool) -> Verdict | None:
+        """The rule that shuts the entry out; None lets it through. A link is no folder, whatever it points to."""
+        if name == b".git":
+            return Verdict("vcs", BUILT_IN, 0, ".git")
+        if name in IGNORE_FILES and not is_dir:
+            return Verdict("ignore_file", BUILT_IN, 0, display_path(name))
+        if name in self._never:
+            return Verdict(self._never[name], BUILT_IN, 0, display_path(self._base + b"/" + name))
+        for applied in self._user:
+            if (number := applied.last(name, is_dir)) >= 0:
+                return _verdict(applied, number)
+        found = builtin(name, is_dir)
+        if found is not None and found.kind == "secret":
+            return Verdict("secret", BUILT_IN, 0, found.pattern)
+        if self._inside and name.lower() in self._inside:
+            folder = self._base.rpartition(b"/")[2]
+            return Verdict("secret", BUILT_IN, 0, display_path(folder + b"/" + name))
+        for applied in self._layers:
+            if (number := applied.last(name, is_dir)) >= 0:
+                return _verdict(applied, number)
+        if found is not None:
+            return Verdict(found.kind, BUILT_IN, 0, found.pattern)
+        return self._by_mark(name) if is_dir and name in MARKED else None
+
+    def _by_mark(self, name: bytes) -> Verdict | None:
+        """A folder with an everyday name is left out only where a mark beside or inside it shows what it is."""
+        marks = MARKED[name]
+        folder = self._rel + b"/" + name if self._rel else name
+        for where, wanted, text in ((self._rel, marks.beside, "{0}/ beside {1}"), (folder, marks.inside, "{0}/{1}")):
+            try:
+                there = tree.stat_names(self._root, where, wanted)
+            except tree.TreeError:
+                continue  # what cannot be looked at shows nothing
+            for mark in there:
+                return Verdict("default", BUILT_IN, 0, text.format(display_path(name), display_path(mark)))
+        return None
+
+
+def _applied(links: tuple[Link, ...], base: bytes) -> tuple[Applied, ...]:
+    """What of the ignore files can match an entry of the folder ``base``, in their order."""
+    found = (link.file.at(base[len(link.base) + 1 :]) for link in links)
+    return tuple(applied for applied in found if applied is not None)
+
+
+def _verdict(applied: Applied, number: int) -> Verdict | None:
+    pattern = applied.file.patterns[number]
+    return Verdict("ignored", applied.file.label, pattern.line, pattern.source) if pattern.include else None

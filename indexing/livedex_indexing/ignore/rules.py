@@ -1,0 +1,311 @@
+"""Which entries of a root belong to the index: git's rules, livedex's own, the built-in ones, and who outranks whom.
+
+Invariant: an entry is judged by its own name and path only after every folder above it was let through, and the first
+of these that has a rule for it decides: what nobody lets in, the root's ``ignore``, likely secrets, ``.livedexignore``,
+``.gitignore``, ``info/exclude``, the user's ``core.excludesFile``, the defaults.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Collection, Mapping, Sequence
+
+from livedex_indexing.disk import tree
+from livedex_indexing.disk.beneath import check_relative
+from livedex_indexing.ignore.defaults import IGNORE_FILES, MARK_NAMES, MARKED, VerdictKind
+from livedex_indexing.ignore.external_files import Lines, Source, lines_at, lines_beneath, users_lines
+from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict
+from livedex_indexing.ignore.git_config import user_excludes
+from livedex_indexing.ignore.git_pattern import GitPattern, parse_line
+from livedex_indexing.ignore.rule_file import MAX_PATTERNS, RuleFile
+from livedex_indexing.ignore.worktree import tops_above, work_tree
+from livedex_indexing.model import FileState, Stat
+from livedex_indexing.path_text import display_path
+
+__all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_mark", "is_rule_file"]
+
+MAX_IGNORE_FILE = 16 << 20  # bytes; git itself gives up at 100 MiB
+MAX_HELD = 400_000  # patterns of all ignore files of a root: what a hostile checkout may make us remember
+_MAX_CACHED = 16_384  # folders; beyond, all are forgotten and made again as they are asked for
+
+
+def is_rule_file(name: bytes) -> bool:
+    """Whether a change to an entry of that name changes what its folder lets through (ignore files, ``.git``)."""
+    return name in IGNORE_FILES or name == b".git"
+
+
+def is_mark(name: bytes) -> bool:
+    """Whether the coming or going of an entry of that name may change what a folder beside or around it is."""
+    return name in MARK_NAMES
+
+
+class RuleTree:
+    """The rules of one root, read as its folders are asked for, and kept.
+
+    ``root`` is absolute and resolved. ``user_patterns`` are the root's ``ignore``; ``user_file`` and ``user_lines``
+    (one for each pattern, or none) say where they stand, for ``why``. ``own_folders`` are absolute paths that are never
+    entered. ``environ`` tells where the user's git configuration lies. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        root: bytes,
+        user_patterns: Sequence[str] = (),
+        *,
+        own_folders: Collection[bytes] = (),
+        user_file: str = "config.toml",
+        user_lines: Sequence[int] = (),
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.root = root
+        self._base = root.rstrip(b"/")
+        self._fold = sys.platform == "darwin"  # git's own default on a filesystem that knows no case
+        self._environ = environ
+        self._own = {os.path.realpath(path).rstrip(b"/") for path in own_folders}
+        self._user = self._user_rules(user_file, user_patterns, user_lines)
+        self._excludes: bytes | None = None  # core.excludesFile, once it was looked for
+        self._lock = threading.RLock()
+        self._folders: dict[bytes, DirRules] = {}
+        self._loaded: dict[bytes, RuleFile] = {}
+        self._held = 0  # patterns in these files
+        # What lies outside the scanned folders: its state when it was read, and the folder whose rules rest on it.
+        self._outside: dict[bytes, tuple[Source, FileState | None, bytes]] = {}
+
+    def rules(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None = None) -> DirRules:
+        """The rules for the entries of a folder.
+
+        ``names`` is what a scan of the folder just found: then no file is looked for in vain, and rules that rest on
+        another state of its ignore files are read again (by state from a mapping, by presence from names alone).
+        """
+        found = self._folders.get(rel_dir)
+        if found is not None and (names is None or found.rests_on(names)):
+            return found
+        with self._lock:
+            if found is not None:
+                self.invalidate(rel_dir)
+            if len(self._folders) >= _MAX_CACHED:
+                self._folders.clear()
+                self._loaded.clear()
+                self._held = 0
+            return self._make(rel_dir, names)
+
+    def stale(self, rel_dir: bytes, entries: Mapping[bytes, Stat]) -> bool:
+        """Whether rules are held for the folder that rest on another state of its ignore files than the entries show:
+        then everything below it is to be walked again, after ``invalidate``."""
+        found = self._folders.get(rel_dir)
+        return found is not None and not found.rests_on(entries)
+
+    def explain(self, rel: bytes, is_dir: bool) -> Verdict | None:
+        """The rule that shuts out the entry or a folder above it, judged from the top down; None: let through.
+
+        The root itself and what lies above it are not judged: the user has named it. Raises ValueError for a path
+        that is not relative.
+        """
+        check_relative(rel)
+        if self._is_own(b""):
+            return Verdict("own", BUILT_IN, 0, display_path(self.root))
+        if not rel:
+            return None
+        folder, _, name = rel.rpartition(b"/")
+        rules = self._folders.get(folder)
+        # Other rules take the place of these as soon as those of a folder above change: what was said of the folder
+        # lasts as long as they do.
+        if rules is None or not rules.is_let_through:
+            with self._lock:
+                verdict = self._shut_out(folder)
+                if verdict is not None:
+                    return verdict
+                rules = self.rules(folder)
+                rules.is_let_through = MARKED.keys().isdisjoint(folder.split(b"/"))  # these are looked at each time
+        return rules.decide(name, is_dir)
+
+    def _shut_out(self, folder: bytes) -> Verdict | None:
+        """The rule that shuts out a folder or one above it, from the top down."""
+        above = b""
+        for name in folder.split(b"/") if folder else ():
+            verdict = self.rules(above).decide(name, True)
+            if verdict is not None:
+                return verdict
+            above = above + b"/" + name if above else name
+        return None
+
+    def invalidate(self, rel_dir: bytes | None = None) -> None:
+        """Forget what was read for the folder and all below it; None or the root: everything, outside files too."""
+        with self._lock:
+            if not rel_dir:
+                self._folders.clear()
+                self._loaded.clear()
+                self._outside.clear()
+                self._held = 0
+                return
+            below = rel_dir + b"/"
+            for folder in [key for key in self._folders if key == rel_dir or key.startswith(below)]:
+                del self._folders[folder]
+            for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
+                self._held -= len(self._loaded.pop(path).patterns)
+            for path, (_, _, owner) in list(self._outside.items()):
+                if owner == rel_dir or owner.startswith(below):
+                    del self._outside[path]
+
+    def outside_sources(self) -> set[bytes]:
+        """Absolute paths, there or not, of what the rules read so far rest on and no scan of the root shows: ignore
+        files and ``.git`` above the root, ``info/exclude``, the user's git configuration and ``core.excludesFile``."""
+        with self._lock:
+            self.rules(b"")
+            return set(self._outside)
+
+    def outside_changed(self) -> set[bytes]:
+        """The folders whose rules rest on an outside source that changed since it was read, and forgets these rules.
+
+        The root (``b""``) means all. Costs a stat for each source: fit to be asked every few seconds.
+        """
+        with self._lock:
+            self.rules(b"")
+            changed = {owner for source, state, owner in self._outside.values() if source.state() != state}
+            for folder in changed:
+                self.invalidate(folder)
+            return {b""} if b"" in changed else changed
+
+    def faults(self) -> dict[str, str]:
+        """Ignore files read so far that do not count in full: their path, and why."""
+        with self._lock:
+            files = [*self._loaded.values(), self._user]
+            return {file.label: file.fault for file in files if file.fault is not None}
+
+    def _user_rules(self, label: str, patterns: Sequence[str], lines: Sequence[int]) -> RuleFile:
+        parsed: list[GitPattern] = []
+        for number, text in enumerate(patterns):
+            line = lines[number] if number < len(lines) else 0
+            pattern = parse_line(os.fsencode(text), line)
+            if pattern is not None:
+                parsed.append(pattern)
+        return RuleFile(label, parsed, fold=self._fold)
+
+    def _absolute(self, rel: bytes) -> bytes:
+        return self._base + b"/" + rel if rel else self._base
+
+    def _is_own(self, rel: bytes) -> bool:
+        path = self._absolute(rel)
+        return any(path == own or path.startswith(own + b"/") for own in self._own)
+
+    def _make(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> DirRules:
+        """Read the rules of the folder, and those of the folders above it that are not held."""
+        missing = [rel_dir]
+        while missing[-1] and missing[-1] not in self._folders:
+            missing.append(missing[-1].rpartition(b"/")[0])
+        made = self._folders.get(missing[-1])
+        if made is not None:
+            missing.pop()
+        for folder in reversed(missing):
+            made = self._folder(folder, made, names if folder == rel_dir else None)
+            self._folders[folder] = made
+        assert made is not None
+        return made
+
+    def _folder(
+        self, rel: bytes, above: DirRules | None, names: Collection[bytes] | Mapping[bytes, Stat] | None
+    ) -> DirRules:
+        found = self._present(rel, names)
+        base = self._absolute(rel)
+        if above is None:
+            own, git, tail = self._above_root()
+        else:
+            own, git, tail = above.own, above.git, above.tail
+        if b".git" in found and (top := work_tree(base)) is not None:
+            for path in top.pointers[1:]:
+                self._rest_on(path, rel)
+            git, tail = (), self._tail(base, top.exclude, rel)
+        if b".livedexignore" in found:
+            own = (Link(self._read(rel, b".livedexignore"), base), *own)
+        if b".gitignore" in found:
+            git = (Link(self._read(rel, b".gitignore"), base), *git)
+        return DirRules(
+            self.root,
+            rel,
+            base,
+            user=Link(self._user, self._base),
+            own=own,
+            git=git,
+            tail=tail,
+            stamps={name: Stamp.of(found[name]) for name in found},
+            never=self._never(base),
+        )
+
+    def _never(self, base: bytes) -> dict[bytes, VerdictKind]:
+        """The names in the folder that are livedex's own, or the ignore file that the user keeps for all work trees."""
+        kinds: dict[bytes, VerdictKind] = dict.fromkeys(self._own, "own")
+        if self._excludes is not None:
+            kinds[self._excludes] = "ignore_file"
+        return {path.rpartition(b"/")[2]: kind for path, kind in kinds.items() if path.rpartition(b"/")[0] == base}
+
+    def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
+        """The folder's ignore files and ``.git``, as they are now; nothing where the folder cannot be passed."""
+        if isinstance(names, Mapping):
+            return {name: names[name] for name in RULE_NAMES if name in names}
+        wanted = RULE_NAMES if names is None else [name for name in RULE_NAMES if name in names]
+        if not wanted:
+            return {}
+        try:
+            return tree.stat_names(self.root, rel, wanted)
+        except tree.TreeError:
+            return {}
+
+    def _read(self, rel: bytes, name: bytes) -> RuleFile:
+        """An ignore file inside the root. Like git, one that is no regular file (a link too) does not count."""
+        path = rel + b"/" + name if rel else name
+        return self._load(self._absolute(path), lines_beneath(self.root, path, MAX_IGNORE_FILE))
+
+    def _load(self, path: bytes, content: Lines) -> RuleFile:
+        made = RuleFile.parse(
+            display_path(path),
+            content.data,
+            content.fault,
+            fold=self._fold,
+            most=max(0, min(MAX_PATTERNS, MAX_HELD - self._held)),
+        )
+        if made.patterns or made.fault is not None:
+            self._loaded[path] = made
+            self._held += len(made.patterns)
+        return made
+
+    def _rest_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
+        source = Source(path, users)
+        # The oldest state stays until it was asked for, so that no change goes untold when rules are read again.
+        if path not in self._outside:
+            self._outside[path] = (source, source.state(), rel)
+
+    def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
+        """The lowest-ranking files of a work tree, both speaking from its top: ``info/exclude``, the user's own."""
+        links = []
+        if exclude is not None:
+            self._rest_on(exclude, rel)
+            links.append(Link(self._load(exclude, lines_at(exclude, MAX_IGNORE_FILE)), base))
+        user = user_excludes(self._environ)
+        for path in user.sources:
+            self._rest_on(path, b"", users=True)
+        self._excludes = user.path
+        if user.path is not None:
+            self._rest_on(user.path, b"", users=True)
+            links.append(Link(self._load(user.path, users_lines(user.path, MAX_IGNORE_FILE)), base))
+        return tuple(links)
+
+    def _above_root(self) -> tuple[tuple[Link, ...], tuple[Link, ...], tuple[Link, ...]]:
+        """What counts in the root from above it: the links for ``.livedexignore``, ``.gitignore`` and the tail."""
+        above = tops_above(self._base)
+        git: list[Link] = []
+        for folder in above:  # the nearest first: it ranks highest
+            path = folder + b"/.gitignore"
+            self._rest_on(path, b"")
+            git.append(Link(self._load(path, lines_at(path, MAX_IGNORE_FILE)), folder))
+        folder = self._base
+        while folder:
+            folder = folder.rpartition(b"/")[0]
+            self._rest_on(folder + b"/.git", b"")
+        top = above[-1] if above else self._base
+        found = work_tree(top) if above else None
+        if found is not None:
+            for path in found.pointers:
+                self._rest_on(path, b"")
+        return (), tuple(git), self._tail(top, found.exclude if found is not None else None, b"")

@@ -1,0 +1,90 @@
+"""Where a git work tree begins, and which file outside of it holds its own ignore rules (``info/exclude``).
+
+Invariant: of a repository only ``.git`` (when it is a file), ``commondir`` and ``info/exclude`` are ever read, its
+configuration never; and a pointer written inside a root never makes us touch a network or a made-up filesystem: it is
+judged by its text, and no link is followed from there on.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.ignore.external_files import lines_at, stat_at
+
+_POINTER_LIMIT = 16_384  # bytes of a `.git` file or a `commondir`
+
+
+class WorkTree(NamedTuple):
+    """A folder that holds ``.git``. ``exclude`` is its ``info/exclude`` (which need not be there), None where the
+    repository cannot be followed; ``pointers`` are the files that decided so."""
+
+    exclude: bytes | None
+    pointers: tuple[bytes, ...]
+
+
+def work_tree(folder: bytes) -> WorkTree | None:
+    """The work tree whose top is the folder (an absolute path, "" for ``/``); None when its top is elsewhere."""
+    mark = folder + b"/.git"
+    found = stat_at(mark)
+    kind = found.kind if found is not None else None
+    git_dir: bytes | None = mark
+    if kind == "symlink":
+        git_dir = _pointed_to(folder, _link_target(mark))
+        target = stat_at(git_dir) if git_dir is not None else None
+        kind = target.kind if target is not None else None
+    if kind == "file":
+        data = lines_at(mark, _POINTER_LIMIT).data
+        if not data.startswith(b"gitdir: "):
+            return None
+        git_dir = _pointed_to(folder, data[len(b"gitdir: ") :])
+    elif kind != "folder":
+        return None
+    if git_dir is None:
+        return WorkTree(None, (mark,))
+    shared = git_dir + b"/commondir"
+    common = _pointed_to(git_dir, lines_at(shared, _POINTER_LIMIT).data or b".")
+    return WorkTree(common + b"/info/exclude" if common else None, (mark, shared))
+
+
+def _link_target(path: bytes) -> bytes:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return b""
+
+
+def _pointed_to(folder: bytes, target: bytes) -> bytes | None:
+    """The absolute path a pointer in the folder names, None where it must not be followed."""
+    target = target.rstrip(b"\r\n")
+    if not target or b"\0" in target or b"\n" in target:
+        return None
+    path = os.path.normpath(os.path.join(folder or b"/", target))
+    if path != folder and mount_kind(path) not in ("local", mount_kind(folder or b"/")):
+        return None
+    return path
+
+
+def tops_above(root: bytes) -> list[bytes]:
+    """The folders above the root, nearest first, up to the top of the work tree that the root lies in.
+
+    Empty when the root is a top itself or lies in no work tree. "" stands for ``/``. Like git, the search ends at a
+    filesystem's edge.
+    """
+    base = root.rstrip(b"/")
+    if not base or work_tree(base) is not None:
+        return []
+    above: list[bytes] = []
+    try:
+        device = os.stat(base).st_dev
+        while base:
+            base = base.rpartition(b"/")[0]
+            if os.stat(base or b"/").st_dev != device:
+                return []
+            above.append(base)
+            if work_tree(base) is not None:
+                return above
+    except OSError:
+        return []
+    return []

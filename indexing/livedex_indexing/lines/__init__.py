@@ -1,0 +1,1 @@
+"""Exact and regex search: the lines of the files that match a pattern."""

@@ -1,0 +1,246 @@
+"""The contents that may hold what a pattern needs, by the words of the index.
+
+Invariant: a content with a matching line is always among them. Where the index knows nothing (a piece that too many
+words hold, a content that came after the words were read) everything is.
+
+A stretch of text is cut where the tokenizer cuts: a word in its middle stands there whole, one at its edge may be a
+piece of a longer word. The index has no case and no diacritics: a letter is looked for in every form it may take there.
+
+Words that stand side by side in the pattern do so in the line, and the postings have stems in the order of the text:
+where the words alone leave many contents, a phrase leaves few. It may go over the border of two chunks where that parts
+a line: then the second begins with one of its words, or with the end of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from itertools import islice, product
+from math import prod
+from typing import Final, NamedTuple
+
+import re2
+
+from livedex_indexing.lines.required_literals import Need
+from livedex_indexing.lines.vocabulary import Words
+from livedex_indexing.rank.postings import contents_matching
+from livedex_indexing.store.database import id_list
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.unsegmented import spelled
+
+TOO_MANY: Final = 1_000  # words that hold a piece: it tells too little
+LOOKUPS: Final = 64  # stretches of text that are looked up for one pattern
+FEW: Final = 16  # contents: to read them is quicker than to ask on
+MANY: Final = 100  # contents, from which on phrases are asked for
+ALTERNATIVES: Final = 3  # a phrase costs 50 to 200 µs, as much as so many contents that are read
+LONGEST_PHRASE: Final = 16  # words
+MOST_PHRASES: Final = 1_000  # of one pattern
+_FORMS: Final = 8  # ways to write one piece
+
+_HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
+_BEGINNING = "SELECT rowid FROM postings WHERE postings MATCH ?"
+_CONTENTS_OF = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+
+# Everywhere that letters with a case are; `_cased` picks them.
+_CASED_RANGES: Final = (
+    (0xB5, 0x590), (0x10A0, 0x1100), (0x13A0, 0x1400), (0x1C80, 0x1CC0), (0x1D79, 0x2000), (0x2126, 0x2185),
+    (0x24B6, 0x24EA), (0x2C00, 0x2D30), (0xA640, 0xA7FF), (0xAB53, 0xABC0), (0xFB05, 0xFB07), (0xFF21, 0xFF5B),
+    (0x10400, 0x10600), (0x10C80, 0x10D90), (0x118A0, 0x118E0), (0x16E40, 0x16EE0), (0x1E900, 0x1E944),
+)  # fmt: skip
+
+
+class WordPiece(NamedTuple):
+    """A word of which ``forms`` says how it may be written, whole to the left (``begins``) and right (``ends``) or
+    perhaps going on there. ``follows``: nothing but signs and blanks parts it from the piece before."""
+
+    forms: tuple[str, ...]
+    begins: bool
+    ends: bool
+    follows: bool = False
+
+
+def candidates(reader: Reader, need: Need, words: Words) -> set[int] | None:
+    """The ids of the contents up to ``words.newest`` that may match; None when nothing is known. Raises
+    DeadlinePassed."""
+    return _Lookup(reader, words).find(need)
+
+
+class _Lookup:
+    """The lookups for one pattern."""
+
+    def __init__(self, reader: Reader, words: Words) -> None:
+        self._reader = reader
+        self._words = words
+        self._known: dict[str, frozenset[int] | None] = {}
+        self._phrases = MOST_PHRASES
+
+    def find(self, need: Need) -> set[int] | None:
+        if need.strings:
+            return _united(self._holding(string) for string in sorted(need.strings))
+        if need.any_of:
+            return _united(self.find(part) for part in need.parts)
+        found: set[int] | None = None
+        for part in sorted(need.parts, key=_telling, reverse=True):
+            if found is not None and len(found) <= FEW:
+                break
+            holding = self.find(part)
+            if holding is not None:
+                found = holding if found is None else found & holding
+        return found
+
+    def _holding(self, string: str) -> frozenset[int] | None:
+        if string not in self._known:
+            if len(self._known) >= LOOKUPS:
+                return None
+            self._known[string] = self._look_up(string)
+        return self._known[string]
+
+    def _look_up(self, string: str) -> frozenset[int] | None:
+        """The contents with a word for each piece of the string, side by side where the pieces are."""
+        pieces = [(piece, self._words_of(piece)) for piece in word_pieces(string, self._reader)]
+        tests = [words for _, words in pieces if words is not None]
+        if not tests:
+            return None
+        if not all(tests):
+            return frozenset()
+        match = " AND ".join(sorted({f"({' OR '.join(_quoted(words))})" for words in tests}))
+        found = frozenset(row[0] for row in self._reader.rows(_HOLDING, (match,)))
+        for phrase in phrases(pieces):
+            most = min(self._phrases, len(found) // ALTERNATIVES)
+            ways = prod(map(len, phrase))
+            if len(found) > MANY and ways <= most:
+                self._phrases -= ways
+                found &= self._side_by_side(phrase, most)
+        return found
+
+    def _side_by_side(self, phrase: Sequence[Sequence[str]], most: int) -> set[int]:
+        """The contents in which the words of a phrase may stand side by side. For borders of chunks at most so many
+        words are looked for."""
+        reader, torn = self._reader, self._words.torn
+        found = contents_matching(reader, f"body : ({' OR '.join(_quoted(map(' '.join, product(*phrase))))})")
+        if not torn:
+            return found
+        ends = {word[at:] for place, words in enumerate(phrase) for word in words for at in range(not place, len(word))}
+        if len(ends) <= most:
+            begin = " OR ".join(f"^{end}" for end in _quoted(sorted(ends)))
+            torn = torn.intersection(row for (row,) in reader.rows(_BEGINNING, (f"body : ({begin})",)))
+        return found.union(row for (row,) in reader.rows(_CONTENTS_OF, (id_list(torn),)))
+
+    def _words_of(self, piece: WordPiece) -> list[str] | None:
+        """The words of the index that a piece may be of; None when they are too many."""
+        found: set[str] = set()
+        for form in piece.forms:
+            holding = self._words.holding(form.encode(), begins=piece.begins, ends=piece.ends)
+            found.update(islice(holding, TOO_MANY + 1))
+            if len(found) > TOO_MANY:
+                return None
+        return sorted(found)
+
+
+def word_pieces(string: str, reader: Reader) -> list[WordPiece]:
+    """The words and pieces of words that any text holding the string has."""
+    pieces: list[WordPiece] = []
+    forms: list[frozenset[str]] = []
+    begins = False  # whether the piece under way is known to begin its word
+    follows = False
+    for char in string:
+        found = _written(char, reader)
+        if found:
+            forms.append(found)
+            continue
+        parts = found is None
+        made = _piece(forms, begins=begins, ends=parts, follows=follows)
+        pieces += made
+        follows = parts and (bool(made) or (follows and not forms))
+        forms, begins = [], parts
+    return pieces + _piece(forms, begins=begins, ends=False, follows=follows)
+
+
+def phrases(pieces: Sequence[tuple[WordPiece, list[str] | None]]) -> list[list[list[str]]]:
+    """Rows of words that stand side by side wherever the pieces do, each with all that may stand in its place: first
+    rows of words that are known whole, then each piece at an edge with the word beside it."""
+    rows: list[list[list[str]]] = [[]]
+    edges: list[list[list[str]]] = []
+    before: list[str] | None = None
+    for piece, words in pieces:
+        whole = piece.begins and piece.ends
+        side = _as_in_postings(piece, words)
+        if not (whole and side and piece.follows) or len(rows[-1]) == LONGEST_PHRASE:
+            rows.append([])
+        if whole and side:
+            rows[-1].append(side)
+        if before and side and piece.follows and not (whole and len(rows[-1]) > 1):
+            edges.append([before, side])
+        before = side
+    return [row for row in rows if len(row) > 1] + edges
+
+
+def _as_in_postings(piece: WordPiece, words: list[str] | None) -> list[str] | None:
+    """The words that a piece may be of as the postings have them, beside the next or the last one; None where they may
+    have something else: ASCII is never changed, but a script without blanks parts a word."""
+    if words is None or not "".join(piece.forms).isascii():
+        return None
+    if piece.begins and piece.ends:
+        return words
+    return sorted({spelled(word).split()[-1 if piece.ends else 0] for word in words})
+
+
+def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool, follows: bool) -> list[WordPiece]:
+    ways = 1
+    for place, form in enumerate(forms):
+        ways *= len(form)
+        if ways > _FORMS:  # the ways multiply: the piece is cut there, and its rest looked up by itself
+            left = _piece(forms[:place], begins=begins, ends=False, follows=follows)
+            return left + _piece(forms[place:], begins=False, ends=ends, follows=False)
+    whole = tuple(sorted("".join(letters) for letters in product(*forms)))
+    return [WordPiece(whole, begins, ends, follows)] if any(whole) else []
+
+
+def _written(char: str, reader: Reader) -> frozenset[str] | None:
+    """The forms that a letter may have in the index, case aside: None where it parts words, none at all where that or
+    something else cannot be told."""
+    if char.isascii():
+        return frozenset({char.lower()}) if char.isalnum() else None
+    forms = {_indexed(one, reader) for one in _cases(char)}
+    if forms == {None}:
+        return None
+    return frozenset(form for form in forms if form is not None) if None not in forms else frozenset()
+
+
+def _indexed(char: str, reader: Reader) -> str | None:
+    """What the tokenizer makes of a character inside a word (nothing of a diacritic); None where it parts words."""
+    tokens = reader.words(f"a{char}a".encode())
+    return tokens[0][2][1:-1] if len(tokens) == 1 else None
+
+
+@lru_cache(1024)
+def _cases(char: str) -> tuple[str, ...]:
+    """The character and all that differ from it in case alone, as re2 has it."""
+    options = re2.Options()
+    options.case_sensitive = False
+    found = re2.findall(re2.escape(char), _cased(), options)
+    return tuple({char, *found})
+
+
+@cache
+def _cased() -> str:
+    chars = (chr(code) for low, high in ((0x41, 0x7B), *_CASED_RANGES) for code in range(low, high))
+    return "".join(char for char in chars if char.lower() != char or char.upper() != char)
+
+
+def _telling(need: Need) -> int:
+    """How much a need is likely to tell: the length of its strings."""
+    return min(map(len, need.strings)) if need.strings else 0
+
+
+def _quoted(words: Iterable[str]) -> list[str]:
+    return [f'"{word}"' for word in words]
+
+
+def _united(sets: Iterable[frozenset[int] | set[int] | None]) -> set[int] | None:
+    found: set[int] = set()
+    for one in sets:
+        if one is None:
+            return None
+        found |= one
+    return found

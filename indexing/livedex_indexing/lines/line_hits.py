@@ -1,0 +1,119 @@
+"""Makes hits of lines that match a pattern.
+
+Invariant: a hit's bytes are the line's on disk, whatever the file's encoding, and its snippet is cut from that line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.hits.answer_json import rfc3339
+from livedex_indexing.hits.hit_builder import ChunkRow, ContentRow, Lines, Style, byte_length, file_fields
+from livedex_indexing.hits.live_files import FileCopy
+from livedex_indexing.lines.line_pattern import Line
+from livedex_indexing.model import KINDS
+from livedex_indexing.query.highlight import Span
+
+_MARKS: Final = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes: such text began with one
+_SHOWN_BEFORE: Final = 4  # of a long line: one part in so many of the snippet stands before the match
+
+
+class FileText:
+    """A file's bytes and, in ``text``, what they say in UTF-8, the byte order mark left out."""
+
+    def __init__(self, data: bytes, encoding: str) -> None:
+        self.data = data
+        self.encoding = encoding
+        utf8_mark = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+        self._mark = _MARKS.get(encoding, utf8_mark)
+        body = data[self._mark :] if self._mark else data
+        self.text = body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
+        self._known = (0, self._mark)  # a place in the text, and the same on disk
+
+    def on_disk(self, at: int) -> int:
+        """Where a place of the text lies in the file. Quick for places that are asked for in order."""
+        if self.encoding == "utf-8":
+            return at + self._mark
+        before, byte = self._known if self._known[0] <= at else (0, self._mark)
+        self._known = at, byte + byte_length(self.text[before:at].decode(), self.encoding)
+        return self._known[1]
+
+
+class Place(NamedTuple):
+    """A line that matches, in one file."""
+
+    copy: FileCopy
+    content: ContentRow
+    chunk: ChunkRow
+    file: FileText
+    line: Line
+
+
+def chunk_at(chunks: Sequence[ChunkRow], file: FileText, line: Line) -> ChunkRow | None:
+    """The chunk in which the line's first match begins, of those given, in order; None when it is in none."""
+    at = min(file.on_disk(line.spans[0][0]), len(file.data) - 1)
+    place = bisect_right(chunks, at, key=attrgetter("start_byte")) - 1
+    return chunks[place] if place >= 0 and at < chunks[place].end_byte else None
+
+
+def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> dict[str, Any]:
+    """The hit of a line. Its highlights may be empty spans, where the pattern matches nothing at that place."""
+    chunk, file, line, content = place.chunk, place.file, place.line, place.content
+    text, spans = _decoded(file.text, line)
+    left, right = _window(len(text), spans[0], style.max_snippet_chars)
+    start, end = file.on_disk(line.start), file.on_disk(line.end)
+    hit: dict[str, Any] = {
+        **file_fields(place.copy, roots),
+        "kind": KINDS[chunk.kind],
+        "language": chunk.language,
+        "heading": chunk.heading,
+        "symbol": chunk.symbol,
+        "start_line": line.number,
+        "end_line": line.number,
+        "start_column": byte_length(text[: spans[0][0]], file.encoding) + 1,
+        "start_byte": start,
+        "end_byte": end,
+        "score": 1.0,
+        "snippet": text[left:right],
+        "snippet_line": line.number,
+        "snippet_byte": start + byte_length(text[:left], file.encoding),
+        "highlights": [[max(a, left) - left, min(b, right) - left] for a, b in spans if a <= right and b >= left],
+        "content_hash": content.hash.hex(),
+        "modified_at": rfc3339(place.copy.state.mtime_ns),
+        "metadata": {**content.metadata(), **json.loads(chunk.metadata or "{}")},
+    }
+    if style.context_lines:
+        lines = Lines(file.data, file.encoding)
+        hit["context_before"] = lines.before(start, style.context_lines)
+        hit["context_after"] = lines.after(end, style.context_lines)
+    if style.explain:
+        hit["explain"] = {"total": 1.0, "parts": [{"name": "match", "value": 1.0}]}
+    return hit
+
+
+def _decoded(text: bytes, line: Line) -> tuple[str, list[Span]]:
+    """A line and its matches in characters."""
+    whole = text[line.start : line.end]
+    if whole.isascii():
+        return whole.decode(), [(a - line.start, b - line.start) for a, b in line.spans]
+    spans: list[Span] = []
+    chars, at = 0, line.start
+    for start, end in line.spans:
+        first = chars + len(text[at:start].decode())
+        chars, at = first + len(text[start:end].decode()), end
+        spans.append((first, chars))
+    return whole.decode(), spans
+
+
+def _window(length: int, first: Span, chars: int) -> Span:
+    """The part of a line that is shown: all of it, or ``chars`` around its first match."""
+    if length <= chars:
+        return 0, length
+    before = max(0, min(chars // _SHOWN_BEFORE, chars - (first[1] - first[0])))
+    left = max(0, min(first[0] - before, length - chars))
+    return left, left + chars

@@ -1,0 +1,205 @@
+"""Finds the lines that match a pattern: in order of path and line, every copy of a file, each read as it is now.
+
+Invariant: a line is found exactly when its file, as the index has it, holds it. The index only says which files need
+not be read; a file that has changed since is left out, said, and queued.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow, Style
+from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
+from livedex_indexing.lines.candidates import candidates
+from livedex_indexing.lines.line_hits import FileText, Place, chunk_at, hit_of
+from livedex_indexing.lines.line_pattern import Pattern
+from livedex_indexing.lines.vocabulary import Vocabulary
+from livedex_indexing.model import KINDS
+from livedex_indexing.path_text import display_path
+from livedex_indexing.query.filters import Admission, holding_admitted
+from livedex_indexing.rank.facets import Facets, ordered
+from livedex_indexing.store.database import id_list
+from livedex_indexing.store.read_pool import DeadlinePassed, Reader
+from livedex_ipc.errors import Cancelled
+
+MODES: Final = ("exact", "regex")
+
+_FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch is larger than the one before …
+_LARGEST_BATCH: Final = 512
+_LONGEST_CHAR: Final = 4  # bytes
+
+_FILES = "SELECT d.id, d.root_id, d.folder, d.name FROM files d WHERE {}"
+_AMONG = f"{_FILES} AND d.content_id IN (SELECT value FROM json_each(?))"
+_LATER = "SELECT id FROM contents WHERE id > ?"
+_COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
+_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
+_CHUNKS = f"""SELECT {CHUNK} FROM contents t
+              JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+              WHERE t.id = ? AND {{}} ORDER BY c.id"""
+
+
+class Page(NamedTuple):
+    """``hits`` of the places ``offset`` and following; ``more`` follow, or may. ``late``: the deadline came first.
+    ``omitted``: places of the page that found no room. ``left_out``: files that had changed. ``facets`` are None where
+    they were not asked for, or not counted in time."""
+
+    hits: list[dict[str, Any]]
+    more: bool
+    late: bool
+    omitted: int
+    left_out: int
+    facets: Facets | None
+
+
+class _Found(NamedTuple):
+    """``matches``: lines of the file that match, where one stands for all of them."""
+
+    place: Place
+    matches: int | None = None
+
+
+class LineSearch:
+    """One search for a pattern on one reader, inside its snapshot."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        pattern: Pattern,
+        admission: Admission,
+        live: LiveFiles,
+        roots: Mapping[int, bytes],
+        style: Style,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._reader = reader
+        self._pattern = pattern
+        self._admission = admission
+        self._live = live
+        self._roots = roots
+        self._style = style
+        self._cancelled = cancelled
+        self._late = False
+        self._left_out = 0
+        self._counted: set[tuple[str, str, int]] | None = None  # (facet, value, file id) of the files with a match
+
+    def page(
+        self,
+        vocabulary: Vocabulary,
+        offset: int,
+        limit: int,
+        holds: Callable[[dict[str, Any]], bool],
+        facets: Sequence[str] = (),
+    ) -> Page:
+        """``holds`` says of each hit, in order, whether the answer has room for it. Raises Cancelled."""
+        hits: list[dict[str, Any]] = []
+        omitted, more = 0, False
+        self._counted = set() if facets else None
+        try:
+            for number, found in enumerate(self._found(self._among(vocabulary))):
+                if number >= offset + limit:
+                    more = True
+                    if self._counted is None:
+                        break
+                if not offset <= number < offset + limit:
+                    continue
+                hit = None if omitted else self._made(found)
+                if hit is None or not holds(hit):
+                    omitted += 1
+                else:
+                    hits.append(hit)
+        except DeadlinePassed:
+            self._late = True
+        # A full page lacks nothing, whether or not there was time to see if more follows.
+        late = self._late and (bool(facets) or len(hits) + omitted < limit)
+        counts = None if self._late or self._counted is None else _facets(facets, self._counted)
+        return Page(hits, more or self._late or omitted > 0, late, omitted, self._left_out, counts)
+
+    def _among(self, vocabulary: Vocabulary) -> Collection[int] | None:
+        """The contents that have to be read; None: all."""
+        if not self._pattern.needs:
+            return None
+        words = vocabulary.words(self._reader)
+        found = candidates(self._reader, self._pattern.needs, words)
+        if found is None:
+            return None
+        later = (row[0] for row in self._reader.rows(_LATER, (words.newest,)))
+        return found.union(later, words.cut)
+
+    def _found(self, among: Collection[int] | None) -> Iterator[_Found]:
+        reach = self._style.max_snippet_chars * _LONGEST_CHAR
+        for copy, content in self._files(among):
+            data = self._live.read_one(copy, content.hash)
+            if data is None:
+                self._left_out += 1
+                continue
+            found = self._lines(copy, content, FileText(data, content.encoding), reach)
+            if not self._style.matches:
+                yield from found
+            elif (first := next(found, None)) is not None:
+                yield first._replace(matches=1 + sum(1 for _ in found))
+
+    def _lines(self, copy: FileCopy, content: ContentRow, file: FileText, reach: int) -> Iterator[_Found]:
+        """The lines of one file that match and lie in an admitted chunk."""
+        chunks: list[ChunkRow] | None = None
+        for line in self._pattern.lines(file.text, reach, self._ended):
+            if chunks is None:
+                sql, values = self._admission.chunks
+                chunks = [ChunkRow(*row) for row in self._reader.rows(_CHUNKS.format(sql), (content.id, *values))]
+            chunk = chunk_at(chunks, file, line)
+            if chunk is not None:
+                self._count(copy, chunk)
+                yield _Found(Place(copy, content, chunk, file, line))
+        if self._late:
+            raise DeadlinePassed("the search ran past its deadline")
+
+    def _count(self, copy: FileCopy, chunk: ChunkRow) -> None:
+        if self._counted is not None:
+            values = {"roots": display_path(self._roots[copy.root_id]), "kinds": KINDS[chunk.kind]}
+            if chunk.language is not None:
+                values["languages"] = chunk.language
+            self._counted.update((name, value, copy.file_id) for name, value in values.items())
+
+    def _made(self, found: _Found) -> dict[str, Any]:
+        hit = hit_of(found.place, self._roots, self._style)
+        return hit if found.matches is None else {**hit, "matches": found.matches}
+
+    def _ended(self) -> bool:
+        if self._cancelled():
+            raise Cancelled("the search was cancelled")
+        self._late = self._late or self._reader.late()
+        return self._late
+
+    def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:
+        """The admitted files with these contents, by their whole paths."""
+        sql, values = holding_admitted(self._admission)
+        if among is None:
+            rows = self._reader.rows(_FILES.format(sql), values)
+        else:
+            rows = self._reader.rows(_AMONG.format(sql), (*values, id_list(among)))
+        tops = {root_id: path.rstrip(b"/") + b"/" for root_id, path in self._roots.items()}
+        ordered = sorted(
+            (tops[root_id] + (folder + b"/" + name if folder else name), file_id)
+            for file_id, root_id, folder, name in rows
+        )
+        at, size = 0, _FIRST_BATCH
+        while at < len(ordered):
+            yield from self._batch([file_id for _, file_id in ordered[at : at + size]])
+            at, size = at + size, min(2 * size, _LARGEST_BATCH)
+
+    def _batch(self, ids: list[int]) -> Iterator[tuple[FileCopy, ContentRow]]:
+        copies = {row[1]: (row[0], file_copy(row[1:])) for row in self._reader.rows(_COPIES, (json.dumps(ids),))}
+        wanted = id_list({content_id for content_id, _ in copies.values()})
+        contents = {row[0]: ContentRow(*row) for row in self._reader.rows(_CONTENTS, (wanted,))}
+        for file_id in ids:
+            if self._ended():
+                raise DeadlinePassed("the search ran past its deadline")
+            content_id, copy = copies[file_id]
+            yield copy, contents[content_id]
+
+
+def _facets(names: Sequence[str], counted: Collection[tuple[str, str, int]]) -> Facets:
+    """How many files have a match, by language, kind or root."""
+    return {name: ordered(Counter(value for facet, value, _ in counted if facet == name)) for name in names}

@@ -1,0 +1,184 @@
+"""What every text that an expression matches must hold: pieces of words, found without understanding the expression.
+
+Invariant: a text that matches holds what is required here, however many blanks and signs stand in the place of some.
+What is not understood requires nothing.
+
+Strings are put together along the expression as far as it allows few of them (``(foo|bar)_x+`` gives ``foo_x`` and
+``bar_x``), after Cox's "Regular Expression Matching with a Trigram Index", with whole strings in the place of trigrams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from livedex_indexing.lines.expression import Expression, Piece
+
+STRINGS: Final = 16  # alternatives that one stretch may have
+LONGEST: Final = 256  # characters of one string: more tell no more
+DEPTH: Final = 16  # of needs inside needs
+
+
+class Need(NamedTuple):
+    """A text holds any of ``strings``; or else all of ``parts``, with ``any_of`` one of them. Neither: nothing is
+    required. Case is aside: ASCII letters are small, the others as they were written."""
+
+    strings: frozenset[str] = frozenset()
+    parts: tuple[Need, ...] = ()
+    any_of: bool = False
+    depth: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.strings or self.parts)
+
+
+NOTHING: Final = Need()
+
+
+class _Info(NamedTuple):
+    """What a piece may match: exactly ``strings``; or, where that is None, something that needs ``need``."""
+
+    strings: frozenset[str] | None
+    need: Need = NOTHING
+
+
+_EMPTY: Final = _Info(frozenset({""}))
+_ANYTHING: Final = _Info(None)
+
+
+def required(expression: Expression) -> Need:
+    """What a line that matches must hold, whatever case is to be ignored. A line's end is "\\n": it parts words."""
+    groups = [_Group()]
+    for piece in expression.pieces:
+        if piece.kind == "open":
+            groups.append(_Group())
+        elif piece.kind == "close":
+            done = groups.pop().info()
+            groups[-1].items.append(_Item(done))
+        elif piece.kind == "either":
+            groups[-1].begin_alternative()
+        elif piece.kind == "repeat":
+            groups[-1].repeat(piece)
+        elif piece.kind != "flags":
+            groups[-1].items.append(_Item(_of_piece(piece)))
+    return _need(groups.pop().info())
+
+
+class _Item(NamedTuple):
+    """A piece or a group. ``least`` copies of ``info`` stand next to each other; ``open``: and perhaps more of them."""
+
+    info: _Info
+    least: int = 1
+    open: bool = False
+
+
+class _Group:
+    """One group, or the whole: alternatives, each a row of items."""
+
+    def __init__(self) -> None:
+        self.items: list[_Item] = []
+        self._alternatives: list[_Info] = []
+
+    def begin_alternative(self) -> None:
+        self._alternatives.append(_row(self.items))
+        self.items = []
+
+    def repeat(self, piece: Piece) -> None:
+        """The last item, as often as the piece says. Many blanks and signs part words as one does."""
+        info, _, _ = self.items.pop()
+        parting = info.strings is not None and not any(_tells(char) for string in info.strings for char in string)
+        if info.strings is not None and piece.least == 0 and (piece.most == 1 or (parting and piece.most != 0)):
+            self.items.append(_Item(_limited(info.strings | {""})))
+        elif parting:
+            self.items.append(_Item(info, min(piece.least, 1)))
+        else:
+            self.items.append(_Item(info, piece.least, piece.most is None or piece.most > piece.least))
+
+    def info(self) -> _Info:
+        self.begin_alternative()
+        found = self._alternatives
+        if all(info.strings is not None for info in found):
+            strings = frozenset().union(*(info.strings or () for info in found))
+            if len(strings) <= STRINGS:
+                return _Info(strings)
+        needs = [_need(info) for info in found]
+        return _Info(None, _any(needs))
+
+
+def _of_piece(piece: Piece) -> _Info:
+    if piece.kind == "other":
+        return _ANYTHING
+    return _Info(frozenset(char.lower() if char.isascii() else char for char in piece.chars) or frozenset({""}))
+
+
+def _row(items: Sequence[_Item]) -> _Info:
+    """Items one after the other."""
+    needs: list[Need] = []
+    run, broken = frozenset({""}), False
+    for info, least, more in items:
+        if info.strings is None:
+            needs += [_of_strings(run), info.need if least else NOTHING]
+            run, broken = frozenset({""}), True
+            continue
+        copies = 0
+        while copies < least:
+            longer = _product(run, info.strings)
+            if longer is None:  # too many or too long: what stands so far is needed, and a new run begins
+                needs.append(_of_strings(run))
+                run, broken = info.strings, True
+                if copies:  # copies alike tell no more
+                    break
+            else:
+                run = longer
+            copies += 1
+        if more:
+            needs.append(_of_strings(run))
+            run = info.strings if least else frozenset({""})
+            broken = True
+    if not broken:
+        return _Info(run)
+    return _Info(None, _all([*needs, _of_strings(run)]))
+
+
+def _product(left: Iterable[str], right: Iterable[str]) -> frozenset[str] | None:
+    made = frozenset(a + b for a in left for b in right)
+    return None if len(made) > STRINGS or max(map(len, made), default=0) > LONGEST else made
+
+
+def _limited(strings: frozenset[str]) -> _Info:
+    return _Info(strings) if len(strings) <= STRINGS else _ANYTHING
+
+
+def _need(info: _Info) -> Need:
+    return info.need if info.strings is None else _of_strings(info.strings)
+
+
+def _of_strings(strings: frozenset[str]) -> Need:
+    """One that could stand anywhere makes the others worth nothing."""
+    return Need(strings) if strings and all(any(map(_tells, string)) for string in strings) else NOTHING
+
+
+def _tells(char: str) -> bool:
+    """Whether a character may be part of a word: only words are looked up."""
+    return char.isalnum() or not char.isascii()
+
+
+def _all(needs: Iterable[Need]) -> Need:
+    parts = tuple(dict.fromkeys(part for need in needs for part in (need.parts if _is_all(need) else (need,)) if part))
+    return parts[0] if len(parts) == 1 else _deeper(parts, any_of=False)
+
+
+def _any(needs: Sequence[Need]) -> Need:
+    parts = tuple(dict.fromkeys(needs))
+    if not all(parts):
+        return NOTHING
+    return parts[0] if len(parts) == 1 else _deeper(parts, any_of=True)
+
+
+def _is_all(need: Need) -> bool:
+    return bool(need.parts) and not need.any_of
+
+
+def _deeper(parts: tuple[Need, ...], *, any_of: bool) -> Need:
+    depth = 1 + max((part.depth for part in parts), default=0)
+    return Need(parts=parts, any_of=any_of, depth=depth) if depth <= DEPTH else NOTHING

@@ -1,0 +1,108 @@
+"""The words of the index in memory, to find those that hold a piece of a word: FTS5 knows only how words begin.
+
+Invariant: the words are those of every content up to ``newest``. Ids are never given again and contents never changed
+(one that is written anew, because it may have been damaged, is counted): so of a content that came later nothing is
+known, and of an earlier one all.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from livedex_indexing.store.read_pool import DeadlinePassed, Reader
+
+_STEP: Final = 20_000  # words read at once
+_POLL_S: Final = 0.02
+_LATER: Final = 256  # contents of which nothing is known, from which on the words are read again …
+_LATER_SHARE: Final = 8  # … unless they are fewer than one in so many
+_CUT: Final = 32_000  # bytes: FTS5 cuts a longer word at 32,768
+_BEGINNING: Final = 200  # letters by which a cut word is found
+
+_NEWEST = "SELECT (SELECT coalesce(max(id), 0) FROM contents), (SELECT value FROM state WHERE name = 'rewritten')"
+_LATER_THAN = """SELECT (SELECT count(*) FROM contents WHERE id > ?),
+                 (SELECT value FROM state WHERE name = 'rewritten')"""
+_COUNT = "SELECT count(*) FROM contents"
+# A chunk begins in the line in which the one before it ends.
+_TORN = """SELECT b.id FROM chunks b JOIN chunks a ON a.id = b.id - 1 AND a.content_id = b.content_id
+           WHERE b.start_line = a.end_line"""
+_WORDS = "SELECT CAST(term AS BLOB) FROM temp.written WHERE term > CAST(? AS TEXT) ORDER BY term LIMIT ?"
+_HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
+
+
+class Words(NamedTuple):
+    """``text`` has a line feed before and behind each word. ``cut``: contents with a word that FTS5 cut, of which
+    nothing is known either. ``torn``: chunks that begin inside a line."""
+
+    text: bytes
+    newest: int
+    cut: frozenset[int]
+    rewritten: int
+    torn: frozenset[int] = frozenset()
+
+    def holding(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
+        """The words that hold a piece, begin with it, end with it, or are it."""
+        text, wanted = self.text, b"\n" * begins + piece + b"\n" * ends
+        at = text.find(wanted)
+        while at >= 0:
+            start = at + 1 if begins else text.rfind(b"\n", 0, at) + 1
+            end = text.index(b"\n", at + len(wanted) - ends)
+            yield text[start:end].decode()
+            at = text.find(wanted, end)
+
+
+class Vocabulary:
+    """Reads the words when they are first needed, and again once much has come. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._words: Words | None = None
+        # Newest and rewritten, of a reading under way: one that a deadline ended goes on with the next search.
+        self._began: tuple[int, int] | None = None
+        self._read: list[bytes] = []
+        self._last = b""
+        self._cut: list[bytes] = []
+
+    def words(self, reader: Reader) -> Words:
+        """Raises DeadlinePassed and Cancelled; what was read until then is kept."""
+        while not self._lock.acquire(timeout=_POLL_S):
+            reader.one(_NEWEST)  # raises Cancelled for a search that nobody waits for any more
+            if reader.late():
+                raise DeadlinePassed("the words of the index were being read until the deadline")
+        try:
+            if self._words is None or _outgrown(reader, self._words):
+                self._words = self._load(reader)
+            return self._words
+        finally:
+            self._lock.release()
+
+    def release_memory(self) -> None:
+        with self._lock:
+            self._words = None
+
+    def _load(self, reader: Reader) -> Words:
+        newest, rewritten = reader.rows(_NEWEST)[0]
+        if self._began is None or self._began[1] != rewritten:
+            self._began, self._read, self._last, self._cut = (newest, rewritten), [], b"", []
+            self._words = None  # never two at once in memory
+        while found := [word for (word,) in reader.rows(_WORDS, (self._last, _STEP))]:
+            self._cut += [word for word in found if len(word) >= _CUT]
+            self._read.append(b"".join([word + b"\n" for word in found if len(word) < _CUT]))
+            self._last = found[-1]
+        cut = {row[0] for word in self._cut for row in reader.rows(_HOLDING, (_beginning(word),))}
+        torn = frozenset(row for (row,) in reader.rows(_TORN))
+        words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten, torn)
+        self._began, self._read, self._last, self._cut = None, [], b"", []
+        return words
+
+
+def _outgrown(reader: Reader, words: Words) -> bool:
+    later, rewritten = reader.rows(_LATER_THAN, (words.newest,))[0]
+    if rewritten != words.rewritten:
+        return True
+    return bool(later > _LATER and later > int(reader.one(_COUNT)) // _LATER_SHARE)
+
+
+def _beginning(word: bytes) -> str:
+    return f'"{word.decode("utf-8", "ignore")[:_BEGINNING]}" *'

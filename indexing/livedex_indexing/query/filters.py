@@ -1,0 +1,320 @@
+"""Which files and chunks a query may answer with, as conditions inside its statements.
+
+Invariant: a row that a filter shuts out is never ranked and never counts against a limit, so that a small folder in a
+large index gives its full answer.
+
+`postings.rowid` and `paths.rowid` stand behind a unary plus everywhere: without it SQLite asks the full-text index
+once for each id of the set, hundreds of times slower. Sub-selects are scalar for the same reason: SQLite turns an
+EXISTS into a join and may then begin at its other end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
+from livedex_indexing.model import KINDS, Query, Term
+from livedex_indexing.query.scope import places, root_at, within
+from livedex_indexing.store.properties import meta_condition, tag_condition
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.path_words import below
+from livedex_ipc.errors import InvalidParams
+
+SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
+MANY_ROWS: Final = 5_000  # hold the words: to ask each of them for its language takes longer than to look at all chunks
+FEW_FILES: Final = 1_000
+MOST_BOUNDS: Final = 20  # of globs: as many more would cost what they save
+
+# A row ``d`` that is found by its content: where a root is asked for too, SQLite would rather look through all of that.
+OF_CONTENT: Final = "files d INDEXED BY files_by_content"
+
+_TABLES = """
+CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS admitted (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS listed (id INTEGER PRIMARY KEY);
+"""
+_INDEXED: Final = "d.content_id IS NOT NULL"
+_EMPTY = "DELETE FROM temp.chosen; DELETE FROM temp.admitted; DELETE FROM temp.listed"
+_ADMIT = "INSERT INTO temp.admitted SELECT DISTINCT content_id FROM files WHERE id IN (SELECT id FROM temp.chosen)"
+_ADMITTED_CHUNKS = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.admitted)"
+_LIST = """INSERT INTO temp.listed SELECT c.id FROM temp.admitted a JOIN contents t ON t.id = a.id
+           JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
+_LIST_OF_ALL = f"INSERT INTO temp.listed SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
+_LISTED = "SELECT count(*) FROM temp.listed"
+_HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
+_FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
+_HOLDS_CHUNK = """(SELECT count(*) FROM contents t
+    JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+    WHERE t.id = d.content_id AND {}) > 0"""
+
+
+class Condition(NamedTuple):
+    """A piece of SQL that is true for what is admitted, with its values."""
+
+    sql: str = "1"
+    values: tuple[Any, ...] = ()
+
+    def and_(self, other: Condition) -> Condition:
+        if other.sql == "1":
+            return self
+        return other if self.sql == "1" else Condition(f"{self.sql} AND {other.sql}", self.values + other.values)
+
+
+ALIVE: Final = Condition("+postings.rowid NOT IN (SELECT id FROM dead)")
+
+
+class Filters(NamedTuple):
+    """What a query admits. ``files`` speaks of a row ``d`` of files, ``chunks`` of a row ``c`` of chunks;
+    ``admits`` is what only Python can say of (root id, relative path), None where there is no such filter.
+    ``selective``: the files are worth listing first. ``key`` tells one ``admits`` from another."""
+
+    files: Condition
+    chunks: Condition
+    admits: Callable[[bytes], bool] | None
+    selective: bool
+    key: object = None
+
+
+class Admission(NamedTuple):
+    """The same, ready for the statements of one search. ``rows`` speaks of `postings`, ``paths`` of `paths`.
+    ``small``: so few chunks are admitted that ranking all of them is cheap."""
+
+    files: Condition
+    chunks: Condition
+    rows: Condition
+    paths: Condition
+    small: bool
+
+
+def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths: str | None) -> Filters:
+    """Reads the filters of a query. Only ``roots`` are served, and of them those that are there; ``barred_paths``
+    matches `paths` rows that an excluded word shuts out. Raises OutsideRoots for a path or root that no root holds."""
+    known = reader.rows("SELECT id, missing_since FROM roots")
+    served = [root_id for root_id, missing_since in known if missing_since is None and root_id in roots]
+    files, selective = Condition(_INDEXED), False
+    if len(served) < len(known):
+        files = files.and_(_one_of("d.root_id", served))
+    if query.roots:
+        inside = _one_of("d.root_id", [root_at(root, roots) for root in query.roots])
+        files, selective = files.and_(inside), reader.one(_FILES_OF.format(inside.sql)) <= FEW_FILES
+    if query.path is not None:
+        files, selective = files.and_(_within(places(query.path, roots))), True
+    files = files.and_(_times(query.modified_after, query.modified_before))
+    admits, bounds = _path_filter(query)
+    files = files.and_(bounds)
+    for terms, excluded in _by_name(query.terms, "ext"):
+        files = files.and_(_extensions(terms, excluded))
+        selective = True
+    for terms, excluded in _by_name(query.terms, "meta"):
+        files = files.and_(Condition(*meta_condition(terms, excluded=excluded)))
+        selective |= not excluded
+    for terms, excluded in _by_name(query.terms, "tag"):
+        files = files.and_(Condition(*tag_condition(terms, excluded=excluded)))
+        selective |= not excluded
+    if barred_paths is not None:
+        files = files.and_(Condition("d.id NOT IN (SELECT rowid FROM paths WHERE paths MATCH ?)", (barred_paths,)))
+    selective |= query.modified_after is not None or query.modified_before is not None
+    key = (query.globs, tuple(term for term in query.terms if term.name == "path"))
+    return Filters(files, _chunk_condition(reader, query), admits, selective, key)
+
+
+def admit(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> Admission:
+    """Prepares a search for words that so many ``rows`` hold: lists what is admitted where that pays. Uses temporary
+    tables of the reader's connection."""
+    listed = filters.admits is not None or filters.selective
+    by_chunk = filters.chunks.sql != "1" and rows > MANY_ROWS
+    small = False
+    if listed or by_chunk:
+        key = (generation, filters.files, filters.chunks, filters.key, by_chunk)
+        if reader.scratch.get("admitted") != key:
+            reader.scratch["admitted"] = None
+            reader.scratch["small"] = _list(reader, filters, listed, by_chunk)
+            reader.scratch["admitted"] = key
+        small = bool(reader.scratch["small"])
+    files = Condition("+d.id IN (SELECT id FROM temp.chosen)") if listed else filters.files
+    of_rows = _small_rows(reader) if small else _rows(reader, filters, listed)
+    return Admission(files, filters.chunks, of_rows, _paths(filters, files), small)
+
+
+def holding_admitted(admission: Admission) -> Condition:
+    """The files that are admitted and hold a chunk that is."""
+    sql, values = admission.chunks
+    return admission.files if sql == "1" else admission.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
+
+
+def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
+    """Fills the temporary tables; True when the chunks are so few that they are listed one by one."""
+    reader.db.execute(_TABLES)
+    reader.db.execute(_EMPTY)
+    if listed:
+        _list_files(reader, filters)
+        if reader.one(_ADMITTED_CHUNKS) <= SMALL:
+            reader.rows(f"{_LIST} WHERE {filters.chunks.sql}", filters.chunks.values)
+            return True
+    if not by_chunk:
+        return False
+    inside = _chunks(filters, listed).and_(Condition("c.id NOT IN (SELECT id FROM dead)"))
+    reader.rows(_LIST_OF_ALL.format(inside.sql), inside.values)
+    return bool(reader.one(_LISTED) <= SMALL)
+
+
+def _list_files(reader: Reader, filters: Filters) -> None:
+    where, values = filters.files
+    if filters.admits is None:
+        reader.rows(f"INSERT INTO temp.chosen SELECT d.id FROM files d WHERE {where}", values)
+    else:
+        admits = filters.admits
+        found = reader.rows(f"SELECT d.id, d.folder, d.name FROM files d WHERE {where}", values)
+        chosen = [(i,) for i, folder, name in found if admits(folder + b"/" + name if folder else name)]
+        reader.fill("INSERT INTO temp.chosen VALUES (?)", chosen)
+    reader.rows(_ADMIT)
+
+
+def _chunks(filters: Filters, listed: bool) -> Condition:
+    """The chunks that are admitted, but those of contents that no file uses."""
+    files = filters.files
+    if listed:
+        return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
+    if files.sql == _INDEXED:
+        return filters.chunks
+    of_files = f"(SELECT count(*) FROM {OF_CONTENT} WHERE d.content_id = c.content_id AND {files.sql}) > 0"
+    return filters.chunks.and_(Condition(of_files, files.values))
+
+
+def _small_rows(reader: Reader) -> Condition:
+    low, high = reader.rows("SELECT min(id), max(id) FROM temp.listed")[0]
+    return Condition(
+        "+postings.rowid IN (SELECT id FROM temp.listed) AND postings.rowid BETWEEN ? AND ?", (low or 0, high or 0)
+    )
+
+
+def _rows(reader: Reader, filters: Filters, listed: bool) -> Condition:
+    alive = ALIVE if reader.one(_HAS_DEAD) else Condition()
+    chunk = _chunks(filters, listed)
+    if chunk.sql == "1":
+        return alive
+    inside = Condition(f"(SELECT {chunk.sql} FROM chunks c WHERE c.id = +postings.rowid)", chunk.values)
+    return alive.and_(inside)
+
+
+def _paths(filters: Filters, files: Condition) -> Condition:
+    sql, values = f"(SELECT {files.sql} FROM files d WHERE d.id = +paths.rowid)", files.values
+    if filters.chunks.sql == "1":
+        return Condition(sql, values)
+    some = f"(SELECT {_HOLDS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
+    return Condition(f"{sql} AND {some}", values + filters.chunks.values)
+
+
+def _chunk_condition(reader: Reader, query: Query) -> Condition:
+    condition = Condition()
+    if query.kinds:
+        condition = condition.and_(_kinds(query.kinds, excluded=False))
+    if query.languages:
+        condition = condition.and_(_languages(reader, query.languages, excluded=False))
+    for values, excluded in _by_name(query.terms, "kind"):
+        condition = condition.and_(_kinds(values, excluded=excluded))
+    for values, excluded in _by_name(query.terms, "lang"):
+        condition = condition.and_(_languages(reader, values, excluded=excluded))
+    return condition
+
+
+def _kinds(names: Sequence[str], *, excluded: bool) -> Condition:
+    places_of = [KINDS.index(kind) for kind in KINDS if kind in {name.lower() for name in names}]
+    return _one_of("c.kind", places_of, excluded=excluded)
+
+
+def _languages(reader: Reader, names: Sequence[str], *, excluded: bool) -> Condition:
+    wanted = {name.lower() for name in names}
+    ids = [i for i, name in reader.rows("SELECT id, name FROM languages") if name.lower() in wanted]
+    return _one_of("coalesce(c.language, 0)", ids, excluded=excluded)
+
+
+def _extensions(names: Sequence[str], excluded: bool) -> Condition:
+    suffixes = [b"." + name.removeprefix(".").lower().encode("utf-8", "replace") for name in names]
+    # Folding is ASCII's: the name is bytes, and cutting them may tear a letter of another script.
+    tests = " OR ".join("lower(CAST(substr(d.name, ?) AS TEXT)) = CAST(? AS TEXT)" for _ in suffixes)
+    values = tuple(value for suffix in suffixes for value in (-len(suffix), suffix))
+    return Condition(f"{'NOT ' if excluded else ''}({tests})", values)
+
+
+def _times(after: float | None, before: float | None) -> Condition:
+    condition = Condition()
+    if after is not None:
+        condition = condition.and_(Condition("d.mtime_ns >= ?", (_nanoseconds(after),)))
+    if before is not None:
+        condition = condition.and_(Condition("d.mtime_ns < ?", (_nanoseconds(before),)))
+    return condition
+
+
+def _nanoseconds(seconds: float) -> int:
+    """Times come with microseconds at most; what a float adds behind them is noise."""
+    return max(-(1 << 63), min((1 << 63) - 1, round(seconds * 1_000_000) * 1_000))
+
+
+def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Condition]:
+    """What Python says of a path, None where nothing is asked of paths, and what SQL can say of them beforehand."""
+    tests: list[Callable[[bytes], bool]] = []
+    bounds = Condition()
+    if query.globs:
+        globs = glob_filter(query.globs, "globs")
+        tests.append(globs.admits)
+        bounds = _within_bounds(globs.bounds)
+    for values, excluded in _by_name(query.terms, "path"):
+        tests.append(_any_path([PathTerm(value) for value in values], excluded))
+    if len(tests) < 2:
+        return tests[0] if tests else None, bounds
+    return lambda path: all(test(path) for test in tests), bounds
+
+
+def _within_bounds(bounds: Sequence[Bound]) -> Condition:
+    """Most globs name a folder or an ending: a look at those saves making every path and matching it."""
+    if len(bounds) > MOST_BOUNDS or any(not bound.folder and not bound.end for bound in bounds):
+        return Condition()
+    parts: list[str] = []
+    values: list[object] = []
+    for folder, end in bounds:
+        tests = []
+        if folder:
+            tests.append("(d.folder = ? OR d.folder >= ? AND d.folder < ?)")
+            values += [folder, *below(folder)]
+        _, slash, name = end.rpartition(b"/")
+        if slash:
+            tests.append("d.name = ?")
+            values.append(name)
+        elif end:
+            tests.append("substr(d.name, ?) = ?")
+            values += [-len(end), end]
+        parts.append(" AND ".join(tests))
+    return Condition(f"({' OR '.join(parts)})", tuple(values)) if parts else Condition()
+
+
+def glob_filter(globs: Sequence[str], field: str) -> GlobFilter:
+    """The filter of the globs in a param. Raises InvalidParams where ripgrep would refuse one."""
+    try:
+        return GlobFilter(globs)
+    except BadGlob as error:
+        raise InvalidParams(f"{field}: {error}", {"field": field}) from None
+
+
+def _any_path(terms: Sequence[PathTerm], excluded: bool) -> Callable[[bytes], bool]:
+    return lambda path: any(term.admits(path) for term in terms) != excluded
+
+
+def _by_name(terms: Sequence[Term], name: str) -> list[tuple[list[str], bool]]:
+    """The values of the terms of one name: those wanted (any of them), then those excluded; neither when empty."""
+    wanted = [term.value for term in terms if term.name == name and not term.excluded]
+    barred = [term.value for term in terms if term.name == name and term.excluded]
+    return [(values, excluded) for values, excluded in ((wanted, False), (barred, True)) if values]
+
+
+def _within(alternatives: Sequence[Any]) -> Condition:
+    sql, values = within(alternatives)
+    return Condition(f"({sql})", tuple(values))
+
+
+def _one_of(column: str, ids: Sequence[int], *, excluded: bool = False) -> Condition:
+    if not ids:
+        # No id is negative. A constant would leave SQLite no way to use the index that `OF_CONTENT` names.
+        return Condition() if excluded else Condition(f"{column} IN (-1)")
+    return Condition(f"{column} {'NOT ' if excluded else ''}IN ({', '.join(map(str, ids))})")

@@ -1,0 +1,190 @@
+"""Finds in a text what a query matched: words by their stems, words that stand together, phrases as written.
+
+Invariant: places are code points of the text, half-open, sorted and disjoint, and a word counts as matched exactly
+when the index would find it, because the index's own tokenizer reads both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import Final
+
+from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.text.terms import compounds, parts_of
+from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
+from livedex_indexing.text.unsegmented import RUN, as_written, blanked, finder, folded
+
+Span = tuple[int, int]
+
+_MIXED: Final = re.compile(rb"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z]")
+_SPACE: Final = re.compile(r"\s+")
+
+
+class WrittenPhrase:
+    """A phrase as written: the same words next to each other, unstemmed, case and diacritics aside.
+
+    Punctuation that the phrase has must stand there too, blanks aside; between words that the phrase parts by blanks
+    alone any separators may stand, so that a line break or a comment sign does not part them. A phrase of signs alone
+    (``->``), or in a script without blanks between words, is its very characters, case aside.
+    """
+
+    def __init__(self, text: str, words: Tokenizer) -> None:
+        text = folded(text)[0]
+        data = text.encode("utf-8", "replace")
+        tokens = words(data)
+        self._runs = Runs(words)
+        self._tokens = [token[2] for token in tokens]
+        self._gaps = _gaps(data, tokens)
+        self._pattern: re.Pattern[str] | None = None
+        if not tokens or RUN.search(text):
+            self._pattern = as_written(text)
+
+    def places(self, text: str) -> list[Span]:
+        """Where the phrase stands in a text."""
+        plain, places = folded(text)
+        if self._pattern is not None:
+            return _unfolded([match.span() for match in self._pattern.finditer(plain)], places)
+        data = blanked(plain).encode("utf-8", "replace")
+        found = self._places_in_bytes(data)
+        return found if len(data) == len(text) else _unfolded(in_code_points(data, merged(found)), places)
+
+    def _places_in_bytes(self, data: bytes) -> list[Span]:
+        found, length = [], len(self._tokens)
+        for run in candidates(data, (self._tokens[0].encode("utf-8", "replace"),)):
+            for piece in _rows_at(self._runs, data, run, length, self._tokens[0]):
+                if [token[2] for token in piece] == self._tokens and self._gaps_fit(data, piece):
+                    found.append((piece[0][0], piece[-1][1]))
+        return found
+
+    def _gaps_fit(self, data: bytes, piece: Sequence[ByteToken]) -> bool:
+        first, *between, last = self._gaps
+        if first and not _plain(data[max(0, piece[0][0] - 16 * len(first) - 32) : piece[0][0]]).endswith(first):
+            return False
+        if last and not _plain(data[piece[-1][1] : piece[-1][1] + 16 * len(last) + 32]).startswith(last):
+            return False
+        gaps = (data[left[1] : right[0]] for left, right in pairwise(piece))
+        # A zero byte stands for Chinese, Thai …: that is a word of its own, not a separator.
+        return all(
+            _plain(gap) == wanted if wanted else b"\0" not in gap for wanted, gap in zip(between, gaps, strict=True)
+        )
+
+
+class Marker:
+    """What of a text to highlight for a query: of scripts without blanks between words the very characters."""
+
+    def __init__(self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
+        self._runs = Runs(stems)
+        self._phrases = phrases
+        every = list(dict.fromkeys(units))
+        self._finders = [finder(unit.spaceless, prefix=unit.prefix) for unit in every if unit.spaceless]
+        units = [unit for unit in every if not unit.spaceless]
+        self._single = {unit.stems[0] for unit in units if len(unit.stems) == 1 and not unit.prefix}
+        self._prefixes = tuple(unit.stems[0] for unit in units if len(unit.stems) == 1 and unit.prefix)
+        self._rows = [unit for unit in units if len(unit.stems) > 1]
+        self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
+        self._known: dict[bytes, list[Span]] = {}
+
+    def spans(self, text: str) -> list[Span]:
+        plain, places = folded(text)
+        data = blanked(plain).encode("utf-8", "replace")
+        found: list[Span] = []
+        for start, end in candidates(data, self._begin) if self._begin else ():
+            run = data[start:end]
+            known = self._known.get(run)
+            if known is None:
+                known = self._known[run] = self._of_run(run)
+            for left, right in known:
+                found.append((start + left, start + right))
+        for unit in self._rows:
+            found += self._of_row(data, unit)
+        placed = merged(found)
+        if len(data) != len(text):
+            placed = in_code_points(data, placed)
+        if "-" in plain and self._begin:
+            placed = merged([*placed, *self._joined(plain)])
+        if not text.isascii():
+            placed += [match.span() for pattern in self._finders for match in pattern.finditer(plain)]
+            placed = _unfolded(placed, places)
+        elif not self._phrases:
+            return placed
+        phrases = [span for phrase in self._phrases for span in phrase.places(text)]
+        return merged([*placed, *phrases])
+
+    def _of_run(self, run: bytes) -> list[Span]:
+        """What of one run is asked for: its words, else parts of words like ``getHTTPResponse``, for which the index
+        has a column."""
+        found: list[Span] = []
+        for start, end, token in self._runs.of(run):
+            if self._is_wanted(token):
+                found.append((start, end))
+            elif _MIXED.search(run, start, end):
+                found += self._parts_of(run, start, end)
+        return found
+
+    def _parts_of(self, run: bytes, start: int, end: int) -> list[Span]:
+        found, at = [], start
+        for part in parts_of(run[start:end].decode("utf-8", "replace")):
+            encoded = part.encode()
+            at = run.index(encoded, at)
+            if any(self._is_wanted(stem) for _, _, stem in self._runs.of(encoded)):
+                found.append((at, at + len(encoded)))
+            at += len(encoded)
+        return found
+
+    def _joined(self, text: str) -> Iterator[Span]:
+        """Words with a hyphen that are asked for as one word."""
+        for start, end, word in compounds(text):
+            if any(self._is_wanted(stem) for _, _, stem in self._runs.of(word.encode())):
+                yield start, end
+
+    def _of_row(self, data: bytes, unit: Unit) -> list[Span]:
+        """Where words stand together as they do in the query (``foo_bar``)."""
+        found: list[Span] = []
+        for run in candidates(data, (beginning_of(unit.stems[0]),)):
+            for piece in _rows_at(self._runs, data, run, len(unit.stems), unit.stems[0]):
+                *before, last = (token for _, _, token in piece)
+                fits = last.startswith(unit.stems[-1]) if unit.prefix else last == unit.stems[-1]
+                if fits and before == list(unit.stems[:-1]):
+                    found.append((piece[0][0], piece[-1][1]))
+        return found
+
+    def _is_wanted(self, token: str) -> bool:
+        return token in self._single or token.startswith(self._prefixes)
+
+
+def merged(spans: Iterable[Span]) -> list[Span]:
+    """The same places, sorted, those that overlap as one."""
+    result: list[Span] = []
+    for start, end in sorted(spans):
+        if result and start < result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
+
+
+def _rows_at(runs: Runs, data: bytes, run: Span, length: int, first: str) -> Iterator[list[ByteToken]]:
+    """Each row of ``length`` words whose first is ``first`` and stands in that run."""
+    for place, token in enumerate(runs.of(data[slice(*run)])):
+        if token[2] == first:
+            piece = list(islice(runs.tokens(data, run[0]), place, place + length))
+            if len(piece) == length:
+                yield piece
+
+
+def _unfolded(spans: list[Span], places: Sequence[int] | None) -> list[Span]:
+    """Places in a folded text as places in the text itself."""
+    return spans if places is None else [(places[start], places[end]) for start, end in spans]
+
+
+def _plain(data: bytes) -> str:
+    """The text without blanks; a character torn at an edge is left out."""
+    return _SPACE.sub("", data.decode("utf-8", "ignore"))
+
+
+def _gaps(data: bytes, tokens: Sequence[ByteToken]) -> list[str]:
+    """What stands before, between and behind the words, without blanks."""
+    edges = [0, *(edge for token in tokens for edge in token[:2]), len(data)]
+    return [_plain(data[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]

@@ -1,0 +1,166 @@
+"""What a user typed, read: words, phrases, prefixes, exclusions and terms.
+
+Invariant: every text is a query. What is not one of the forms below is plain text, and no character has a meaning
+that it does not have here.
+
+    words            at least one of them
+    "a phrase"       all of them, as written
+    prefix*          two characters and more before the star
+    -word -"phrase"  files that hold it are left out
+    path:X ext:X lang:X kind:X tag:X meta:KEY meta:KEY=X, and -path:X …; X and KEY may stand in quotes
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple, TypeVar, cast, get_args
+
+from livedex_indexing.model import Term, TermName
+
+QUERY_BYTES: Final = 4096  # so much of a query counts
+_TERM_NAMES: Final = frozenset(get_args(TermName))
+_MIN_PREFIX: Final = 2
+_KEY: Final = re.compile(r"[^\s=]+")
+_T = TypeVar("_T")
+
+
+class Parsed(NamedTuple):
+    """A query's parts, each in the order written. ``excluded`` phrases stand in double quotes. ``cut``: it was longer
+    than counts."""
+
+    words: tuple[str, ...]
+    excluded: tuple[str, ...]
+    phrases: tuple[str, ...]
+    terms: tuple[Term, ...]
+    cut: bool
+
+
+def parse(text: str) -> Parsed:
+    """Reads a query. Never raises."""
+    encoded = text.encode("utf-8", "replace")  # half of a surrogate pair is no character and becomes a question mark
+    cut = len(encoded) > QUERY_BYTES
+    items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore"))
+    items.read()
+    unique = (_unique(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
+    return Parsed(*unique, cut)
+
+
+def is_plain(word: str) -> bool:
+    """Whether a run of a query stands for itself, as a word."""
+    return parse(word).words == (word,)
+
+
+def with_words(text: str, instead: Mapping[str, str]) -> str:
+    """The part of a query that counts, with other words in the places of some."""
+    items = _Items(text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore"))
+    items.read()
+    made, at = "", 0
+    for word, start in zip(items.words, items.starts, strict=True):
+        made += items.text[at:start] + instead.get(word, word)
+        at = start + len(word)
+    return made + items.text[at:]
+
+
+def is_prefix(word: str) -> bool:
+    """Whether a word of a query stands for all words that begin with it: one star, at its end, after two letters."""
+    stem = word[:-1]
+    return word.endswith("*") and "*" not in stem and len(stem) >= _MIN_PREFIX and stem[-1].isalnum()
+
+
+def is_phrase(text: str) -> bool:
+    """Whether an entry of ``excluded`` is a phrase."""
+    return len(text) > 1 and text[0] == text[-1] == '"'
+
+
+class _Items:
+    """One pass over the text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._at = 0
+        self.words: list[str] = []
+        self.starts: list[int] = []  # where each word begins
+        self.excluded: list[str] = []
+        self.phrases: list[str] = []
+        self.terms: list[Term] = []
+
+    def read(self) -> None:
+        text = self.text
+        while self._at < len(text):
+            if text[self._at].isspace():
+                self._at += 1
+                continue
+            excluded = text[self._at] == "-" and _can_exclude(text[self._at + 1 : self._at + 2])
+            self._at += excluded
+            if not (self._phrase(excluded) or self._term(excluded)):
+                if not excluded:
+                    self.starts.append(self._at)
+                (self.excluded if excluded else self.words).append(self._run())
+
+    def _phrase(self, excluded: bool) -> bool:
+        inside = self._quoted(self._at)
+        if inside is None:
+            return False
+        if inside.strip():
+            if excluded:
+                self.excluded.append(f'"{inside}"')
+            else:
+                self.phrases.append(inside)
+        return True
+
+    def _term(self, excluded: bool) -> bool:
+        name, colon, _ = self.text[self._at : self._at + 8].partition(":")
+        if not colon or name not in _TERM_NAMES:
+            return False
+        before, self._at = self._at, self._at + len(name) + 1
+        value = self._property() if name == "meta" else self._value()
+        if value is None:
+            self._at = before
+            return False
+        if value.strip():
+            self.terms.append(Term(cast("TermName", name), value, excluded))
+        return True
+
+    def _value(self) -> str | None:
+        """A text in quotes or up to the next blank; None where neither is."""
+        value = self._quoted(self._at)
+        return value if value is not None else self._run() or None
+
+    def _property(self) -> str | None:
+        """``KEY`` or ``KEY=VALUE``, either of them in quotes or not; None where nothing is."""
+        key = self._quoted(self._at)
+        if key is None:
+            found = _KEY.match(self.text, self._at)
+            if found is None:
+                return None
+            key, self._at = found[0], found.end()
+        if not self.text.startswith("=", self._at):
+            return key
+        self._at += 1
+        return f"{key}={self._value() or ''}"
+
+    def _quoted(self, start: int) -> str | None:
+        """The text in quotes that begin at ``start``, passing over it; None, passing nothing, where none is."""
+        if self.text[start : start + 1] != '"':
+            return None
+        end = self.text.find('"', start + 1)
+        if end < 0:
+            return None
+        self._at = end + 1
+        return self.text[start + 1 : end]
+
+    def _run(self) -> str:
+        start = self._at
+        while self._at < len(self.text) and not self.text[self._at].isspace():
+            self._at += 1
+        return self.text[start : self._at]
+
+
+def _can_exclude(first: str) -> bool:
+    """``-word`` excludes; ``--flag``, ``->`` and a lone ``-`` are plain text."""
+    return first.isalnum() or first in ("_", '"', ".") if first else False
+
+
+def _unique(items: Iterable[_T]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(items))

@@ -1,0 +1,78 @@
+"""Where a search looks: absolute paths become parts of roots.
+
+Invariant: a file belongs to the innermost root that holds it, so a path names at most one place inside a root, and
+beside it every root that lies below.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from livedex_indexing.text.path_words import below, split_path
+from livedex_ipc.errors import OutsideRoots
+
+
+class Place(NamedTuple):
+    """A file or folder: ``path`` is relative to the root, ``b""`` is all of it."""
+
+    root_id: int
+    path: bytes
+
+
+def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
+    """The places that an absolute path names: one inside the innermost root that holds it, and the roots below it.
+
+    The path may lead through a symbolic link; roots are real paths. Raises OutsideRoots when there is none.
+    """
+    found = _places(os.path.normpath(path), roots) or _places(os.path.realpath(path), roots)
+    if not found:
+        shown = path.decode("utf-8", "replace")
+        raise OutsideRoots(f"{shown} is in no root; `livedex up {shown}` would add it", {"path": shown})
+    return found
+
+
+def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
+    """The place of one path in the innermost root that holds it, None when none does."""
+    holding = [(len(root), root_id) for root_id, root in roots.items() if _holds(root, path)]
+    if not holding:
+        return None
+    length, root_id = max(holding)
+    return Place(root_id, path[length:].strip(b"/"))
+
+
+def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
+    """The id of the root at that path: what lies in a root inside it is not its own. Raises OutsideRoots."""
+    for wanted in (os.path.normpath(path), os.path.realpath(path)):
+        for root_id, root in roots.items():
+            if root == wanted:
+                return root_id
+    shown = path.decode("utf-8", "replace")
+    raise OutsideRoots(f"{shown} is no root; `livedex roots list` names them", {"path": shown})
+
+
+def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
+    """A condition on ``files d`` that is true for the files at or below any of the places."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for root_id, path in alternatives:
+        if not path:
+            parts.append("d.root_id = ?")
+            values.append(root_id)
+        else:
+            parts.append(
+                "d.root_id = ? AND (d.folder = ? OR d.folder >= ? AND d.folder < ? OR d.folder = ? AND d.name = ?)"
+            )
+            values += [root_id, path, *below(path), *split_path(path)]
+    return " OR ".join(f"({part})" for part in parts) or "0", values
+
+
+def _places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
+    inside = relative(path, roots)
+    nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if root != path and _holds(path, root)]
+    return ([inside] if inside is not None else []) + nested
+
+
+def _holds(folder: bytes, path: bytes) -> bool:
+    return folder in (path, b"/") or path.startswith(folder + b"/")

@@ -1,0 +1,78 @@
+"""What programmers call things that a sentence puts otherwise: a test is `is` or `has`, what creates is `make`.
+
+Invariant: pure, and one way: a word asked leads to words of names, never back. Words that are short for the one asked
+or hold it are no business of this table (`results` sees them by their letters), nor are other forms of it (stems).
+
+What stands here was kept of a longer list because it holds in general: of 9,599 functions of 41 Python packages, none
+of them asked in a set that ranking is tuned or measured on, the name has the word on the right 1.6 to 174 times as
+often where the first sentence of the docstring has the one on the left, and in two functions at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+_TEXT: Final = """
+if whether: is has can should check
+true: is has should check
+false: is
+check: is has can valid validate verify ensure assert
+verify: is check
+ensure: is check validate
+validate: check
+test: check assert
+determine: is can validate
+convert: to as
+transform: to as
+turn: to
+create: make new init build construct from
+construct: make init from
+build: create
+generate: make new from
+new: create init
+initialize: init
+set: update
+assign: set
+return retrieve: get
+number: count size
+over yield generator: iter
+equality: eq equal
+square: sqrt
+remove: delete pop
+print: show display
+display: show
+search: match
+find: search match
+look: find match
+execute call: run
+run: call exec
+add: append
+append: add
+write: put
+calculate compute: calc
+string: repr
+representation: str
+into: split
+derivative: diff
+between: distance
+until block: wait
+"""
+
+
+def _table() -> dict[str, frozenset[str]]:
+    table: dict[str, frozenset[str]] = {}
+    for line in _TEXT.strip().splitlines():
+        asked, _, names = line.partition(": ")
+        for word in asked.split():
+            table[word] = table.get(word, frozenset()) | (frozenset(names.split()) - {word})
+    return table
+
+
+_NAMED: Final = _table()
+
+
+def names_for(words: Iterable[str]) -> frozenset[str]:
+    """The words of names that say one of ``words``, all in lower case, in another way."""
+    asked = {form for word in words for form in (word, word.removesuffix("s"))}  # convert and converts
+    return frozenset().union(*(_NAMED[word] for word in asked & _NAMED.keys()))

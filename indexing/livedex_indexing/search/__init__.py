@@ -1,0 +1,1 @@
+"""Searching as a whole: words or lines, standing queries, and lists of files and chunks."""

@@ -1,0 +1,66 @@
+"""Makes hits of what a standing query holds: each file for itself, copies of one content among them.
+
+Invariant: as in a search, text is cut from the file after the check that it is still as it was indexed; a file that
+is not has no hits now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from livedex_indexing.hits.hit_builder import ChunkRow, HitMaker, Rows, Style
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.model import KINDS
+from livedex_indexing.path_text import path_fields
+from livedex_indexing.query.highlight import Marker, WrittenPhrase
+from livedex_indexing.rank.score import Placed
+from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
+from livedex_indexing.store.read_pool import Reader
+
+_SCORE = 1.0  # a standing query is about matching: no hit is better than another
+
+
+class StandingHits:
+    """Makes the hits of one query with one reader. ``stale`` gathers the files that were found changed."""
+
+    def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
+        asked = query.asked(reader)
+        phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in asked.phrases]
+        self._marker = Marker(asked.units, phrases, reader.stems)
+        self._roots = roots
+        self._style = style
+        self.stale: set[FileKey] = set()
+
+    def of(self, found: Found) -> list[dict[str, Any]] | None:
+        """The hits of one file, in their order; None when it is not as it was indexed."""
+        live = LiveFiles(self._roots)
+        content = found.content
+        chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
+        rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})
+        maker = HitMaker(rows, self._roots, live, self._marker, self._style)
+        hits: list[dict[str, Any]] = []
+        for chunk_id in chunks:
+            hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))
+            if hit is None:
+                self.stale.add(found.key)
+                return None
+            hits.append(hit)
+        self.stale.update(live.stale)
+        return hits
+
+
+def removed_hit(
+    root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
+) -> dict[str, Any]:
+    """What is told of a hit that is no more. ``path`` is relative to ``root``, ``kind`` its place in `KINDS`."""
+    whole = root.rstrip(b"/") + b"/" + path
+    return {
+        **path_fields(whole),
+        "root": path_fields(root)["path"],
+        "relative_path": path_fields(path)["path"],
+        "kind": KINDS[kind],
+        "start_line": start_line,
+        "end_line": end_line,
+        "content_hash": content_hash.hex(),
+    }

@@ -1,0 +1,268 @@
+"""Which chunks of which files a standing query holds: all its words, its phrases and what its filters admit.
+
+Invariant: whether a state of a file is in a standing query depends on that state and its path alone, never on the rest
+of the index; so only files that changed have to be looked at, and what came in and went out is the difference.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow
+from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
+from livedex_indexing.model import Query
+from livedex_indexing.query.filters import Filters, build
+from livedex_indexing.query.highlight import WrittenPhrase
+from livedex_indexing.query.query_compiler import Asked, Unit, any_of, any_path_of, ask_whole
+from livedex_indexing.query.query_parser import QUERY_BYTES
+from livedex_indexing.rank.postings import border_chunks
+from livedex_indexing.search.searcher import query_of
+from livedex_indexing.store.database import id_list
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.decoder import decode_slice
+from livedex_indexing.text.path_words import split_path
+from livedex_ipc.errors import InvalidParams, OutsideRoots
+
+FileKey = tuple[int, bytes]  # root id, path relative to the root
+
+SLICE: Final = 20_000  # chunks of the index that are looked at in one go
+_GAP: Final = 512  # ids between two chunks that are not worth a statement of their own
+_MOST_SPANS: Final = 12
+_LAST: Final = (1 << 63) - 1
+
+_FILE = """SELECT id, content_id FROM files
+           WHERE root_id = ? AND folder = ? AND name = ? AND content_id IS NOT NULL"""
+_FILES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
+_RANGES = "SELECT first_chunk, first_chunk + chunks - 1 FROM contents WHERE id IN (SELECT value FROM json_each(?))"
+_BORDER = """SELECT t.first_chunk + t.chunks FROM contents t
+             WHERE t.id = (SELECT content_id FROM chunks WHERE id >= ? ORDER BY id LIMIT 1)"""
+_MATCH = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
+_ALL = "SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
+_CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY c.id"
+_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
+_OWNERS = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+
+
+class Found(NamedTuple):
+    """A file that is in a standing query, with those of its chunks that are, in their order in the file; ``matches``
+    is their number where only the first of them is here."""
+
+    copy: FileCopy
+    content: ContentRow
+    chunks: tuple[ChunkRow, ...]
+    matches: int
+
+    @property
+    def key(self) -> FileKey:
+        return self.copy.root_id, self.copy.path
+
+
+class Part(NamedTuple):
+    """A part of the index to look at: the chunks of ``spans`` (sorted, disjoint, whole contents), and of the files
+    that hold them those in ``files``; None: all, or all of ``roots`` where that is not None."""
+
+    spans: Sequence[tuple[int, int]]
+    ranges: Sequence[tuple[int, int]] | None
+    files: Collection[int] | None
+    roots: Collection[int] | None = None
+
+    def holds(self, chunk_id: int) -> bool:
+        """Whether a chunk inside ``spans`` is meant: a span may reach over a small gap."""
+        if self.ranges is None:
+            return True
+        place = bisect_right(self.ranges, (chunk_id, _LAST)) - 1
+        return place >= 0 and chunk_id <= self.ranges[place][1]
+
+
+def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
+    """The part of the index that these files make up, as they are indexed now."""
+    files: set[int] = set()
+    contents: set[int] = set()
+    asked = [(root_id, *split_path(path)) for root_id, path in keys]
+    for file_id, content_id in reader.rows_of_each(_FILE, asked):
+        files.add(file_id)
+        contents.add(content_id)
+    ranges = sorted((low, high) for low, high in reader.rows(_RANGES, (id_list(contents),)) if high >= low)
+    return Part(_spans(ranges), ranges, files)
+
+
+def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterator[Part]:
+    """The whole index, or all of some roots, part by part."""
+    low = 1
+    while True:
+        border = reader.one(_BORDER, (low + SLICE,))
+        yield Part([(low, _LAST if border is None else border - 1)], None, None, roots)
+        if border is None:
+            return
+        low = border
+
+
+class StandingQuery:
+    """A query whose answer is kept up to date. ``one_each``: of each file only its first chunk counts."""
+
+    def __init__(self, query: Query, *, one_each: bool) -> None:
+        self._query = query
+        self.one_each = one_each
+
+    def asked(self, reader: Reader) -> Asked:
+        """The words of the query. They say the same with every reader."""
+        return ask_whole(reader, self._query)
+
+    def found(
+        self, reader: Reader, part: Part, roots: Mapping[int, bytes], live: LiveFiles, unsure: set[FileKey]
+    ) -> Iterator[Found]:
+        """The files of ``part`` that are in the query. Only ``roots`` are served, and of them those that are there.
+
+        A phrase is read from the files, by ``live``. Those that have changed meanwhile are left out, and added to
+        ``unsure``: nothing can be said of them now. Raises DeadlinePassed and Cancelled.
+        """
+        asked = self.asked(reader)
+        candidates = _candidates(reader, asked, part, self._says_nothing(asked))
+        if not candidates:
+            return
+        try:
+            filters = build(reader, self._query, roots, any_path_of(asked.excluded) or None)
+        except OutsideRoots:
+            return  # what it looks into is no root any more, or not yet again
+        chunks = _chunks(reader, candidates, filters)
+        for content_id in _barred(reader, asked, part):
+            chunks.pop(content_id, None)
+        if not chunks:
+            return
+        copies = _copies(reader, chunks.keys(), filters, part)
+        contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (id_list(copies),))}
+        check = _Phrases(reader, asked, part, live)
+        for content_id, those in copies.items():
+            content = contents[content_id]
+            held = check.those_that_hold(content, chunks[content_id], those)
+            if held is None:
+                unsure.update((copy.root_id, copy.path) for copy in those)
+            elif held:
+                shown = tuple(held[:1] if self.one_each else held)
+                yield from (Found(copy, content, shown, len(held)) for copy in those)
+
+    def _says_nothing(self, asked: Asked) -> bool:
+        """Whether something is looked for that holds no word: then nothing is found, rather than everything."""
+        return bool(self._query.text or self._query.phrases) and not asked.textual
+
+
+def standing_query(request: Mapping[str, Any]) -> StandingQuery:
+    """The query of checked ``search/subscribe`` params. Raises InvalidParams for one of which only a part counts."""
+    query, warnings = query_of(request)
+    if warnings:
+        raise InvalidParams(f"query: a standing query has at most {QUERY_BYTES} bytes", {"field": "query"})
+    return StandingQuery(query, one_each=query.group == "file")
+
+
+class _Phrases:
+    """Decides which chunks hold the phrases of a query as they are written. A phrase over the border of two chunks
+    counts for the second."""
+
+    def __init__(self, reader: Reader, asked: Asked, part: Part, live: LiveFiles) -> None:
+        self._live = live
+        self._wanted = [WrittenPhrase(phrase.text, reader.words) for phrase in asked.phrases]
+        self._barred = [(WrittenPhrase(phrase.text, reader.words), _ending(reader, phrase.unit, part))
+                        for phrase in asked.barred]  # fmt: skip
+        self._reader = reader
+
+    def those_that_hold(
+        self, content: ContentRow, chunks: Sequence[ChunkRow], copies: Sequence[FileCopy]
+    ) -> Sequence[ChunkRow] | None:
+        """Those of ``chunks``, none where the content is barred; None where no copy of it can be read as it was."""
+        last = content.first_chunk + content.chunks - 1
+        doubtful = [(written, near) for written, ids in self._barred
+                    if (near := [i for i in ids if content.first_chunk <= i <= last])]  # fmt: skip
+        if not self._wanted and not doubtful:
+            return chunks
+        found = self._live.read(content.id, content.hash, copies)
+        if found is None:
+            return None
+        data = found[1]
+        for written, near in doubtful:
+            rows = self._reader.rows(_CHUNKS.format("1"), (json.dumps(near),))
+            if any(self._ends_in(written, content, ChunkRow(*row), data) for row in rows):
+                return ()
+        return [row for row in chunks if all(self._ends_in(written, content, row, data) for written in self._wanted)]
+
+    def _ends_in(self, written: WrittenPhrase, content: ContentRow, chunk: ChunkRow, data: bytes) -> bool:
+        before = ""
+        if chunk.id > content.first_chunk:
+            start, end = self._reader.rows("SELECT start_byte, end_byte FROM chunks WHERE id = ?", (chunk.id - 1,))[0]
+            before = decode_slice(data, content.encoding, start, end)
+        text = decode_slice(data, content.encoding, chunk.start_byte, chunk.end_byte)
+        return any(end > len(before) for _, end in written.places(before + text))
+
+
+def _candidates(reader: Reader, asked: Asked, part: Part, nothing: bool) -> list[int]:
+    """The chunks of a part that hold all the words, and may hold all the phrases."""
+    if nothing or not part.spans:
+        return []
+    found: set[int] | None = None
+    if asked.units:
+        match = " AND ".join(f"({unit.match})" for unit in asked.units)
+        found = _matching(reader, match, part)
+    for phrase in asked.phrases:
+        if found is None or found:
+            ending = _ending(reader, phrase.unit, part)
+            found = ending if found is None else found & ending
+    if found is None:
+        found = {row for span in part.spans for (row,) in reader.rows(_ALL, span)}
+    return sorted(filter(part.holds, found))
+
+
+def _matching(reader: Reader, match: str, part: Part) -> set[int]:
+    return {row for span in part.spans for (row,) in reader.rows(_MATCH, (match, *span))}
+
+
+def _ending(reader: Reader, phrase: Unit, part: Part) -> set[int]:
+    """The chunks in which the words of a phrase may end."""
+    found = _matching(reader, phrase.match, part)
+    for span in part.spans:
+        for ids in border_chunks(reader, phrase, span).values():
+            found |= ids
+    return found
+
+
+def _barred(reader: Reader, asked: Asked, part: Part) -> set[int]:
+    """The contents of a part that hold an excluded word."""
+    if not asked.excluded:
+        return set()
+    rows = _matching(reader, any_of(asked.excluded), part)
+    return {content_id for (content_id,) in reader.rows(_OWNERS, (id_list(rows),))}
+
+
+def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, list[ChunkRow]]:
+    """The rows of those of the chunks that the filters admit, by content."""
+    sql, values = filters.chunks
+    by_content: dict[int, list[ChunkRow]] = {}
+    for row in reader.rows(_CHUNKS.format(sql), (json.dumps(ids), *values)):
+        by_content.setdefault(row[1], []).append(ChunkRow(*row))
+    return by_content
+
+
+def _copies(reader: Reader, contents: Iterable[int], filters: Filters, part: Part) -> dict[int, list[FileCopy]]:
+    """The files of a part that hold these contents and that the filters admit."""
+    sql, values = filters.files
+    admits: Callable[[bytes], bool] = filters.admits or (lambda _path: True)
+    by_content: dict[int, list[FileCopy]] = {}
+    for content_id, *columns in reader.rows(_FILES.format(sql), (id_list(contents), *values)):
+        copy = file_copy(columns)
+        inside = part.files is None or copy.file_id in part.files
+        if inside and (part.roots is None or copy.root_id in part.roots) and admits(copy.path):
+            by_content.setdefault(content_id, []).append(copy)
+    return by_content
+
+
+def _spans(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """A few spans that cover sorted ranges, with the largest of the gaps between them left out."""
+    gaps = sorted(
+        ((right[0] - left[1], place) for place, (left, right) in enumerate(pairwise(ranges), 1)),
+        reverse=True,
+    )
+    cuts = sorted(place for gap, place in gaps[: _MOST_SPANS - 1] if gap > _GAP)
+    edges = [0, *cuts, len(ranges)]
+    return [(ranges[left][0], ranges[right - 1][1]) for left, right in pairwise(edges) if ranges]

@@ -1,0 +1,196 @@
+"""Contents: what one state of a file's bytes was cut into, stored once however many files hold it.
+
+Invariant: a content that no file uses carries ``unused_since`` and its chunks stand in ``dead``; one in use has
+neither. `ContentTable.settle` restores that before each commit for whatever the transaction touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import apsw
+import msgspec
+
+from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms
+from livedex_indexing.store import properties
+from livedex_indexing.store.database import fetch
+from livedex_indexing.text.unsegmented import SPACELESS, spelled
+
+# A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
+_TORN_END: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}\\Z")
+_TORN_BEGIN: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}")
+
+_KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
+_OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
+_encode: Final = msgspec.json.Encoder().encode
+
+_FIND = "SELECT id FROM contents WHERE hash = ? AND signature = ?"
+_NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
+_ADD = """INSERT INTO contents (id, hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
+          frontmatter, frontmatter_fault, fallback) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_BODY = "INSERT INTO postings (rowid, body, ids, heads, symbols) VALUES (?, ?, ?, ?, ?)"
+_ADD_WORDS = "INSERT INTO exact (rowid, words) VALUES (?, ?)"
+_ADD_PROPERTY = "INSERT INTO properties (content_id, name, value) VALUES (?, ?, ?)"
+_USE = """SELECT unused_since, first_chunk, first_chunk + chunks - 1,
+          EXISTS (SELECT 1 FROM files WHERE content_id = contents.id) FROM contents WHERE id = ?"""
+_SET_UNUSED = "UPDATE contents SET unused_since = ? WHERE id = ?"
+_KILL = "INSERT OR IGNORE INTO dead SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
+_REVIVE = "DELETE FROM dead WHERE id BETWEEN ? AND ?"
+_COLLECTABLE = """SELECT id, first_chunk, first_chunk + chunks - 1, unused_since = 0 FROM contents
+                  WHERE unused_since IS NOT NULL AND unused_since <= ? ORDER BY unused_since, id LIMIT ?"""
+_COLLECT = (
+    "DELETE FROM postings WHERE rowid BETWEEN ? AND ?",
+    "DELETE FROM chunks WHERE id BETWEEN ? AND ?",
+    "DELETE FROM dead WHERE id BETWEEN ? AND ?",
+)
+_OWN_CHUNKS = """SELECT c.id FROM contents t
+                 JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+                 WHERE t.id = ? AND c.content_id = t.id"""
+_CLEAR = (
+    "DELETE FROM postings WHERE rowid = ?",
+    "DELETE FROM chunks WHERE id = ?",
+    "DELETE FROM dead WHERE id = ?",
+)
+_DROP = (
+    "DELETE FROM exact WHERE rowid = ?",
+    "DELETE FROM properties WHERE content_id = ?",
+    "DELETE FROM contents WHERE id = ?",
+)
+AT_ONCE: Final = 1  # a time long ago: words of what was removed then do not wait to be merged away
+# Who remembers what a content holds may have remembered what was damaged.
+_REWRITTEN = "UPDATE state SET value = value + 1 WHERE name = 'rewritten'"
+_UNMERGED = "UPDATE state SET value = ?1 WHERE name = 'unmerged' AND (value = 0 OR value > ?1)"
+
+
+class ContentTable:
+    """The tables ``contents``, ``properties``, ``chunks``, ``postings``, ``exact`` and ``dead`` as the writer uses
+    them."""
+
+    def __init__(self, db: apsw.Connection, now: Callable[[], float]) -> None:
+        self._db = db
+        self._now = now
+        self._languages: dict[str, int] = {}
+        self._touched: dict[int, bool] = {}  # content id → do not wait to collect it
+
+    def forget_cached(self) -> None:
+        """After a rollback: what was remembered of rows that are not there."""
+        self._languages.clear()
+        self._touched.clear()
+
+    def find(self, content_hash: bytes, signature: bytes) -> int | None:
+        found: int | None = self._db.execute(_FIND, (content_hash, signature)).get
+        return found
+
+    def add(
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+    ) -> int:
+        """Stores a content with its chunks and postings. Returns its id.
+
+        One that is there already is left as it is, or with ``anew`` written once more under the same id.
+        """
+        known = self.find(content_hash, signature)
+        if known is not None:
+            if not anew:
+                return known
+            self._clear(known)
+            self._db.execute(_REWRITTEN)
+        db, chunks = self._db, content.chunks
+        first = int(db.execute(_NEXT_CHUNK).get)
+        language = self._language(content.language)
+        frontmatter = None if content.frontmatter is None else _encode(content.frontmatter).decode()
+        db.execute(
+            _ADD,
+            (known, content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
+             int(content.lossy), frontmatter, content.frontmatter_fault, content.fallback),
+        )  # fmt: skip
+        content_id = db.last_insert_rowid() if known is None else known
+        db.executemany(_ADD_CHUNK, [self._chunk_row(first + i, content_id, c) for i, c in enumerate(chunks)])
+        db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
+        if chunks:
+            # Whole, not chunk by chunk: a word that a hard cut tore is one word here.
+            db.execute(_ADD_WORDS, (content_id, "".join([chunk.text for chunk in chunks])))
+        if content.frontmatter:
+            rows = properties.rows_of(content.frontmatter)
+            db.executemany(_ADD_PROPERTY, [(content_id, *row) for row in rows])
+        self.touch(content_id)
+        return content_id
+
+    def _clear(self, content_id: int) -> None:
+        """Takes out everything that belongs to a content, also where its own row is wrong about what does."""
+        db = self._db
+        own = fetch(db, _OWN_CHUNKS, (content_id,))
+        for statement in _CLEAR:
+            db.executemany(statement, own)
+        for statement in _DROP:
+            db.execute(statement, (content_id,))
+        self.left_unmerged()
+
+    def touch(self, content_id: int, *, forget: bool = False) -> None:
+        """A file began or ceased to point at this content: `settle` looks at it before the commit.
+
+        With ``forget`` it is collected by the next `collect`, whatever its age, should no file use it.
+        """
+        self._touched[content_id] = forget or self._touched.get(content_id, False)
+
+    def settle(self) -> None:
+        for content_id, forget in self._touched.items():
+            for unused_since, first, last, used in fetch(self._db, _USE, (content_id,)):
+                if used and unused_since is not None:
+                    self._db.execute(_SET_UNUSED, (None, content_id))
+                    self._db.execute(_REVIVE, (first, last))
+                elif not used and (unused_since is None or (forget and unused_since)):
+                    self._db.execute(_SET_UNUSED, (0.0 if forget else self._now(), content_id))
+                    self._db.execute(_KILL, (first, last))
+        self._touched.clear()
+
+    def collect(self, older_than_s: float, limit: int) -> int:
+        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        rows = fetch(self._db, _COLLECTABLE, (self._now() - older_than_s, limit))
+        for content_id, first, last, _ in rows:
+            if last >= first:
+                for statement in _COLLECT:
+                    self._db.execute(statement, (first, last))
+            for statement in _DROP:
+                self._db.execute(statement, (content_id,))
+        if rows:
+            self.left_unmerged(forget=any(forgotten for *_, forgotten in rows))
+        return len(rows)
+
+    def left_unmerged(self, *, forget: bool = False) -> None:
+        """Rows were removed whose words stand in the lists until `maintenance` merges them: at its next turn where they
+        are to be forgotten, else in its own time."""
+        self._db.execute(_UNMERGED, (AT_ONCE if forget else max(AT_ONCE, int(self._now())),))
+
+    def _language(self, name: str | None) -> int | None:
+        if name is None:
+            return None
+        known = self._languages.get(name)
+        if known is None:
+            self._db.execute("INSERT OR IGNORE INTO languages (name) VALUES (?)", (name,))
+            known = int(self._db.execute("SELECT id FROM languages WHERE name = ?", (name,)).get)
+            self._languages[name] = known
+        return known
+
+    def _chunk_row(self, chunk_id: int, content_id: int, chunk: Chunk) -> tuple[Any, ...]:
+        return (
+            chunk_id, content_id, _KIND_PLACE[chunk.kind], self._language(chunk.language), chunk.start_byte,
+            chunk.end_byte, chunk.start_line, chunk.end_line, len(chunk.context), chunk.heading, chunk.symbol,
+            _metadata(chunk.metadata) if chunk.metadata else None,
+        )  # fmt: skip
+
+
+def _metadata(metadata: dict[str, Any]) -> str | None:
+    own = {key: value for key, value in metadata.items() if key not in _OF_CONTENT}
+    return _encode(own).decode() if own else None
+
+
+def _body_row(chunk_id: int, chunk: Chunk, terms: ChunkTerms) -> tuple[Any, ...]:
+    ids, context, text = terms.ids, chunk.context, chunk.text
+    if context and text and (context[-1].isalnum() or context[-1] == "_" or not context[-1].isascii()):
+        end, begin = _TORN_END.search(context), _TORN_BEGIN.match(text)
+        if end is not None and begin is not None:
+            ids = f"{ids} {spelled(end[0] + begin[0])}"
+    return chunk_id, spelled(text), ids, spelled(terms.heads), spelled(terms.symbols)

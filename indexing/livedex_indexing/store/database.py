@@ -1,0 +1,205 @@
+"""Opens the index file: makes it, and refuses what is not a sound index of this schema.
+
+Invariant: a connection given out here is to a file of this schema, readable by its owner alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+import msgspec
+
+from livedex_indexing.store import page_checksums
+from livedex_ipc.errors import Unavailable
+
+APPLICATION_ID: Final = 0x4C444558  # "LDEX", in the file's header
+BUSY_MS: Final = 5_000
+WRITER_CACHE_KIB: Final = 8_192
+READER_CACHE_KIB: Final = 2_048
+WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
+JOURNAL_LIMIT_BYTES: Final = 32 << 20
+
+SCHEMA_VERSION: Final = 4  # grows with every change of schema.sql, and of how its words are spelled
+
+_encode: Final = msgspec.json.Encoder().encode  # a tenth of the standard library's time
+
+_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_UNWRITABLE = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.CantOpenError,
+    apsw.PermissionsError,
+    apsw.ProtocolError,  # the locks on the file do not work: every reader would wait ten seconds for them
+    apsw.ConnectionClosedError,  # the file is being replaced
+)
+
+
+class IndexDamaged(Unavailable):
+    """The index file is not a database, is corrupt or belongs to another program. It is rebuilt aside."""
+
+
+class IndexOlder(IndexDamaged):
+    """The index file has an older schema. What is new in ours can only be had from the files: it is rebuilt aside."""
+
+
+class IndexNewer(Unavailable):
+    """The index file was written by a newer livedex. Its bytes are left as they are."""
+
+
+class IndexUnwritable(Unavailable):
+    """The index file cannot be written or read now: a full disk, a read-only mount, an input/output error."""
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turns the errors of SQLite that a caller can act on into ours; all others pass as they are."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise IndexDamaged(f"the index {path} is damaged: {error}", {"path": path}) from error
+    except apsw.BusyError as error:
+        raise IndexUnwritable(f"the index {path} is locked by another program", {"path": path}) from error
+    except _UNWRITABLE as error:
+        raise IndexUnwritable(f"the index {path} cannot be used: {error}", {"path": path}) from error
+
+
+def open_writer(path: str) -> apsw.Connection:
+    """The one connection that writes. Makes the file (0600) where there is none.
+
+    Raises IndexDamaged (IndexOlder too), IndexNewer or IndexUnwritable; a file that is refused is left byte for byte as
+    it was.
+    """
+    with translated(path):
+        _make_private(path)
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=page_checksums.VFS_NAME)
+        try:
+            _distrust(db)
+            db.set_busy_timeout(BUSY_MS)
+            db.pragma("cache_size", -WRITER_CACHE_KIB)
+            db.pragma("temp_store", "memory")  # no text in a temporary folder, and no need of room there
+            _check_version(db, path)
+            _set_up(db, path)
+            _make_tables(db)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
+    """A connection that can only read; ``progress`` is asked now and then and ends the statement with True."""
+    with translated(path):
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        _distrust(db)
+        db.set_busy_timeout(BUSY_MS)
+        db.pragma("cache_size", -READER_CACHE_KIB)
+        db.pragma("temp_store", "memory")
+        db.set_progress_handler(progress, 2_000)
+    return db
+
+
+def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    """All rows of a statement, as tuples. Nothing stays open that would pin the write-ahead log."""
+    return db.execute(sql, values).fetchall()
+
+
+def id_list(ids: Iterable[int]) -> str:
+    """The ids in order, as SQLite's ``json_each`` reads them."""
+    return as_json(sorted(ids))
+
+
+def as_json(values: Sequence[Any]) -> str:
+    return _encode(values).decode()
+
+
+def varints(data: bytes) -> list[int]:
+    """The numbers of an FTS5 record: SQLite's varints, high bits first."""
+    numbers, value, length = [], 0, 0
+    for byte in data:
+        length += 1
+        if length == 9:
+            value = value << 8 | byte
+        else:
+            value = value << 7 | byte & 0x7F
+        if length == 9 or byte < 0x80:
+            numbers.append(value)
+            value, length = 0, 0
+    return numbers
+
+
+def _make_private(path: str) -> None:
+    """SQLite gives the WAL and its index the mode of the database: so one mode, set whatever the umask, serves all.
+
+    An existing file is not opened here: closing a descriptor of a database drops the locks that this process holds.
+    """
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise IndexUnwritable(f"the index {path} cannot be made: {error.strerror}", {"path": path}) from error
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise IndexDamaged(f"the index {path} is not a regular file", {"path": path})
+    with suppress(PermissionError):  # another user's file: opening it says so better
+        Path(path).chmod(0o600)
+
+
+def _check_version(db: apsw.Connection, path: str) -> None:
+    tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
+    application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
+    if not tables and application in (0, APPLICATION_ID) and version == 0:
+        return
+    if application != APPLICATION_ID:
+        raise IndexDamaged(f"{path} is a database of another program", {"path": path})
+    if version > SCHEMA_VERSION:
+        raise IndexNewer(
+            f"the index {path} was written by a newer livedex (schema {version}, known up to {SCHEMA_VERSION})",
+            {"path": path, "schema": version},
+        )
+    if version < SCHEMA_VERSION:
+        raise IndexOlder(f"the index {path} is of an older livedex (schema {version})", {"path": path})
+    if not page_checksums.is_reserved(db):
+        raise IndexDamaged(f"the pages of the index {path} have no checksums: another program made it", {"path": path})
+
+
+def _distrust(db: apsw.Connection) -> None:
+    """Somebody else may have written the file: nothing that its schema says is run, and no table of SQLite's own or
+    of the search's is written by SQL."""
+    db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+
+
+def _set_up(db: apsw.Connection, path: str) -> None:
+    db.pragma("page_size", page_checksums.PAGE_BYTES)
+    if not int(db.execute("SELECT count(*) FROM sqlite_master").get):
+        page_checksums.reserve(db)
+    db.pragma("auto_vacuum", 2)  # incremental; has no effect on a file that has tables already
+    if str(db.pragma("journal_mode", "wal")).lower() != "wal":
+        raise IndexUnwritable(f"the filesystem of {path} cannot hold a write-ahead log", {"path": path})
+    db.pragma("synchronous", "normal")
+    db.pragma("foreign_keys", False)  # kept by the code and proven by integrity(); a check a row would cost a tenth
+    db.pragma("secure_delete", True)  # freed bytes are zeroed; measured: no slower
+    db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
+    db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
+
+
+def _make_tables(db: apsw.Connection) -> None:
+    """In an empty file, all in one transaction: a crash leaves an empty file or a whole index."""
+    if int(db.pragma("user_version")) == SCHEMA_VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
+        db.pragma("application_id", APPLICATION_ID)
+        db.pragma("user_version", SCHEMA_VERSION)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise

@@ -1,0 +1,187 @@
+"""Files: one row a path, in the tables ``files`` and ``paths``, as the writer uses them.
+
+Invariant: every row of ``files`` has its words in ``paths`` under the same id, and each content that a row begins or
+ceases to point at is handed to `ContentTable.touch`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import apsw
+
+from livedex_indexing.model import STATUSES, FileRow, FileState, Held
+from livedex_indexing.store.contents import ContentTable
+from livedex_indexing.store.database import fetch
+from livedex_indexing.text.path_words import below, path_text, split_path
+
+_STATUS_PLACE: Final = {status: place for place, status in enumerate(STATUSES)}
+_WRAP: Final = 1 << 64  # inode numbers have 64 bits without sign, SQLite's integers 64 with
+_BATCH: Final = 500
+
+ROW = """f.root_id, f.folder, f.name, f.size, f.mtime_ns, f.ctime_ns, f.ino, f.status, f.reason, f.content_id,
+         coalesce(t.hash, f.content_hash), coalesce(t.signature, f.signature),
+         (SELECT name FROM languages WHERE id = t.language), f.indexed_at, f.settled"""
+FROM = "FROM files f LEFT JOIN contents t ON t.id = f.content_id"
+_FOLDER = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ?"
+_FILE = f"{_FOLDER} AND f.name = ?"
+_BY_INO = f"SELECT {ROW} {FROM} WHERE f.ino = ?"
+_HAS_INO = "SELECT 1 FROM files WHERE ino = ?"
+# Known for certain while the state is the same: the others are looked at closely whatever their state.
+_CERTAIN = f"""(status = {STATUSES.index("indexed")}
+               OR status = {STATUSES.index("skipped")} AND reason IN ('binary', 'forgotten')) AND settled = 1"""
+_STATES = f"SELECT name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ? AND folder = ?"
+_ALL_STATES = f"SELECT folder, name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ?"
+_FORGOTTEN = f"""SELECT folder, name, content_hash FROM files
+                 WHERE root_id = ? AND status = {STATUSES.index("skipped")} AND reason = 'forgotten'"""
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
+_FIND = "SELECT id, content_id FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
+          content_hash, signature, indexed_at, settled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
+             content_hash = ?, signature = ?, indexed_at = ?, settled = ? WHERE id = ?"""
+_ADD_PATH = "INSERT INTO paths (rowid, name, folder) VALUES (?, ?, ?)"
+_BELOW_ALL = "SELECT id, content_id, folder, name FROM files WHERE root_id = ?"
+_BELOW = f"{_BELOW_ALL} AND (folder = ? OR folder >= ? AND folder < ?)"
+_FOLDERS_ALL = "SELECT DISTINCT folder FROM files WHERE root_id = ? ORDER BY folder"
+_FOLDERS = """SELECT DISTINCT folder FROM files WHERE root_id = ? AND (folder = ? OR folder >= ? AND folder < ?)
+              ORDER BY folder"""
+_DROP = "DELETE FROM files WHERE id = ?"
+_DROP_PATH = "DELETE FROM paths WHERE rowid = ?"
+
+
+def to_signed(number: int) -> int:
+    """An inode or device number as SQLite can hold it."""
+    return number - _WRAP if number >= _WRAP >> 1 else number
+
+
+def to_unsigned(number: int) -> int:
+    return number + _WRAP if number < 0 else number
+
+
+def file_row(values: tuple[Any, ...]) -> FileRow:
+    """A row selected as `ROW`."""
+    (root_id, folder, name, size, mtime, ctime, ino, status, reason, content_id, digest, signature, language,
+     indexed_at, settled) = values  # fmt: skip
+    return FileRow(
+        root_id, _join(folder, name),
+        FileState(size, mtime, ctime, ino if ino >= 0 else ino + _WRAP), STATUSES[status], reason, content_id, digest,
+        signature, language, indexed_at, settled == 1,
+    )  # fmt: skip
+
+
+class FileTable:
+    """Reads and writes rows of files inside the writer's transactions."""
+
+    def __init__(self, db: apsw.Connection, contents: ContentTable) -> None:
+        self._db = db
+        self._contents = contents
+        self.changed_files: set[tuple[int, bytes]] = set()  # indexed before or now, and changed by the transaction
+        self.changed_roots: set[int] = set()  # of these all files
+
+    def forget_changed(self) -> None:
+        """The transaction has ended."""
+        self.changed_files, self.changed_roots = set(), set()
+
+    def put(self, rows: Iterable[FileRow]) -> int:
+        """Inserts or replaces each row by (root_id, path). Returns how many rows were given."""
+        count = 0
+        for row in rows:
+            self._put_one(row)
+            count += 1
+        return count
+
+    def remove(self, root_id: int, paths: Iterable[bytes], *, forget: bool) -> int:
+        found = []
+        for path in paths:
+            rows = fetch(self._db, _FIND, (root_id, *split_path(path)))
+            self.changed_files.update((root_id, path) for _, content_id in rows if content_id is not None)
+            found += rows
+        return self._drop(found, forget=forget)
+
+    def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
+        """Everything under a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
+        sql, values = (_BELOW, (path, *below(path))) if path else (_BELOW_ALL, ())
+        found = fetch(self._db, sql, (root_id, *values))
+        if path:
+            self.changed_files.update((root_id, _join(*row[2:])) for row in found if row[1] is not None)
+        elif found:
+            self.changed_roots.add(root_id)
+        return self._drop([row[:2] for row in found], forget=forget)
+
+    def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
+        return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
+
+    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+        """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
+        return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
+
+    def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
+        """The files of a root that are left out as forgotten, as (path, content hash)."""
+        return [(_join(folder, name), digest) for folder, name, digest in fetch(self._db, _FORGOTTEN, (root_id,))]
+
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+        """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
+        if fetch(self._db, _COUNT, (root_id, limit + 1))[0][0] > limit:
+            return None
+        held: dict[bytes, dict[bytes, Held]] = {}
+        for values in self._db.execute(_ALL_STATES, (root_id,)):
+            folder = held.get(values[0])
+            if folder is None:
+                folder = held[values[0]] = {}
+            folder[values[1]] = values[2:]
+        return held
+
+    def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
+        sql, values = (_FOLDERS, (path, *below(path))) if path else (_FOLDERS_ALL, ())
+        return [folder for (folder,) in fetch(self._db, sql, (root_id, *values))]
+
+    def file(self, root_id: int, path: bytes) -> FileRow | None:
+        found = fetch(self._db, _FILE, (root_id, *split_path(path)))
+        return file_row(found[0]) if found else None
+
+    def by_inode(self, ino: int) -> list[FileRow]:
+        key = (to_signed(ino),)
+        if not fetch(self._db, _HAS_INO, key):  # of a new file: an eighth of the time
+            return []
+        return [file_row(values) for values in fetch(self._db, _BY_INO, key)]
+
+    def _put_one(self, row: FileRow) -> None:
+        folder, name = split_path(row.path)
+        state, content_id = row.state, row.content_id
+        # The content carries hash and signature of an indexed file: kept here only where there is no content.
+        own = (row.content_hash, row.signature) if content_id is None else (None, None)
+        values = (state.size, state.mtime_ns, state.ctime_ns, to_signed(state.ino), _STATUS_PLACE[row.status],
+                  row.reason, content_id, *own, row.indexed_at, int(row.settled))  # fmt: skip
+        known = fetch(self._db, _FIND, (row.root_id, folder, name))
+        if not known:
+            self._db.execute(_ADD, (row.root_id, folder, name, *values))
+            self._db.execute(_ADD_PATH, (self._db.last_insert_rowid(), path_text(name), path_text(folder)))
+        else:
+            self._db.execute(_CHANGE, (*values, known[0][0]))
+        before = known[0][1] if known else None
+        if before is not None or content_id is not None:
+            self.changed_files.add((row.root_id, row.path))
+        for changed in {before, content_id} if before != content_id else ():
+            if changed is not None:
+                self._contents.touch(changed)
+
+    def _drop(self, found: list[tuple[int, int | None]], *, forget: bool) -> int:
+        for batch in _batches(found):
+            self._db.executemany(_DROP, [(file_id,) for file_id, _ in batch])
+            self._db.executemany(_DROP_PATH, [(file_id,) for file_id, _ in batch])
+            for _, content_id in batch:
+                if content_id is not None:
+                    self._contents.touch(content_id, forget=forget)
+        if found:
+            self._contents.left_unmerged(forget=forget)
+        return len(found)
+
+
+def _join(folder: bytes, name: bytes) -> bytes:
+    return folder + b"/" + name if folder else name
+
+
+def _batches(found: list[tuple[int, int | None]]) -> Iterator[list[tuple[int, int | None]]]:
+    return (found[start : start + _BATCH] for start in range(0, len(found), _BATCH))

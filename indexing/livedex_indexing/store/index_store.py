@@ -1,0 +1,334 @@
+"""The store: files, contents, chunks and postings in one SQLite file, written by one thread.
+
+Invariant: whatever a transaction changed becomes visible at once and whole, together with the next generation; the
+text of files is never kept, only their words.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import apsw
+
+from livedex_indexing.model import STATUSES, ChunkedContent, Counts, FileRow, Held, RootRow, StatusCounts
+from livedex_indexing.store import maintenance, page_checksums
+from livedex_indexing.store.contents import ContentTable
+from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
+from livedex_indexing.store.file_guard import Intact, Loss
+from livedex_indexing.store.file_rows import FileTable, to_signed, to_unsigned
+
+__all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
+
+KEEP_S: Final = 24 * 3600.0  # contents that no file uses wait so long for one that does
+
+_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
+_SET_GENERATION = "UPDATE state SET value = ? WHERE name = 'generation'"
+_ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled, planned
+            FROM roots ORDER BY path"""
+_PUT_ROOT = """INSERT INTO roots (path, dev, ino) VALUES (?, ?, ?)
+               ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino RETURNING id"""
+_KEEP_ROOT = """INSERT INTO roots (id, path, dev, ino, missing_since) VALUES (?, ?, ?, ?, ?)"""
+_ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled", "planned")
+_VISIBLE: Final = frozenset({"missing_since"})  # what of a root's state a search can see
+# Through the index by path, which SQLite would choose, each row is looked up by itself: twice as long, more when cold.
+_STATUSES = "SELECT root_id, status, count(*) FROM files NOT INDEXED GROUP BY root_id, status"
+_CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
+
+
+class Store:
+    """The write side. Not thread-safe: one thread opens it, uses it and closes it.
+
+    Every method that changes something is a transaction of its own unless it runs inside `transaction`. Raises
+    IndexUnwritable where the file cannot be written and IndexDamaged where its pages make no sense; what the
+    transaction did is then undone.
+    """
+
+    def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float]) -> None:
+        self.path = path
+        # After each commit: the indexed files that it changed, as (root id, path), and the roots of which it changed
+        # all that is served.
+        self.on_change: Callable[[set[tuple[int, bytes]], set[int]], None] = lambda _files, _roots: None
+        self._now = now
+        self._use(db)
+
+    def _use(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._contents = ContentTable(db, self._now)
+        self._files = FileTable(db, self._contents)
+        self._changed = False
+        self.generation: int = int(db.execute(_GENERATION).get)
+        self._intact = Intact(db, self.path)
+        self._folded = False  # the log into the file, once since it was opened
+
+    @classmethod
+    def open(cls, path: str, *, now: Callable[[], float] = time.time) -> Store:
+        """Opens the index file, or makes it. ``now`` gives seconds since the epoch.
+
+        Raises IndexDamaged (no database, corrupt, foreign), IndexNewer (a schema of later livedex; nothing is
+        changed) or IndexUnwritable.
+        """
+        db = open_writer(path)
+        with translated(path):
+            return cls(db, path, now)
+
+    def reopen(self) -> None:
+        """Begins anew with what stands at the path now, or with nothing: for when the file was lost or put aside.
+
+        The generation goes on growing, so that nothing remembered of the former file is taken for the new one's.
+        Raises what `open` raises; until a later call succeeds every use raises IndexUnwritable.
+        """
+        # Closed first: the last connection to close removes the log by its name, which may be the new file's by then.
+        self._db.close()
+        page_checksums.forget_unsynced(self.path)
+        former = self.generation
+        db = open_writer(self.path)
+        with translated(self.path):
+            db.execute(_SET_GENERATION, (former + 1,))
+            self._use(db)
+
+    def loss(self) -> Loss | Literal["unsynced"] | None:
+        """What happened to the file under us (deleted, replaced, truncated, overwritten), None while nothing did.
+
+        ``unsynced``: the disk failed to keep some of it and keeps things again. Raises IndexUnwritable while it fails.
+        """
+        with translated(self.path):
+            try:
+                lost = self._intact.loss()
+            except OSError as error:
+                raise IndexUnwritable(f"the index {self.path} cannot be read: {error.strerror}") from error
+            if lost is None and page_checksums.is_unsynced(self.path):
+                maintenance.fold(self._db)  # what could not be synced is still to be folded: it is tried again
+                return "unsynced"
+            return lost
+
+    def prove_writable(self) -> None:
+        """Writes and commits what changes nothing. Raises IndexUnwritable or IndexDamaged."""
+        with self.transaction():
+            self._db.execute(_SET_GENERATION, (self.generation,))
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside is one commit, undone when it raises. Inside another it joins that one."""
+        joins = self._db.in_transaction
+        if joins:
+            yield
+            return
+        with translated(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._contents.settle()
+                generation = self.generation + int(self._changed)
+                if self._changed:
+                    self._db.execute(_SET_GENERATION, (generation,))
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._contents.forget_cached()
+                if self._db.in_transaction:  # SQLite has rolled back by itself after a full disk or a lost device
+                    self._db.execute("ROLLBACK")
+                raise
+            else:
+                self.generation = generation
+                if self._files.changed_files or self._files.changed_roots:
+                    self.on_change(self._files.changed_files, self._files.changed_roots)
+            finally:
+                self._changed = False
+                self._files.forget_changed()
+
+    def close(self) -> None:
+        """Closes the file; the last connection to close folds the write-ahead log into it. May be called twice."""
+        self._db.close()
+
+    # roots
+
+    def put_root(self, path: bytes, dev: int, ino: int) -> int:
+        """Adds a root, or takes the new ``dev`` and ``ino`` of a known one. Returns its id."""
+        with self.transaction():
+            return int(self._db.execute(_PUT_ROOT, (path, to_signed(dev), to_signed(ino))).get)
+
+    def keep_root(self, root_id: int, path: bytes, dev: int, ino: int, missing_since: float | None) -> None:
+        """Adds a root under the id that it had in a former file, with nothing indexed yet."""
+        with self.transaction():
+            self._db.execute(_KEEP_ROOT, (root_id, path, to_signed(dev), to_signed(ino), missing_since))
+
+    def roots(self) -> list[RootRow]:
+        return read_roots(self._db)
+
+    def set_root(self, root_id: int, **state: Any) -> None:
+        """Sets any of dev, ino, missing_since, first_indexed, last_reconciled, planned."""
+        unknown = state.keys() - set(_ROOT_STATE)
+        if unknown:
+            raise ValueError(f"a root has no {sorted(unknown)}")
+        values = [to_signed(value) if name in ("dev", "ino") else value for name, value in state.items()]
+        with self.transaction():
+            self._db.execute(
+                f"UPDATE roots SET {', '.join(f'{n} = ?' for n in state)} WHERE id = ?", (*values, root_id)
+            )
+            if not _VISIBLE.isdisjoint(state):
+                self._changed = True
+                self._files.changed_roots.add(root_id)
+
+    def drop_root(self, root_id: int) -> None:
+        """Removes a root with its files; contents that only it used do not wait for `collect`."""
+        with self.transaction():
+            self._files.remove_below(root_id, b"", forget=True)
+            self._db.execute("DELETE FROM roots WHERE id = ?", (root_id,))
+            self._changed = True
+
+    # contents
+
+    def find_content(self, content_hash: bytes, signature: bytes) -> int | None:
+        """The content cut from these bytes by this plan, also one that no file uses at present."""
+        return self._contents.find(content_hash, signature)
+
+    def add_content(
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+    ) -> int:
+        """Stores a content and returns its id. Until a row of `put_files` points at it no search sees it.
+
+        With ``anew`` one that is there already is written once more: what was damaged of it is whole then.
+        """
+        with self.transaction():
+            return self._contents.add(content_hash, signature, size, content, anew=anew)
+
+    def collect(self, older_than_s: float = KEEP_S, limit: int = 200) -> int:
+        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        with self.transaction():
+            gone = self._contents.collect(older_than_s, limit)
+            self._changed |= gone > 0  # how rare a word is changes with them, and so may the order of hits
+            return gone
+
+    # files
+
+    def put_files(self, rows: Iterable[FileRow]) -> None:
+        """Inserts or replaces each row by (root_id, path)."""
+        with self.transaction():
+            self._changed |= self._files.put(rows) > 0
+
+    def remove_files(self, root_id: int, paths: Iterable[bytes], *, forget: bool = False) -> int:
+        """Removes the rows there are of these paths and returns their number.
+
+        With ``forget`` their contents do not wait a day to be collected, should no other file use them: for what was
+        forgotten on demand or shut out by a rule.
+        """
+        with self.transaction():
+            gone = self._files.remove(root_id, paths, forget=forget)
+            self._changed |= gone > 0
+            return gone
+
+    def remove_tree(self, root_id: int, path: bytes, *, forget: bool = False) -> int:
+        """Removes everything below a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
+        with self.transaction():
+            gone = self._files.remove_below(root_id, path, forget=forget)
+            self._changed |= gone > 0
+            return gone
+
+    def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
+        """The rows directly in a folder, by name."""
+        return self._files.folder(root_id, path)
+
+    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+        """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
+        return self._files.states(root_id, path)
+
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+        """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
+        return self._files.all_states(root_id, limit)
+
+    def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
+        """The files of a root that are left out as forgotten, as (path, content hash)."""
+        return self._files.forgotten(root_id)
+
+    def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
+        """The folders that hold rows, ``path`` itself included, in order of their bytes."""
+        return self._files.folders_below(root_id, path)
+
+    def file(self, root_id: int, path: bytes) -> FileRow | None:
+        return self._files.file(root_id, path)
+
+    def by_inode(self, ino: int) -> list[FileRow]:
+        """Rows whose file had this inode, in any root: what a renamed file may have been."""
+        return self._files.by_inode(ino)
+
+    # upkeep
+
+    def maintain(self, budget_s: float, *, keep_s: float = KEEP_S) -> bool:
+        """Collects, merges, gives pages back and empties the write-ahead log, in short transactions, for about
+        ``budget_s``. Returns True when nothing is left to do. What was forgotten is then physically gone; what was
+        merely removed waits ``keep_s`` for a file to use it again, then its words at most as long to be merged away.
+        """
+        with translated(self.path):
+            return maintenance.maintain(self._db, lambda: self.collect(keep_s) > 0, self._now() - keep_s, budget_s)
+
+    def is_scattered(self) -> bool:
+        """Whether bulk work left the postings in so many pieces that searches pay for it."""
+        with translated(self.path):
+            return maintenance.is_scattered(self._db)
+
+    def merge(self, budget_s: float) -> bool:
+        """Merges the postings, in short transactions, for about ``budget_s``; True when they are in one piece."""
+        with translated(self.path):
+            return maintenance.merge(self._db, budget_s)
+
+    def purge(self) -> None:
+        """All of `maintain`, at once: what no file uses is gone from the file and its log when it returns."""
+        while not self.maintain(1.0, keep_s=0.0):
+            pass
+
+    def checkpoint(self) -> bool:
+        """Folds the write-ahead log into the file and empties it; False while a reader still needs it."""
+        with translated(self.path):
+            return maintenance.checkpoint(self._db)
+
+    def release_memory(self) -> None:
+        """Gives the page cache back: for when bulk work has ended."""
+        self._db.pragma("shrink_memory")
+
+    def counts(self) -> Counts:
+        return read_counts(self._db, self.path)
+
+    def damaged_pages(self, first: int, count: int) -> list[int] | None:
+        """Those among ``count`` pages from ``first`` on (1-based) whose bytes have changed on the disk.
+
+        None where it cannot be told now: what stands in the log must be in the file first, and a reader holds it.
+        """
+        with translated(self.path):
+            if not self._folded:
+                self._folded = maintenance.fold(self._db)
+            if not self._folded:
+                return None
+            found = page_checksums.damaged(self._db, first, count)
+            if found and not maintenance.fold(self._db):
+                return None  # before a page that is still held up in the log, later ones may have reached the file
+            return page_checksums.damaged(self._db, first, count) if found else []
+
+    def pages(self) -> int:
+        """How many pages the file has."""
+        return os.stat(self.path).st_size // page_checksums.PAGE_BYTES
+
+    def integrity(self) -> list[str]:
+        """What is wrong inside the file, empty when it is sound. Reads all of it."""
+        return maintenance.integrity(self._db)
+
+
+def read_roots(db: apsw.Connection) -> list[RootRow]:
+    return [
+        RootRow(root_id, path, to_unsigned(dev), to_unsigned(ino), missing, bool(indexed), reconciled, planned)
+        for root_id, path, dev, ino, missing, indexed, reconciled, planned in fetch(db, _ROOTS)
+    ]
+
+
+def read_counts(db: apsw.Connection, path: str) -> Counts:
+    """For the writer and for readers alike. ``db_bytes`` is the size of the file and its log on disk."""
+    held: dict[int, dict[str, int]] = {}
+    for root_id, status, count in fetch(db, _STATUSES):
+        held.setdefault(root_id, {})[STATUSES[status]] = count
+    sizes = [Path(path + suffix) for suffix in ("", "-wal")]
+    db_bytes = sum(file.stat().st_size for file in sizes if file.exists())
+    roots = {root_id: StatusCounts(**counts) for root_id, counts in held.items()}
+    return Counts(roots, int(db.execute(_CHUNKS).get), db_bytes)

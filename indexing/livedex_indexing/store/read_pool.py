@@ -1,0 +1,194 @@
+"""Read-only connections to the index, lent to threads one at a time, each use with its own deadline.
+
+Invariant: a connection given back has no open transaction and no statement under way, so that it pins nothing of the
+write-ahead log.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+import apsw
+
+from livedex_indexing.store.database import fetch, open_reader, translated
+from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
+
+_IDLE: Final = 2  # connections kept for the next search: each holds up to READER_CACHE_KIB of pages
+_POLL_S: Final = 0.05
+
+# Views of the index's words: stems, with the number of chunks that hold them, and words as they are written (case and
+# diacritics aside), with the number of contents. Temporary, so that they need no right to write.
+_VOCABULARY = """
+CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'postings', 'row');
+CREATE VIRTUAL TABLE temp.written USING fts5vocab('main', 'exact', 'row');
+"""
+
+
+class DeadlinePassed(TimedOut):
+    """A statement was ended by its deadline. What was read before stands."""
+
+
+class PoolClosed(Unavailable):
+    """The index is being replaced or the daemon stops."""
+
+
+class Reader:
+    """One read-only connection. ``scratch`` is for what a caller keeps as long as the connection, its temporary
+    tables' contents above all."""
+
+    def __init__(self, path: str, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._deadline = float("inf")
+        self._cancelled: Callable[[], bool] = bool
+        self._path = path
+        self._watching = True
+        self.scratch: dict[str, Any] = {}
+        self.db = open_reader(path, self._ended)
+        self.db.execute(_VOCABULARY)
+        word = self.db.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        plain = self.db.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
+        # (start byte, end byte, token) of each word of UTF-8 bytes, exactly as the postings have them / without stems
+        self.stems: Callable[[bytes], list[tuple[int, int, str]]] = lambda text: _tokens(word, text)
+        self.words: Callable[[bytes], list[tuple[int, int, str]]] = lambda text: _tokens(plain, text)
+
+    def limit(self, deadline: float, cancelled: Callable[[], bool]) -> None:
+        self._deadline, self._cancelled, self._watching = deadline, cancelled, True
+
+    @contextmanager
+    def unhurried(self) -> Iterator[None]:
+        """Inside, the deadline ends no statement (a cancelled search still does): for the few rows that make an
+        answer of what was found in time."""
+        self._watching = False
+        try:
+            yield
+        finally:
+            self._watching = True
+
+    def late(self) -> bool:
+        return self._clock() >= self._deadline
+
+    def check(self) -> None:
+        """For work between statements. Raises DeadlinePassed or Cancelled where a statement would be ended."""
+        if self._cancelled():
+            raise Cancelled("the search was cancelled")
+        if self._watching and self.late():
+            raise DeadlinePassed("the search ran past its deadline")
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement. Raises DeadlinePassed, Cancelled or what `translated` makes of a fault."""
+        try:
+            return fetch(self.db, sql, values)
+        except apsw.Error:  # a context manager costs as much as a short statement
+            with self._ending():
+                raise
+
+    def rows_of_each(self, sql: str, values: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """All rows of a statement run with each of ``values``: a third of the time of as many calls of `rows`."""
+        with self._ending():
+            return self.db.executemany(sql, values).fetchall()
+
+    def fill(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Runs a statement on a temporary table for each row."""
+        with self._ending():
+            self.db.executemany(sql, rows)
+
+    def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
+        """The first column of the first row, None without one."""
+        found = self.rows(sql, values)
+        return found[0][0] if found else None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Inside, all statements see one state of the index."""
+        self.db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("COMMIT")
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        try:
+            with translated(self._path):
+                yield
+        except apsw.InterruptError:
+            if self._cancelled():
+                raise Cancelled("the search was cancelled") from None
+            raise DeadlinePassed("the search ran past its deadline") from None
+
+    def _ended(self) -> bool:
+        return (self._watching and self.late()) or self._cancelled()
+
+
+def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, str]]:
+    found: Any = tokenizer(text, apsw.FTS5_TOKENIZE_DOCUMENT, None)  # declared for all of its options
+    return cast("list[tuple[int, int, str]]", found)
+
+
+class ReadPool:
+    """Lends readers to threads. At most ``size`` are out at once; a further caller waits for one."""
+
+    def __init__(self, path: str, *, size: int = 8, clock: Callable[[], float] = time.monotonic) -> None:
+        self.path = path
+        self.clock = clock
+        self._places = threading.Semaphore(size)
+        self._idle: list[Reader] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @contextmanager
+    def connection(self, *, deadline: float = float("inf"), cancelled: Callable[[], bool] = bool) -> Iterator[Reader]:
+        """A reader whose statements end at ``deadline`` (of the pool's clock) or once ``cancelled()`` is true.
+
+        Raises DeadlinePassed or Cancelled when none comes free before, PoolClosed after `close`.
+        """
+        self._wait(deadline, cancelled)
+        try:
+            reader = self._take()
+            reader.limit(deadline, cancelled)
+            try:
+                yield reader
+            finally:
+                self._give_back(reader)
+        finally:
+            self._places.release()
+
+    def release_memory(self) -> None:
+        """Closes the readers that nobody uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            reader.db.close()
+
+    def close(self) -> None:
+        """No more readers are lent; those out are closed when they come back. May be called twice."""
+        self._closed = True
+        self.release_memory()
+
+    def _wait(self, deadline: float, cancelled: Callable[[], bool]) -> None:
+        while not self._places.acquire(timeout=_POLL_S):
+            if cancelled():
+                raise Cancelled("the search was cancelled")
+            if self.clock() >= deadline:
+                raise DeadlinePassed("all readers of the index were busy until the deadline")
+
+    def _take(self) -> Reader:
+        if self._closed:
+            raise PoolClosed("the index is closed")
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        return Reader(self.path, self.clock)
+
+    def _give_back(self, reader: Reader) -> None:
+        reader.limit(float("inf"), bool)
+        with self._lock:
+            if not self._closed and len(self._idle) < _IDLE:
+                self._idle.append(reader)
+                return
+        reader.db.close()

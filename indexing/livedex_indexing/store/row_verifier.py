@@ -1,0 +1,93 @@
+"""Compares what the index holds of one file with what the file's bytes give when they are cut once more.
+
+Invariant: whatever the writer would store is compared, because the writer's own code stores it here too, in an empty
+index in memory, and every column of every table that a content or a path has rows in is read back from both. Of the
+words of a contentless table only their number is kept by row; that its pages are as they were written is proven by
+their checksums.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from livedex_indexing.model import ChunkedContent, FileRow, FileState
+from livedex_indexing.store.contents import ContentTable
+from livedex_indexing.store.database import fetch
+from livedex_indexing.store.file_rows import FileTable
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.path_words import split_path
+
+_CONTENT: Final = "SELECT * FROM contents WHERE hash = ? AND signature = ?"
+_CHUNKS: Final = "SELECT * FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id"
+_CHUNK_WORDS: Final = "SELECT sz FROM postings_docsize WHERE id BETWEEN ? AND ? ORDER BY id"
+_CONTENT_WORDS: Final = "SELECT sz FROM exact_docsize WHERE id = ?"
+_PATH_WORDS: Final = """SELECT p.sz FROM files f JOIN paths_docsize p ON p.id = f.id
+                        WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"""
+_LANGUAGES: Final = "SELECT id, name FROM languages"
+
+# What may differ between two indexes of the same files: ids, and how long nobody has used a content.
+_OWN: Final = frozenset({"id", "content_id", "first_chunk", "unused_since"})
+
+Held = list[Any]
+
+
+class Proof:
+    """Belongs to one thread."""
+
+    def __init__(self) -> None:
+        self._scratch = apsw.Connection(":memory:")
+        self._scratch.execute(Path(__file__).with_name("schema.sql").read_text(encoding="utf-8"))
+        self._contents = ContentTable(self._scratch, lambda: 0.0)
+        self._files = FileTable(self._scratch, self._contents)
+
+    def close(self) -> None:
+        self._scratch.close()
+
+    def content_holds(self, reader: Reader, row: FileRow, size: int, content: ChunkedContent) -> bool:
+        """Whether what ``row`` points at is stored as ``content``, cut from a file of ``size`` bytes, would be now."""
+        assert row.content_hash is not None and row.signature is not None
+        self._scratch.execute("BEGIN")
+        try:
+            self._contents.add(row.content_hash, row.signature, size, content)
+            wanted = _content(self._scratch, row.content_hash, row.signature)
+        finally:
+            self._scratch.execute("ROLLBACK")
+            self._contents.forget_cached()
+        with reader.snapshot():
+            return _content(reader.db, row.content_hash, row.signature) == wanted
+
+    def path_holds(self, reader: Reader, row: FileRow) -> bool:
+        """Whether the words of the row's path are there."""
+        bare = row._replace(content_id=None, state=FileState(0, 0, 0, 0))
+        self._scratch.execute("BEGIN")
+        try:
+            self._files.put([bare])
+            wanted = _path(self._scratch, row)
+        finally:
+            self._scratch.execute("ROLLBACK")
+            self._contents.forget_cached()
+        return _path(reader.db, row) == wanted
+
+
+def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> Held:
+    languages: dict[int | None, str | None] = dict(fetch(db, _LANGUAGES))
+    held: Held = []
+    for content in _named(db, "contents", _CONTENT, (content_hash, signature)):
+        ids = (content["first_chunk"], content["first_chunk"] + content["chunks"] - 1)
+        for row in (content, *_named(db, "chunks", _CHUNKS, ids)):
+            row["language"] = languages.get(row["language"])
+            held.append({name: value for name, value in row.items() if name not in _OWN})
+        held += [fetch(db, _CHUNK_WORDS, ids), fetch(db, _CONTENT_WORDS, (content["id"],))]
+    return held
+
+
+def _path(db: apsw.Connection, row: FileRow) -> Held:
+    return fetch(db, _PATH_WORDS, (row.root_id, *split_path(row.path)))
+
+
+def _named(db: apsw.Connection, table: str, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
+    names = [column for (column,) in fetch(db, "SELECT name FROM pragma_table_info(?)", (table,))]
+    return [dict(zip(names, row, strict=True)) for row in fetch(db, sql, values)]

@@ -1,0 +1,353 @@
+"""The argument tree: every command, operand and option of `livedex`, as plain data.
+
+The parser, the help and the shell completions are all made from this one tree, so that none of them can say something
+the others do not. A param that means something to a command has exactly one option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class Option:
+    """One option. `flags`: its spellings; `param`: the key of its value; `metavar` None: no value, it sets `const`.
+
+    `convert` names a converter of `values.py`; `many`: may be given again, the values are collected in a list;
+    `choices`: the only values allowed; `complete`: what a shell offers for its value (`path`, `root` or nothing).
+    """
+
+    __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "param")
+
+    def __init__(
+        self,
+        flags: str,
+        param: str,
+        help: str,
+        *,
+        metavar: str | None = None,
+        convert: str = "text",
+        many: bool = False,
+        choices: Sequence[str] = (),
+        const: object = True,
+        complete: str = "",
+    ) -> None:
+        self.flags = tuple(flags.split())
+        self.param = param
+        self.help = help
+        self.metavar = metavar
+        self.convert = convert
+        self.many = many
+        self.choices = tuple(choices)
+        self.const = const
+        self.complete = complete
+
+
+class Operand:
+    """What stands on the line without a dash. `least` and `most` (None: no end) say how many there may be."""
+
+    __slots__ = ("choices", "complete", "convert", "least", "most", "name", "param")
+
+    def __init__(
+        self,
+        name: str,
+        param: str,
+        *,
+        least: int = 1,
+        most: int | None = 1,
+        convert: str = "text",
+        choices: Sequence[str] = (),
+        complete: str = "",
+    ) -> None:
+        self.name = name
+        self.param = param
+        self.least = least
+        self.most = most
+        self.convert = convert
+        self.choices = tuple(choices)
+        self.complete = complete
+
+
+class Command:
+    """One command: a leaf with `run` (`module:function` inside this package), or a group with `subcommands`."""
+
+    __slots__ = ("examples", "name", "notes", "operand", "options", "run", "subcommands", "summary")
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        *,
+        run: str = "",
+        operand: Operand | None = None,
+        options: Sequence[Option] = (),
+        subcommands: Sequence[Command] = (),
+        notes: str = "",
+        examples: Sequence[str] = (),
+    ) -> None:
+        self.name = name
+        self.summary = summary
+        self.run = run
+        self.operand = operand
+        self.options = tuple(options)
+        self.subcommands = tuple(subcommands)
+        self.notes = notes
+        self.examples = tuple(examples)
+
+    def subcommand(self, name: str) -> Command | None:
+        """The subcommand called `name`, None where there is none."""
+        return next((command for command in self.subcommands if command.name == name), None)
+
+
+GLOBAL_OPTIONS = (
+    Option("--json", "json", "print JSON, also on a terminal"),
+    Option("--human", "human", "print for people, also into a pipe"),
+    Option("--no-spawn", "no_spawn", "do not start the daemon; exit 3 when none runs"),
+    Option("-h --help", "help", "show this help"),
+    Option("--version", "version", "show the version"),
+)
+
+_NO_FRESH = Option("--no-fresh", "fresh", "answer at once from what is indexed now", const=False)
+_TIMEOUT = Option(
+    "--timeout", "timeout_ms", "wait at most S seconds for the newest changes (1)", metavar="S", convert="seconds"
+)
+_FRESHNESS = (_NO_FRESH, _TIMEOUT)
+_PATH_FILTER = Option(
+    "--path", "path", "only this file, or what lies below this folder", metavar="P", convert="path", complete="path"
+)
+
+_SEARCH_OPTIONS = (
+    Option("-n", "limit", "at most N hits (10)", metavar="N", convert="integer"),
+    Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
+    Option("-F", "exact", "the lines that hold QUERY as it stands (--mode exact)"),
+    Option("-e", "regex", "the lines that match QUERY, a regular expression (--mode regex)"),
+    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=("auto", "keyword", "exact", "regex")),
+    _PATH_FILTER,
+    Option("-g", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
+    Option("--lang", "languages", "only this language, such as python", metavar="L", many=True),
+    Option(
+        "--kind",
+        "kinds",
+        "only this kind of chunk",
+        metavar="K",
+        many=True,
+        choices=("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"),
+    ),
+    Option("--root", "roots", "only this root", metavar="R", convert="path", many=True, complete="root"),
+    Option("--since", "modified_after", "only files modified at T or later", metavar="T", convert="time"),
+    Option("--before", "modified_before", "only files modified before T", metavar="T", convert="time"),
+    Option("-C", "context_lines", "show N lines before and after each snippet", metavar="N", convert="integer"),
+    Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=("chunk", "file")),
+    Option(
+        "--max-snippet-chars", "max_snippet_chars", "at most N characters a snippet", metavar="N", convert="integer"
+    ),
+    Option("--max-chars", "max_chars", "at most N characters in all snippets together", metavar="N", convert="integer"),
+    Option(
+        "--facet",
+        "facets",
+        "count the files that match by F",
+        metavar="F",
+        many=True,
+        choices=("languages", "kinds", "roots"),
+    ),
+    *_FRESHNESS,
+    Option("--explain", "explain", "show how each score came about"),
+    Option("--files", "files", "print the paths alone, a line a file"),
+    Option("--vimgrep", "vimgrep", "print path:line:col:text, a line for each line with a match"),
+)
+
+# A standing query is about matching, not rank: it has no pages, no modes and no scores, and its form is its own.
+_WATCHED = (
+    *("limit", "path", "globs", "languages", "kinds", "roots", "modified_after", "modified_before", "context_lines"),
+    *("group", "max_snippet_chars", "fresh", "timeout_ms"),
+)
+_WATCH_OPTIONS = tuple(option for option in _SEARCH_OPTIONS if option.param in _WATCHED)
+
+_PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
+_ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", complete="path")
+
+_ROOTS = Command(
+    "roots",
+    "the watched folders; kept in the configuration file",
+    subcommands=(
+        Command(
+            "add",
+            "watch and index these folders",
+            run="roots_command:add",
+            operand=_PATHS,
+            options=(
+                Option(
+                    "--ignore", "ignore", "leave out what matches this gitignore pattern", metavar="PATTERN", many=True
+                ),
+            ),
+            examples=("livedex roots add ~/notes", "livedex roots add ~/src --ignore '*.min.js'"),
+        ),
+        Command(
+            "remove",
+            "watch these folders no more",
+            run="roots_command:remove",
+            operand=Operand("PATH", "paths", most=None, convert="path", complete="root"),
+            examples=("livedex roots remove ~/notes",),
+        ),
+        Command("list", "print the roots and their states", run="roots_command:show"),
+    ),
+)
+
+_CONFIG = Command(
+    "config",
+    "show, check and edit the configuration",
+    subcommands=(
+        Command("show", "every setting, its value and where it comes from", run="daemon_command:hand_over"),
+        Command("validate", "check the file; exit 2 when it is not valid", run="daemon_command:hand_over"),
+        Command("path", "where the file is", run="daemon_command:hand_over"),
+        Command("edit", "open the file in your editor", run="daemon_command:hand_over"),
+    ),
+)
+
+ROOT = Command(
+    "livedex",
+    "a local search index that is always fresh",
+    subcommands=(
+        Command(
+            "up",
+            "index folders: add them, start the daemon, wait for the first index",
+            run="up_command:up",
+            operand=_ANY_PATHS,
+            examples=("livedex up ~/notes", "livedex up ~/notes ~/src"),
+        ),
+        Command("down", "stop the daemon", run="up_command:down"),
+        Command(
+            "daemon",
+            "run the daemon in the foreground",
+            run="daemon_command:hand_over",
+            options=(Option("--check-config", "check_config", "only check the configuration; exit 2 when not valid"),),
+        ),
+        Command(
+            "search",
+            "find what is in the indexed files, best first",
+            run="search_command:search",
+            operand=Operand("QUERY", "query", most=None),
+            options=_SEARCH_OPTIONS,
+            notes=(
+                'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
+                "Write -- before the words when one of them begins with a dash.\n"
+                "T: RFC 3339, a date, or an age such as 90m, 2d, 3w. Exit 1 when nothing is found."
+            ),
+            examples=(
+                "livedex search frobnicate the widget",
+                "livedex search '\"exact phrase\" path:docs' -n 20",
+                "livedex search parse --lang python --since 2d --vimgrep",
+                "livedex search -F 'int main(void)'",
+                "livedex search -e '^static .*_init\\(' -g '*.c'",
+                "livedex search -- retry -deprecated",
+            ),
+        ),
+        Command(
+            "watch",
+            "keep a query standing: what it finds now, then what comes and goes",
+            run="watch_command:watch",
+            operand=Operand("QUERY", "query", most=None),
+            options=_WATCH_OPTIONS,
+            notes=(
+                "A chunk is found that holds all the words, phrases and terms of QUERY, which reads as search's.\n"
+                "-n bounds what is printed of now; every change is. Ends on Ctrl-C; exit 3 when the daemon goes."
+            ),
+            examples=(
+                "livedex watch TODO --lang python",
+                "livedex watch '\"release notes\" path:docs' --json > changes.jsonl",
+            ),
+        ),
+        _ROOTS,
+        Command(
+            "index",
+            "index these paths, or everything, again now",
+            run="index_command:index",
+            operand=_ANY_PATHS,
+            options=(Option("--force", "force", "also what looks unchanged, and what was forgotten"),),
+            examples=("livedex index ~/notes/draft.md", "livedex index --force"),
+        ),
+        Command(
+            "audit",
+            "compare the index with the disk, every file; exit 1 when they differ",
+            run="index_command:audit",
+            options=(
+                Option(
+                    "--paths", "paths", "only this part", metavar="PATH", convert="path", many=True, complete="path"
+                ),
+                Option("--repair", "repair", "put right what differs"),
+            ),
+            examples=("livedex audit", "livedex audit --paths ~/notes --repair"),
+        ),
+        Command(
+            "sync",
+            "wait until the index reflects every write made before",
+            run="index_command:sync",
+            options=(Option("--timeout", "timeout_ms", "wait at most S seconds (30)", metavar="S", convert="seconds"),),
+            notes="Exit 4 when it took longer than --timeout.",
+        ),
+        Command(
+            "status",
+            "what is indexed, pending and failing; states of the roots; warnings",
+            run="status_command:status",
+            options=(Option("--watch", "watch", "keep showing it, as it changes"),),
+        ),
+        Command(
+            "list",
+            "indexed, skipped and failed files, with the reason",
+            run="files_command:show",
+            options=(
+                _PATH_FILTER,
+                Option("--glob", "glob", "only paths that match; as ripgrep's -g", metavar="GLOB"),
+                Option(
+                    "--status",
+                    "status",
+                    "only files with this status",
+                    metavar="S",
+                    choices=("indexed", "pending", "skipped", "failed"),
+                ),
+                Option("--root", "root", "only this root", metavar="R", convert="path", complete="root"),
+                *_FRESHNESS,
+            ),
+            examples=("livedex list --status failed", "livedex list --path ~/notes --glob '*.md'"),
+        ),
+        Command(
+            "retrieve",
+            "all chunks of one file",
+            run="files_command:retrieve",
+            operand=Operand("PATH", "path", convert="path", complete="path"),
+            options=(
+                Option("--start-line", "start_line", "from line N on", metavar="N", convert="integer"),
+                Option("--end-line", "end_line", "up to line N", metavar="N", convert="integer"),
+                *_FRESHNESS,
+            ),
+            examples=("livedex retrieve ~/notes/todo.md --start-line 10 --end-line 40",),
+        ),
+        Command(
+            "why",
+            "why a path is in the index, or is not, and the rule that decided",
+            run="files_command:why",
+            operand=_PATHS,
+            options=_FRESHNESS,
+            examples=("livedex why build/output.log",),
+        ),
+        Command(
+            "delete",
+            "forget files until their content or path changes; they stay on disk",
+            run="files_command:delete",
+            operand=_PATHS,
+            examples=("livedex delete ~/notes/private.md",),
+        ),
+        _CONFIG,
+        Command("doctor", "check this installation; works without a daemon", run="daemon_command:hand_over"),
+        Command(
+            "completion",
+            "print the completion script of a shell",
+            run="completion_command:completion",
+            operand=Operand("SHELL", "shell", choices=("bash", "zsh", "fish")),
+            examples=(
+                'eval "$(livedex completion bash)"',
+                "livedex completion fish > ~/.config/fish/completions/livedex.fish",
+            ),
+        ),
+    ),
+    examples=("livedex up ~/notes", "livedex search frobnicate the widget"),
+)

@@ -1,0 +1,181 @@
+"""Reads a command line against the argument tree.
+
+Options may stand anywhere up to `--`, are never abbreviated, and mean the same on every Python: argparse differs from
+one to the next where options stand between operands and around `--`, and takes a QUERY word that begins with a dash
+apart. Whatever does not fit is an InvalidParams that names it and what it may have meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from livedex_ipc.cli.argument_values import convert
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Operand, Option
+from livedex_ipc.errors import InvalidParams
+
+
+class CommandLine:
+    """What a command line says.
+
+    `words`: the commands' names (`["roots", "add"]`); `command`: the last of them in the tree; `values`: param to
+    value, only those given; `json`: True or False where --json or --human was given, else None; `wants`: `help`,
+    `version` or "".
+    """
+
+    __slots__ = ("command", "json", "no_spawn", "values", "wants", "words")
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.command: Command = ROOT
+        self.values: dict[str, Any] = {}
+        self.json: bool | None = None
+        self.no_spawn = False
+        self.wants = ""
+
+    @property
+    def title(self) -> str:
+        """The command as typed, such as `livedex roots add`."""
+        return " ".join(["livedex", *self.words])
+
+    def set_global(self, option: Option) -> None:
+        """Apply one of the options that every command has."""
+        if option.param in ("json", "human"):
+            self.json = option.param == "json"
+        elif option.param == "no_spawn":
+            self.no_spawn = True
+        else:
+            self.wants = self.wants or option.param
+
+
+def parse(arguments: list[str], line: CommandLine) -> None:
+    """Fill `line` from `arguments` (without the program's name). Raises InvalidParams.
+
+    The caller makes `line`, so that it knows of a --json that stood before the fault.
+    """
+    # Known before the first fault is found, so that the fault itself is printed in the form that was asked for.
+    for word in arguments:
+        if word == "--":
+            break
+        if word in ("--json", "--human"):
+            line.json = word == "--json"
+    rest = list(reversed(arguments))
+    while line.command.subcommands and rest and not line.wants:
+        _take_command(line, rest)
+    if not line.command.subcommands and not line.wants:
+        _take_arguments(line, rest)
+
+
+def _take_command(line: CommandLine, rest: list[str]) -> None:
+    """Take one word, an option of every command or a command's name, off the end of `rest`."""
+    word = rest.pop()
+    if word == "--":
+        return
+    if word.startswith("-"):
+        option = _find(GLOBAL_OPTIONS, word)
+        if option is None:
+            raise _unknown_option(line, word, GLOBAL_OPTIONS)
+        line.set_global(option)
+        return
+    command = line.command.subcommand(word)
+    if command is None:
+        names = [each.name for each in line.command.subcommands]
+        raise _fault(line, f"{line.title} has no command {word!r}", nearest=_nearest(word, names))
+    line.words.append(word)
+    line.command = command
+
+
+def _take_arguments(line: CommandLine, rest: list[str]) -> None:
+    operands: list[str] = []
+    while rest and not line.wants:
+        word = rest.pop()
+        if word == "--":
+            operands += reversed(rest)
+            rest.clear()
+        elif word.startswith("-") and word != "-":
+            _take_option(line, word, rest)
+        else:
+            operands.append(word)
+    if not line.wants:
+        _take_operands(line, line.command.operand, operands)
+
+
+def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
+    if word.startswith("--"):
+        name, equals, attached = word.partition("=")
+    else:
+        name, equals, attached = word[:2], word[2:], word[2:].removeprefix("=")
+    options = (*line.command.options, *GLOBAL_OPTIONS)
+    option = _find(options, name)
+    if option is None:
+        raise _unknown_option(line, name if word.startswith("--") else word, options)
+    if option.metavar is None:
+        if equals:
+            raise _fault(line, f"{name} takes no value", field=name)
+        if option in GLOBAL_OPTIONS:
+            line.set_global(option)
+        else:
+            line.values[option.param] = option.const
+        return
+    if not equals:
+        if not rest:
+            raise _fault(line, f"{name} needs a value: {name} {option.metavar}", field=name)
+        attached = rest.pop()
+    value = _converted(line, name, option, attached)
+    if option.many:
+        line.values.setdefault(option.param, []).append(value)
+    else:
+        line.values[option.param] = value
+
+
+def _take_operands(line: CommandLine, operand: Operand | None, words: list[str]) -> None:
+    if operand is None:
+        if words:
+            raise _fault(line, f"{line.title} takes no {words[0]!r}", field=words[0])
+        return
+    if len(words) < operand.least:
+        raise _fault(line, f"{operand.name} is missing", field=operand.name)
+    if operand.most is not None and len(words) > operand.most:
+        raise _fault(line, f"one {operand.name} only, not also {words[operand.most]!r}", field=words[operand.most])
+    values = [_converted(line, operand.name, operand, word) for word in words]
+    if values:
+        line.values[operand.param] = values if operand.most is None else values[0]
+
+
+def _converted(line: CommandLine, name: str, argument: Option | Operand, text: str) -> Any:
+    if argument.choices and text not in argument.choices:
+        known = ", ".join(argument.choices)
+        raise _fault(line, f"{name} {text!r} is none of: {known}", field=name, nearest=_nearest(text, argument.choices))
+    try:
+        return convert(argument.convert, text)
+    except ValueError as error:
+        raise _fault(line, f"{name}: {error}", field=name) from error
+
+
+def _find(options: Iterable[Option], flag: str) -> Option | None:
+    return next((option for option in options if flag in option.flags), None)
+
+
+def _unknown_option(line: CommandLine, word: str, options: Iterable[Option]) -> InvalidParams:
+    spellings: dict[str, str] = {}
+    for option in options:
+        # Who types the param's own name, such as --limit, is told the option it goes by, -n.
+        spellings["--" + option.param.replace("_", "-")] = option.flags[-1]
+        spellings.update((flag, flag) for flag in option.flags)
+    meant = spellings.get(_nearest(word, spellings) or "")
+    takes_words = line.command.operand is not None
+    hint = "; write -- before a word that begins with a dash" if takes_words and not meant else ""
+    return _fault(line, f"{line.title} has no option {word}{hint}", field=word, nearest=meant)
+
+
+def _nearest(word: str, known: Iterable[str]) -> str | None:
+    from livedex_ipc.params import nearest
+
+    return nearest(word, known)
+
+
+def _fault(line: CommandLine, message: str, *, nearest: str | None = None, **data: str) -> InvalidParams:
+    if nearest:
+        message += f"; did you mean {nearest}?"
+        data["nearest"] = nearest
+    return InvalidParams(message, {**data, "remedy": f"{line.title} --help"})

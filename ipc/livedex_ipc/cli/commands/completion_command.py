@@ -1,0 +1,54 @@
+"""`livedex completion`: the script of a shell, and the values that only the daemon knows.
+
+Values come within 100 ms or not at all: a key press waits for them. No daemon is ever started for them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+
+from livedex_ipc.cli.completion import VALUES_VARIABLE, script
+from livedex_ipc.cli.context import Context
+from livedex_ipc.cli.render.vimgrep import path_text
+from livedex_ipc.errors import LivedexError
+
+_VALUES_S = 0.1
+
+
+def completion(context: Context) -> int:
+    """Print the completion script of the shell, or the values that may stand where the shell asks."""
+    shell = context.values["shell"]
+    if os.environ.get(VALUES_VARIABLE) == "root":
+        context.streams.write("".join(value + "\n" for value in _roots(context)))
+        return 0
+    if context.streams.json:
+        context.streams.write_json({"shell": shell, "script": script(shell)})
+    else:
+        context.streams.write(script(shell))
+    return 0
+
+
+class _TooLateError(Exception):
+    """The time for values is over."""
+
+
+def _roots(context: Context) -> list[str]:
+    """The roots that a shell can show, none where no daemon answers in time."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise _TooLateError
+
+    # A timer, since it bounds every step: a listening daemon that is stopped holds up even the connection.
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, _VALUES_S)
+    try:
+        with context.connect(spawn=False) as client:
+            roots = client.call("roots/list")["roots"]
+        return [path for root in roots if (path := path_text(root)).isprintable()]
+    except (_TooLateError, LivedexError):
+        return []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,92 @@
+"""`livedex search`: one query to the daemon, printed as hits, as paths or as lines for an editor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livedex_ipc.cli.argument_values import wire_path, wire_paths
+from livedex_ipc.cli.context import Context, deadline_s, say_state
+from livedex_ipc.errors import InvalidParams
+
+_DEFAULT_TIMEOUT_MS = 1000
+# The most that the method takes: every matched line of a hit is wanted then, and where in its line a cut snippet begins
+# could not be told.
+_WHOLE_HIT = 1_000_000
+_FORMS = ("files", "vimgrep", "exact", "regex")  # options that are no params of the method
+
+
+def search(context: Context) -> int:
+    """Print what is found; exit code 1 when that is nothing."""
+    params = _params(context.values)
+    with context.connect() as client:
+        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, _DEFAULT_TIMEOUT_MS))
+    streams = context.streams
+    if streams.json:
+        streams.write_json(result)
+    elif context.values.get("files") or context.values.get("vimgrep"):
+        from livedex_ipc.cli.render import vimgrep
+
+        hits = result["hits"]
+        of_lines = result["mode"] in ("exact", "regex")
+        found = vimgrep.file_lines(hits) if context.values.get("files") else vimgrep.vimgrep(hits, of_lines=of_lines)
+        _write_lines(context, list(found))
+    else:
+        from livedex_ipc.cli.render.search_text import hits_text
+
+        streams.write(hits_text(result, colour=streams.out_colour))
+    streams.flush()
+    _say(context, result)
+    return 0 if result["hits"] else 1
+
+
+def _say(context: Context, result: dict[str, Any]) -> None:
+    """Say to people what stands beside the hits: that there are none, or more, and what keeps them from being all."""
+    streams = context.streams
+    meant = result.get("did_you_mean")
+    if not streams.json and meant:
+        said = "searched for" if meant["applied"] else "did you mean"
+        streams.message(f"livedex: {said}: {meant['query']}")
+    if not streams.json and not result["hits"]:
+        # No commit was ever made: somebody's first search, without a folder.
+        why = "" if result["generation"] else ": nothing is indexed, `livedex up FOLDER` begins"
+        streams.message(f"livedex: nothing found{why}")
+    elif not streams.json and result["next_offset"] is not None:
+        streams.message(f"livedex: more with --offset {result['next_offset']}")
+    if not streams.json and result.get("omitted"):
+        streams.message(f"livedex: --max-chars left out {result['omitted']} hits of this page")
+    if not streams.json and context.values.get("vimgrep"):
+        unmarked = sum(not hit["highlights"] for hit in result["hits"])
+        if unmarked:
+            streams.message(f"livedex: {unmarked} hits have no line that matches by itself: --files names them")
+    say_state(streams, result)
+
+
+def _params(values: dict[str, Any]) -> dict[str, Any]:
+    params = {name: value for name, value in values.items() if name not in _FORMS}
+    if values.get("files") and values.get("vimgrep"):
+        raise InvalidParams("--files and --vimgrep are two forms of one answer: give one", {"field": "--vimgrep"})
+    params["query"] = " ".join(values["query"])
+    modes = [name for name in ("exact", "regex") if values.get(name)]
+    if "mode" in values:
+        modes.append(values["mode"])
+    if len(set(modes)) > 1:
+        raise InvalidParams("-F, -e and --mode each say how to search: give one", {"field": "--mode"})
+    if modes:
+        params["mode"] = modes[0]
+    if values.get("files"):
+        params.setdefault("group", "file")
+    if values.get("vimgrep"):
+        params.setdefault("max_snippet_chars", _WHOLE_HIT)
+    if "path" in values:
+        params.update(wire_path(values["path"]))
+    if "roots" in values:
+        params.update(wire_paths(params.pop("roots"), "roots"))
+    return params
+
+
+def _write_lines(context: Context, lines: list[str]) -> None:
+    if context.streams.out_is_terminal:
+        from livedex_ipc.cli.render.terminal_text import visible
+
+        lines = [visible(line) for line in lines]
+    context.streams.write("".join(line + "\n" for line in lines))

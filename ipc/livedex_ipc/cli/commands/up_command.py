@@ -1,0 +1,107 @@
+"""`livedex up` and `livedex down`: from nothing to a searchable index, and back.
+
+`up` returns once the first index is complete; `down` returns once the daemon is gone, and never starts one.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from typing import Any
+
+from livedex_ipc.cli.argument_values import wire_path
+from livedex_ipc.cli.context import Context
+from livedex_ipc.cli.progress_bar import Progress
+from livedex_ipc.client import Client
+from livedex_ipc.errors import NoDaemon, TimedOut
+
+_POLL_S = 0.1
+_ANSWER_S = 60.0
+# Past the first index: a store that cannot be written, or a file that never comes to rest, is not waited for for ever.
+_STALLED_S = 30.0
+_STOP_S = 30.0
+
+
+def up(context: Context) -> int:
+    """Add the command line's paths as roots, wait for the first index, print the status."""
+    with context.connect() as client:
+        for path in context.values.get("paths", []):
+            client.call("roots/add", wire_path(path), timeout_s=_ANSWER_S)
+        _first_index(context, client)
+        status = client.call("status", timeout_s=_ANSWER_S)
+    if not status["roots"] and not context.streams.json:
+        context.streams.message("livedex: no folder is watched yet: livedex up PATH")
+    from livedex_ipc.cli.commands.status_command import show_status
+
+    show_status(context.streams, status)
+    return 0
+
+
+def _first_index(context: Context, client: Client) -> None:
+    """Wait until every root has its first index and what changed meanwhile is in it. Raises TimedOut on a standstill.
+
+    `sync` ends the wait, not a count of 0 pending: under a program that writes all the time that may never be seen.
+    """
+    moved: tuple[tuple[Any, ...], float] = ((), 0.0)
+    with Progress(context.streams, "indexing") as progress:
+        while True:
+            status: dict[str, Any] = client.call("status", timeout_s=_ANSWER_S)
+            indexing = status["state"] == "starting" or any(root["state"] == "indexing" for root in status["roots"])
+            if indexing:
+                time.sleep(_POLL_S)
+            elif client.call("sync", {"timeout_ms": int(_POLL_S * 1000)}, timeout_s=_ANSWER_S)["synced"]:
+                return
+            done = status["files"] + status["skipped"] + status["failed"]
+            progress.show(done, done + status["pending"])
+            figures = (indexing, done, status["pending"], *status["work"].values())
+            if indexing or figures != moved[0]:
+                moved = (figures, time.monotonic())
+            elif time.monotonic() - moved[1] > _STALLED_S:
+                raise TimedOut(
+                    f"{status['pending']} changes stay pending and nothing has moved for {_STALLED_S:.0f} s",
+                    {"pending": status["pending"], "remedy": "livedex status"},
+                )
+
+
+def down(context: Context) -> int:
+    """Stop the daemon and wait until it is gone; when none runs there is nothing to do."""
+    try:
+        client = context.connect(spawn=False)
+    except NoDaemon:
+        context.show({}, lambda _: "no daemon was running\n")
+        return 0
+    with client:
+        pid = client.call("server/info", timeout_s=_ANSWER_S)["pid"]
+        result = client.call("server/shutdown", timeout_s=_ANSWER_S)
+        if not _gone(pid, _STOP_S):
+            raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})
+    context.show(result, lambda _: f"stopped the daemon (pid {pid})\n")
+    return 0
+
+
+def _gone(pid: int, timeout_s: float) -> bool:
+    """Whether process `pid` ends within `timeout_s`. A zombie counts as ended: its parent may be in no hurry."""
+    if hasattr(os, "pidfd_open"):
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return _gone_by_signal(pid, timeout_s)
+        try:
+            return bool(select.select([descriptor], [], [], timeout_s)[0])
+        finally:
+            os.close(descriptor)
+    return _gone_by_signal(pid, timeout_s)
+
+
+def _gone_by_signal(pid: int, timeout_s: float) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False

@@ -1,0 +1,74 @@
+"""`livedex watch`: a standing query, printed as it changes, until the user or the reader has enough.
+
+What was printed adds up: the events of one change come in one piece, what went before what came.
+"""
+
+from __future__ import annotations
+
+import select
+import sys
+from typing import Any
+
+from livedex_ipc.cli.argument_values import wire_path, wire_paths
+from livedex_ipc.cli.context import Context, deadline_s, say_state
+from livedex_ipc.cli.streams import OutputClosedError, Streams
+from livedex_ipc.client import Client
+from livedex_ipc.errors import NoDaemon, Unavailable
+
+# The daemon's own limit of a first answer, beside the wait for the newest changes.
+_ANSWER_MS = 31_000
+
+
+def watch(context: Context) -> int:
+    """Print what the query holds, then each change of it; ends by an exception alone."""
+    params = _params(context.values)
+    streams = context.streams
+    with context.connect() as client:
+        answer: dict[str, Any] = client.call("search/subscribe", params, timeout_s=deadline_s({}, _ANSWER_MS))
+        _show(streams, "current", answer["hits"], answer["generation"])
+        streams.flush()
+        say_state(streams, answer)
+        while True:
+            change = _next_change(client)
+            _show(streams, "removed", change["removed"], change["generation"])
+            _show(streams, "added", change["added"], change["generation"])
+            streams.flush()
+
+
+def _next_change(client: Client) -> dict[str, Any]:
+    """Raises OutputClosedError once nobody reads what is printed, NoDaemon once the daemon is gone."""
+    if not client.has_news:
+        _wait(client)
+    try:
+        return client.notification()[1]
+    except Unavailable as error:
+        raise NoDaemon(f"{error.message}; `livedex watch` begins again with what is found then", error.data) from error
+
+
+def _wait(client: Client) -> None:
+    """Until the daemon says something. A pipe whose reader left is noticed too, not only at the next change."""
+    poll = select.poll()
+    poll.register(client, select.POLLIN)
+    if sys.stdout is not None:
+        poll.register(sys.stdout, 0)
+    if any(descriptor != client.fileno() for descriptor, _ in poll.poll()):
+        raise OutputClosedError
+
+
+def _show(streams: Streams, event: str, hits: list[dict[str, Any]], generation: int) -> None:
+    for hit in hits:
+        if streams.json:
+            streams.write_json({"event": event, "hit": hit, "generation": generation})
+        else:
+            from livedex_ipc.cli.render.watch_text import event_text
+
+            streams.write(event_text(event, hit, colour=streams.out_colour))
+
+
+def _params(values: dict[str, Any]) -> dict[str, Any]:
+    params = {**values, "query": " ".join(values["query"])}
+    if "path" in values:
+        params.update(wire_path(values["path"]))
+    if "roots" in values:
+        params.update(wire_paths(params.pop("roots"), "roots"))
+    return params

@@ -1,0 +1,241 @@
+"""The completion scripts of bash, zsh and fish, made from the argument tree.
+
+What a script offers beyond the tree it asks of `livedex completion`, which takes 100 ms at most, and nothing that comes
+back is ever evaluated by the shell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Option
+
+Place = tuple[str, Command]
+
+# Set by the scripts when they ask for values (`root`) instead of the script: a way of theirs, no option of people's.
+VALUES_VARIABLE = "_LIVEDEX_VALUES"
+
+
+def script(shell: str) -> str:
+    """The whole script for `shell`: bash, zsh or fish."""
+    text = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+    return text.replace("@VARIABLE@", VALUES_VARIABLE)
+
+
+def _places(title: str = "livedex", command: Command = ROOT) -> Iterator[Place]:
+    """Every command with its full title, groups before what is in them."""
+    yield title, command
+    for each in command.subcommands:
+        yield from _places(f"{title} {each.name}", each)
+
+
+def _quote(text: str) -> str:
+    """`text` for bash and zsh."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _fish_quote(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _titles() -> str:
+    return " | ".join(_quote(title) for title, _ in _places() if " " in title)
+
+
+def _valued(command: Command) -> Iterator[tuple[str, Option]]:
+    """(flag, option) for each spelling of each option that takes a value."""
+    return ((flag, option) for option in command.options if option.metavar for flag in option.flags)
+
+
+# bash 3.2, the newest that macOS has, lacks mapfile and compopt; `complete -o default` offers files where nothing else
+# is offered.
+_BASH = r"""# bash completion of livedex: eval "$(livedex completion bash)"
+_livedex_offer() {
+    local word
+    for word in "$@"; do
+        [[ $word == "$cur"* ]] && COMPREPLY+=("$word")
+    done
+}
+_livedex_values() {
+    local value
+    while IFS= read -r value; do
+        [[ $value == "$cur"* ]] && COMPREPLY+=("$(printf '%q' "$value")")
+    done < <(env "@VARIABLE@=$1" livedex completion bash 2>/dev/null)
+}
+_livedex() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} where=livedex ended= i
+    COMPREPLY=()
+    if [[ $cur == '=' ]]; then
+        cur=
+    elif [[ $prev == '=' ]]; then
+        prev=${COMP_WORDS[COMP_CWORD-2]}
+    fi
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        [[ ${COMP_WORDS[i]} == -- ]] && ended=1
+        case "$where ${COMP_WORDS[i]}" in
+            @TITLES@) where="$where ${COMP_WORDS[i]}" ;;
+        esac
+    done
+    if [[ -z $ended ]]; then
+        case "$where:$prev" in
+@VALUES@
+        esac
+        if [[ $cur == -* ]]; then
+            case "$where" in
+@OPTIONS@
+            esac
+            return
+        fi
+    fi
+    case "$where" in
+@OPERANDS@
+    esac
+}
+complete -o default -F _livedex livedex
+"""
+
+_ZSH = r"""#compdef livedex
+# zsh completion of livedex: put it into a folder of $fpath as _livedex, or eval "$(livedex completion zsh)" after
+# compinit
+_livedex_values() {
+    local -a found
+    found=("${(@f)$(env "@VARIABLE@=$1" livedex completion zsh 2>/dev/null)}")
+    found=("${(@)found:#}")
+    (( $#found )) && compadd -- "${found[@]}"
+}
+_livedex() {
+    local cur=${words[CURRENT]} prev=${words[CURRENT-1]} where=livedex ended= i
+    local -a offers
+    for ((i = 2; i < CURRENT; i++)); do
+        [[ ${words[i]} == -- ]] && ended=1
+        case "$where ${words[i]}" in
+            @TITLES@) where="$where ${words[i]}" ;;
+        esac
+    done
+    if [[ -z $ended ]]; then
+        case "$where:$prev" in
+@VALUES@
+        esac
+        if [[ $cur == -* ]]; then
+            case "$where" in
+@OPTIONS@
+            esac
+            _describe -o option offers
+            return
+        fi
+    fi
+    case "$where" in
+@OPERANDS@
+    esac
+}
+if [[ ${funcstack[1]} == _livedex ]]; then
+    _livedex "$@"
+else
+    compdef _livedex livedex
+fi
+"""
+
+
+def _bash() -> str:
+    values, options, operands = [], [], []
+    for title, command in _places():
+        for flag, option in _valued(command):
+            values.append(_case(f"{title}:{flag}", f"{_bash_offer(option.choices, option.complete)}return"))
+        flags = [flag for option in (*command.options, *GLOBAL_OPTIONS) for flag in option.flags]
+        options.append(_case(title, "_livedex_offer " + " ".join(flags), 16))
+        words = [each.name for each in command.subcommands]
+        operand = command.operand
+        if operand is not None:
+            offer = _bash_offer(operand.choices, operand.complete)
+        else:
+            offer = _bash_offer(words, "")
+        if offer:
+            operands.append(_case(title, offer.removesuffix("; "), 8))
+    return _filled(_BASH, values, options, operands)
+
+
+def _bash_offer(words: tuple[str, ...] | list[str], complete: str) -> str:
+    if words:
+        return f"_livedex_offer {' '.join(words)}; "
+    return f"_livedex_values {complete}; " if complete == "root" else ""
+
+
+def _zsh() -> str:
+    values, options, operands = [], [], []
+    for title, command in _places():
+        for flag, option in _valued(command):
+            values.append(_case(f"{title}:{flag}", f"{_zsh_offer(option.choices, option.complete)}return"))
+        described = [
+            _quote(f"{flag}:{option.help}") for option in (*command.options, *GLOBAL_OPTIONS) for flag in option.flags
+        ]
+        options.append(_case(title, f"offers=({' '.join(described)})", 16))
+        operand = command.operand
+        if command.subcommands:
+            names = [_quote(f"{each.name}:{each.summary}") for each in command.subcommands]
+            operands.append(_case(title, f"offers=({' '.join(names)}); _describe command offers", 8))
+        elif operand is not None and (offer := _zsh_offer(operand.choices, operand.complete)):
+            operands.append(_case(title, offer.removesuffix("; "), 8))
+    return _filled(_ZSH, values, options, operands)
+
+
+def _zsh_offer(words: tuple[str, ...], complete: str) -> str:
+    if words:
+        return f"compadd -- {' '.join(words)}; "
+    return {"root": "_livedex_values root; ", "path": "_files; "}.get(complete, "")
+
+
+def _case(pattern: str, action: str, indent: int = 12) -> str:
+    return f"{' ' * indent}{_quote(pattern)}) {action} ;;"
+
+
+def _filled(template: str, values: list[str], options: list[str], operands: list[str]) -> str:
+    return (
+        template.replace("@TITLES@", _titles())
+        .replace("@VALUES@", "\n".join(values))
+        .replace("@OPTIONS@", "\n".join(options))
+        .replace("@OPERANDS@", "\n".join(operands))
+    )
+
+
+_FISH = r"""# fish completion of livedex: livedex completion fish > ~/.config/fish/completions/livedex.fish
+function __livedex_at
+    set -l where livedex
+    for word in (commandline -opc)[2..-1]
+        switch "$where $word"
+            case @TITLES@
+                set where "$where $word"
+        end
+    end
+    test "$where" = "$argv[1]"
+end
+function __livedex_values
+    env @VARIABLE@=$argv[1] livedex completion fish 2>/dev/null
+end
+complete -c livedex -f
+"""
+
+
+def _fish() -> str:
+    titles = " ".join(_fish_quote(title) for title, _ in _places() if " " in title)
+    lines = [_FISH.replace("@TITLES@", titles).rstrip("\n")]
+    for title, command in _places():
+        at = f"complete -c livedex -n {_fish_quote(f'__livedex_at {_fish_quote(title)}')}"
+        lines += [f"{at} -a {each.name} -d {_fish_quote(each.summary)}" for each in command.subcommands]
+        for option in (*command.options, *GLOBAL_OPTIONS):
+            spellings = " ".join(
+                f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+            )
+            takes = "" if option.metavar is None else " " + _fish_values(option.choices, option.complete, " -x")
+            lines.append(f"{at} {spellings}{takes.rstrip()} -d {_fish_quote(option.help)}")
+        if command.operand is not None and (command.operand.choices or command.operand.complete):
+            offered = _fish_values(command.operand.choices, command.operand.complete, "")
+            lines.append(f"{at} {offered.lstrip()}")
+    return "\n".join(lines) + "\n"
+
+
+def _fish_values(words: tuple[str, ...], complete: str, exclusive: str) -> str:
+    if words:
+        return f"{exclusive} -a {_fish_quote(' '.join(words))}"
+    if complete == "root":
+        return f"{exclusive} -a '(__livedex_values root)'"
+    return (" -r -F" if exclusive else " -F") if complete == "path" else exclusive

@@ -1,0 +1,83 @@
+"""The `livedex` command: reads the command line, runs one command, and turns what happened into an exit code.
+
+Exit codes: 0 done, 1 nothing found, 2 wrong usage or bad input, 3 no daemon, 4 failed; 130 after Ctrl-C. Start-up is a
+feature: what one command alone needs is imported by that command.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from livedex_ipc import __version__
+from livedex_ipc.cli.arguments import ROOT, Command
+from livedex_ipc.cli.command_parser import CommandLine, parse
+from livedex_ipc.cli.streams import OutputClosedError, Streams
+from livedex_ipc.errors import InvalidParams, LivedexError
+
+_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run `livedex` with `arguments` (those of the process by default); the exit code comes back."""
+    line = CommandLine()
+    try:
+        try:
+            return _run(line, sys.argv[1:] if arguments is None else arguments)
+        except LivedexError as error:
+            streams = _streams(line)
+            streams.flush()  # a result that was printed before the fault
+            streams.error(error)
+            return error.exit_code
+    except OutputClosedError:
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _run(line: CommandLine, arguments: list[str]) -> int:
+    parse(arguments, line)
+    streams = _streams(line)
+    if line.wants == "version":
+        streams.write(f"livedex {__version__}\n")
+        code = 0
+    elif line.wants or line.command is ROOT:
+        from livedex_ipc.cli.help import help_text
+
+        streams.write(help_text(line.title, line.command))
+        code = 0
+    elif not line.command.run:
+        names = ", ".join(command.name for command in line.command.subcommands)
+        raise InvalidParams(f"{line.title} needs a command: {names}", {"remedy": f"{line.title} --help"})
+    else:
+        code = _command(line, streams)
+    streams.flush()
+    return code
+
+
+def _command(line: CommandLine, streams: Streams) -> int:
+    from importlib import import_module
+
+    from livedex_ipc.cli.context import Context
+
+    module, _, function = line.command.run.partition(":")
+    try:
+        code: int = getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function)(Context(line, streams))
+    except InvalidParams as error:
+        raise _as_typed(error, line.command) from None
+    return code
+
+
+def _as_typed(error: InvalidParams, command: Command) -> InvalidParams:
+    """The same fault in the words of the command line: who typed `-n 0` knows of no `limit`."""
+    field = str((error.data or {}).get("field") or "")
+    param = field.partition("[")[0]
+    option = next((option for option in command.options if option.param == param), None)
+    if option is None or not error.message.startswith(field):
+        return error
+    message = option.flags[0] + error.message.removeprefix(field)
+    return InvalidParams(message, {**(error.data or {}), "option": option.flags[0]})
+
+
+def _streams(line: CommandLine) -> Streams:
+    plain = any(line.values.get(name) for name in ("files", "vimgrep")) or line.words[:1] == ["completion"]
+    return Streams(line.json, plain=plain)

@@ -1,0 +1,100 @@
+"""How far a long command is: a bar on a terminal, a line every few seconds behind a pipe, nothing beside JSON.
+
+It speaks on stderr alone, and leaves the terminal as it was, whatever ends the command.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from livedex_ipc.cli.streams import Streams
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+_LINE_EVERY_S = 5.0
+
+
+class Progress:
+    """A context manager around the work; `show` and `report` say how far it is. Before that the bar has no count."""
+
+    def __init__(self, streams: Streams, title: str) -> None:
+        self._streams = streams
+        self._title = title
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._next_line = time.monotonic() + _LINE_EVERY_S
+
+    def __enter__(self) -> Progress:
+        if self._streams.can_animate:
+            self._bar = _bar(self._streams)
+            try:
+                self._bar.start()
+                self._task = self._bar.add_task(self._title, total=None, path="")
+            except BaseException:
+                # Ctrl-C in here comes before `with` would call __exit__, and the cursor is hidden already.
+                self._bar.stop()
+                raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def report(self, value: dict[str, Any]) -> None:
+        """Take the value of one `$/progress` notification."""
+        total = value.get("total")
+        self.show(int(value.get("done") or 0), total if isinstance(total, int) else None, str(value.get("path") or ""))
+
+    def show(self, done: int, total: int | None, path: str = "") -> None:
+        """Show `done` of `total` files (None: nobody knows yet how many) and the `path` that is worked on."""
+        if self._bar is not None and self._task is not None:
+            from livedex_ipc.cli.render.terminal_text import visible
+
+            self._bar.update(self._task, completed=done, total=total or None, path=visible(path))
+        elif not self._streams.json and time.monotonic() >= self._next_line:
+            self._next_line = time.monotonic() + _LINE_EVERY_S
+            self._streams.message(f"livedex: {self._title}: {done:,}" + (f" of {total:,}" if total else "") + " files")
+
+
+def _bar(streams: Streams) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as RichProgress
+    from rich.table import Column
+
+    console = Console(stderr=True, no_color=not streams.err_colour)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[path]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+    )
+    # Transient: the bar is gone when it is done, and the result is the line that stays. stdout is left alone for the
+    # result.
+    return RichProgress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
+
+
+def live_status(streams: Streams, read: Callable[[], dict[str, Any]], every_s: float) -> NoReturn:
+    """Show what `read` answers every `every_s` seconds, until it raises; the last view stays on the terminal."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from livedex_ipc.cli.render.status_text import status_text
+
+    console = Console(no_color=not streams.out_colour)
+    with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as view:
+        while True:
+            text = status_text(read(), colour=streams.out_colour)
+            # From ANSI, so that the view and `livedex status` cannot differ; the text was made harmless before.
+            view.update(Text.from_ansi(text.rstrip("\n"), no_wrap=True, overflow="ellipsis"), refresh=True)
+            time.sleep(every_s)

@@ -1,0 +1,80 @@
+"""Files, chunks, rules and counts for people; each function words the answer of one method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visible
+from livedex_ipc.cli.render.vimgrep import path_text
+
+
+def files_text(result: dict[str, Any], *, colour: bool) -> str:
+    """A table of files, and how many there are."""
+    if not result["files"]:
+        return ""
+    rows = [("STATUS", "SIZE", "CHUNKS", "LANGUAGE", "PATH")]
+    for entry in result["files"]:
+        reason = f"  ({visible(entry['reason'])})" if entry.get("reason") else ""
+        size = "" if entry["size"] is None else size_text(entry["size"])
+        chunks = "" if entry["chunks"] is None else f"{entry['chunks']:,}"
+        language = visible(entry["language"] or "")
+        rows.append((visible(entry["status"]), size, chunks, language, visible(path_text(entry)) + reason))
+    head, *body = table(rows, right=frozenset((1, 2)))
+    return "\n".join([Style(colour).dim(head), *body, f"{result['total']:,} files"]) + "\n"
+
+
+def chunks_text(result: dict[str, Any], *, colour: bool) -> str:
+    """Every chunk of a file: a line that says what it is, then its text."""
+    style = Style(colour)
+    parts = [style.path(visible(path_text(result))) + "\n"]
+    for chunk in result["chunks"]:
+        words = [f"#{chunk['ordinal']}", f"lines {chunk['start_line']}-{chunk['end_line']}", chunk["kind"]]
+        words += [word for word in (chunk["language"], chunk["heading"], chunk["symbol"]) if word]
+        text = visible(chunk["text"].replace("\r\n", "\n"), "\t\n")
+        parts.append(style.dim(visible(" · ".join(words))) + "\n" + text.removesuffix("\n") + "\n")
+    return "".join(parts)
+
+
+def why_text(answer: dict[str, Any], *, colour: bool) -> str:
+    """One line: the path, its status, the reason, and the rule that decided."""
+    style = Style(colour)
+    words = [f"{style.path(visible(path_text(answer)))}: {style.strong(visible(answer['status']))}"]
+    if answer["reason"]:
+        words.append(f"({visible(answer['reason'])})")
+    rule = answer["rule"]
+    if rule:
+        line = f":{rule['line']}" if rule["line"] else ""
+        words.append(f"by {visible(str(rule['file']))}{line}: {visible(str(rule['pattern']))}")
+    return " ".join(words) + "\n"
+
+
+def deleted_text(answer: dict[str, Any], *, colour: bool) -> str:
+    """How many files were forgotten."""
+    return f"{answer['deleted']:,} files forgotten\n"
+
+
+def index_lines(answer: dict[str, Any]) -> str:
+    """What a run of the index did, and each file that failed."""
+    failed = answer["failed"]
+    lines = [
+        f"{answer['scanned']:,} files looked at in {answer['took_ms'] / 1000:.1f} s: {answer['indexed']:,} indexed,"
+        f" {answer['unchanged']:,} unchanged, {answer['skipped']:,} skipped, {answer['removed']:,} removed,"
+        f" {len(failed):,} failed"
+    ]
+    lines += [visible(f"{path_text(each)}: {each['stage']}: {each['message']}") for each in failed]
+    return "\n".join(lines) + "\n"
+
+
+def audit_lines(answer: dict[str, Any]) -> str:
+    """Each difference, a line, then the sum."""
+    differences = answer["differences"]
+    lines = [f"{visible(each['what'])}  {visible(path_text(each))}" for each in differences]
+    repaired = f", {answer['repaired']:,} repaired" if answer["repaired"] else ""
+    lines.append(f"{answer['checked']:,} files compared, {len(differences):,} differences{repaired}")
+    return "\n".join(lines) + "\n"
+
+
+def sync_lines(answer: dict[str, Any]) -> str:
+    """Whether the index is up to date, and how long that took."""
+    state = "up to date" if answer["synced"] else f"{answer['pending']:,} pending"
+    return f"{state} after {answer['waited_ms']:.0f} ms\n"

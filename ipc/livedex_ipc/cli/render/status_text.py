@@ -1,0 +1,57 @@
+"""The status and the roots for people: first whether all is well, then how much, then each root, then what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livedex_ipc.cli.render.terminal_text import Style, duration_text, size_text, table, visible, warning_text
+from livedex_ipc.cli.render.vimgrep import path_text
+
+_CALM = ("online", "native", "ready")
+
+
+def status_text(status: dict[str, Any], *, colour: bool) -> str:
+    """The whole text of a status."""
+    style = Style(colour)
+    state = status["state"]
+    lines = [
+        f"{style.good(state) if state in _CALM else style.bad(visible(state))}"
+        f"  livedex {visible(status['version'])}, pid {status['pid']}, up {duration_text(status['uptime_s'])}",
+        f"{status['files']:,} files in {status['chunks']:,} chunks, {status['skipped']:,} skipped,"
+        f" {status['failed']:,} failed, {status['pending']:,} pending",
+        f"{size_text(status['db_bytes'])} in {visible(status['db_path'])} ({visible(status['backend'])})",
+    ]
+    freshness = status["freshness"]
+    if freshness["samples"]:
+        lines.append(
+            f"a change is indexed in {freshness['p50_ms']:.1f} ms (p50), {freshness['p99_ms']:.1f} ms (p99),"
+            f" {freshness['samples']:,} samples"
+        )
+    text = "\n".join(lines) + "\n"
+    if status["roots"]:
+        text += "\n" + roots_text(status["roots"], colour=colour)
+    if status["warnings"]:
+        text += "\n" + "".join(f"{style.bad('!')} {warning_text(warning)}\n" for warning in status["warnings"])
+    return text
+
+
+def roots_text(roots: list[dict[str, Any]], *, colour: bool) -> str:
+    """A table of roots, one a line."""
+    if not roots:
+        return "no roots\n"
+    style = Style(colour)
+    rows = [("STATE", "WATCHING", "FILES", "PENDING", "LOST", "ROOT")]
+    rows += [
+        (
+            visible(root["state"]),
+            visible(root["watching"]),
+            f"{root['files']:,}",
+            f"{root['pending']:,}",
+            f"{root['overflows']:,}",
+            visible(path_text(root)),
+        )
+        for root in roots
+    ]
+    head, *body = table(rows, right=frozenset((2, 3, 4)))
+    marked = [line if root["state"] in _CALM else style.bad(line) for line, root in zip(body, roots, strict=True)]
+    return "\n".join([style.dim(head), *marked]) + "\n"

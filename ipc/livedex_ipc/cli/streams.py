@@ -1,0 +1,108 @@
+"""Where a command's words go: results to stdout, messages to stderr, in the form each of the two is read in.
+
+Nothing raw of a file reaches a terminal, and a reader that goes away (`livedex list | head`) ends the command in
+silence.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import IO, Any
+
+from livedex_ipc.errors import LivedexError, Unavailable
+
+
+class OutputClosedError(Exception):
+    """Nobody reads stdout any more."""
+
+
+class Streams:
+    """stdout and stderr of this process.
+
+    `json`: results and errors are JSON; `out_is_terminal`, `err_is_terminal`; `out_colour`, `err_colour`: that stream
+    may carry colours.
+    """
+
+    def __init__(
+        self, json_wanted: bool | None, environ: Mapping[str, str] = os.environ, *, plain: bool = False
+    ) -> None:
+        """`json_wanted` None: JSON unless stdout is a terminal, or `plain`: the result is text made to be piped."""
+        self.out_is_terminal = _is_terminal(sys.stdout)
+        self.err_is_terminal = _is_terminal(sys.stderr)
+        self.json = json_wanted if json_wanted is not None else not (self.out_is_terminal or plain)
+        self.out_colour = may_colour(self.out_is_terminal, environ)
+        self.err_colour = may_colour(self.err_is_terminal, environ)
+        self.can_animate = self.err_is_terminal and environ.get("TERM") != "dumb"
+
+    def write(self, text: str) -> None:
+        """Write to stdout as UTF-8; a path's broken bytes (lone surrogates) go out as they were.
+
+        Raises OutputClosedError, and Unavailable where stdout takes no more (a full disk).
+        """
+        try:
+            if sys.stdout is None:
+                raise OSError("there is no stdout")
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        except OSError as error:
+            raise _output_error(error) from error
+
+    def flush(self) -> None:
+        """Hand on what was written. Raises as `write` does."""
+        try:
+            if sys.stdout is not None:
+                sys.stdout.buffer.flush()
+        except OSError as error:
+            raise _output_error(error) from error
+
+    def write_json(self, value: Any) -> None:
+        """Write one JSON value on one line. On a terminal only ASCII: JSON may hold control characters raw."""
+        self.write(json.dumps(value, ensure_ascii=self.out_is_terminal, separators=(",", ":")) + "\n")
+
+    def message(self, text: str) -> None:
+        """Say `text` to people on stderr, a line."""
+        try:
+            if sys.stderr is not None:
+                sys.stderr.write(text + "\n")
+                sys.stderr.flush()
+        except OSError:
+            # Nobody is left to be told; the exit code still says it.
+            return
+
+    def error(self, error: LivedexError) -> None:
+        """Say `error` on stderr: as JSON, or in words with its remedy."""
+        if self.json:
+            self.message(json.dumps({"error": error.to_wire()}))
+        else:
+            from livedex_ipc.cli.render.terminal_text import error_text
+
+            self.message(error_text(error, colour=self.err_colour))
+
+
+def _is_terminal(stream: IO[str] | None) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def may_colour(is_terminal: bool, environ: Mapping[str, str]) -> bool:
+    """Whether a stream may carry colours: NO_COLOR forbids, FORCE_COLOR allows, else a terminal that is not dumb."""
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return is_terminal and environ.get("TERM") != "dumb"
+
+
+def _output_error(error: OSError) -> Exception:
+    # What is left in the buffer must not be tried again when the interpreter ends: that would print a traceback.
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    if sys.stdout is not None:
+        os.dup2(devnull, sys.stdout.fileno())
+    os.close(devnull)
+    if isinstance(error, BrokenPipeError):
+        return OutputClosedError()
+    return Unavailable(f"the result cannot be written to stdout: {error.strerror or error}")

@@ -1,0 +1,121 @@
+"""The Unix server: accepts clients, counts them, and ends them all in order.
+
+Invariant: only processes of our own uid or root's are heard, and never more of them at once than the limits say.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.limits import Limits
+from livedex_ipc.methods import METHODS, Method
+from livedex_ipc.server.binding import bind, identity, unbind
+from livedex_ipc.server.calls import Call, Handler
+from livedex_ipc.server.connection import Connection
+from livedex_ipc.server.listener import Listener
+
+__all__ = ["Call", "Handler", "Limits", "Server", "bind", "identity", "unbind"]
+
+MAX_REFUSED = 64  # connections past the limit that are given the time to read why
+
+
+class Server:
+    """Answers on one listening socket with the handlers it was given, by method name.
+
+    A method without a handler does not exist (-32601). ``methods`` is the table that handlers are checked against.
+    """
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        *,
+        limits: Limits = Limits(),  # noqa: B008  (immutable)
+        uid: int | None = None,
+        methods: Mapping[str, Method] = METHODS,
+    ) -> None:
+        unknown = handlers.keys() - methods.keys()
+        if unknown:
+            raise ValueError(f"handlers for methods that do not exist: {', '.join(sorted(unknown))}")
+        self.handlers = dict(handlers)
+        self.methods = {name: method for name, method in methods.items() if name in handlers}
+        self.limits = limits
+        self.uid = os.geteuid() if uid is None else uid
+        self.closing = False
+        self.parser = ThreadPoolExecutor(1, "parser")  # makes its thread when it is first needed
+        self._connections: set[Connection] = set()
+        self._refused: set[Connection] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._listener: Listener | None = None
+
+    @property
+    def connections(self) -> int:
+        """How many clients are connected."""
+        return len(self._connections)
+
+    async def start(self, sock: socket.socket) -> None:
+        """Answers from now on at ``sock``, a listening socket that bind() made or a supervisor handed over.
+
+        close() closes it, but leaves its file: unbind() removes that where it is ours.
+        """
+        self._listener = Listener(sock, lambda: Connection(self))
+        self._listener.start()
+
+    async def listen_elsewhere(self, sock: socket.socket) -> None:
+        """Accepts at ``sock`` from now on and no more where it did; who is connected stays so."""
+        former = self._listener
+        await self.start(sock)
+        if former is not None:
+            await former.close()
+
+    async def close(self, grace_s: float) -> None:
+        """Accepts nobody more, gives what runs ``grace_s`` seconds, then ends it (4) and closes the connections."""
+        self.closing = True
+        if self._listener is not None:
+            await self._listener.close()
+        await self._wait_for_tasks(grace_s)
+        for connection in list(self._connections):
+            connection.end_all(Unavailable("the daemon is stopping: ask again when it is back"))
+        await self._wait_for_tasks(self.limits.linger_s)
+        leaving = [*self._connections, *self._refused]
+        for connection in leaving:
+            connection.hang_up()
+        gone = asyncio.gather(*(connection.closed.wait() for connection in leaving))
+        await asyncio.wait([gone], timeout=2 * self.limits.linger_s)
+        for connection in leaving:
+            connection.abort()
+        await gone
+        self.parser.shutdown(wait=False)
+
+    def admit(self, connection: Connection) -> bool:
+        """Takes a new connection in; False when there is no room."""
+        if len(self._connections) < self.limits.connections:
+            self._connections.add(connection)
+            return True
+        self._refused.add(connection)
+        return False
+
+    @property
+    def lets_linger(self) -> bool:
+        """Whether there is room for one more that is refused to stay until it has read why."""
+        return len(self._refused) <= MAX_REFUSED
+
+    def forget(self, connection: Connection) -> None:
+        """A connection is lost."""
+        self._connections.discard(connection)
+        self._refused.discard(connection)
+
+    def watch(self, task: asyncio.Task[None]) -> None:
+        """Keeps a request's task until it is done: it may outlive its connection."""
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _wait_for_tasks(self, timeout_s: float) -> None:
+        current = asyncio.current_task()
+        waiting = [task for task in self._tasks if task is not current]
+        if waiting:
+            await asyncio.wait(waiting, timeout=timeout_s)

@@ -1,0 +1,122 @@
+"""Waiting for freshness: what is waited for, what is not, and the reason that is given."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from livedex_daemon.answer.freshness import Freshness, FreshState
+from livedex_daemon.watch.backlog import Backlog, Key, Scope
+
+LONG_S = 30.0  # a deadline that is never reached: whoever waits for it hangs
+
+
+class Passing:
+    """A watcher that has caught up, or else whose barrier is passed at once."""
+
+    def __init__(self) -> None:
+        self.up_to_date = False
+        self.barriers = 0
+
+    def caught_up(self) -> bool:
+        return self.up_to_date
+
+    def barrier(self, on_passed: Any) -> bool:
+        self.barriers += 1
+        on_passed()
+        return True
+
+
+class World:
+    def __init__(self) -> None:
+        root = SimpleNamespace(id=1, state="online", present=True, polled=frozenset())
+        self.backlog = Backlog(time.monotonic, lambda: None)
+        self.worker: Any = SimpleNamespace(
+            roots=[root], store_fault=None, unsettled=set(), unsteady=set(), pool=SimpleNamespace(held_back=False)
+        )
+        self.rebuilder: Any = SimpleNamespace(under_way=False)
+        self.watcher: Any = Passing()
+
+    def ask(self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False) -> FreshState:
+        async def ensure() -> FreshState:
+            freshness = Freshness(lambda: self.watcher, self.backlog, self.worker, self.rebuilder)
+            freshness.begun.set()
+            return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything)
+
+        return asyncio.run(asyncio.wait_for(ensure(), LONG_S / 2))
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+HOT: Key = (1, b"d/hot.log")
+
+
+def test_nothing_marked_is_fresh(world: World) -> None:
+    assert world.ask() == FreshState(True, 0, None)
+
+
+def test_it_waits_for_the_barrier_only_where_events_may_be_under_way(world: World) -> None:
+    world.ask()
+    assert world.watcher.barriers == 1
+    world.watcher.up_to_date = True
+    assert world.ask() == FreshState(True, 0, None)
+    assert world.watcher.barriers == 1
+
+
+def test_without_any_time_nothing_is_fresh(world: World) -> None:
+    world.watcher.up_to_date = True
+    assert world.ask(within_s=0.0) == FreshState(False, 0, "deadline")
+
+
+def test_what_is_marked_is_waited_for_though_every_event_was_passed_on(world: World) -> None:
+    world.watcher.up_to_date = True
+    world.backlog.mark(HOT)
+    assert world.ask(within_s=0.3).reason == "deadline"
+
+
+def test_a_file_that_will_not_hold_still_is_not_waited_for_to_the_deadline(world: World) -> None:
+    world.backlog.mark(HOT)
+    world.worker.unsteady.add(HOT)
+    assert world.ask() == FreshState(False, 1, "unsettled")
+    assert world.ask([(1, b"d")]).reason == "unsettled"
+    assert world.ask([(1, b"elsewhere")]).fresh
+
+
+def test_a_walk_that_waits_only_for_such_files_is_not_waited_for_either(world: World) -> None:
+    world.backlog.mark((1, b"d"), tree=True, now=True)
+    (entry,) = world.backlog.take(10, lambda key: False)
+    entry.works = 1
+    world.worker.unsteady.add(HOT)
+    assert world.ask().reason == "unsettled"
+
+
+def test_what_can_be_settled_is_waited_for(world: World) -> None:
+    world.backlog.mark(HOT)
+    world.backlog.mark((1, b"calm.txt"))
+    world.worker.unsteady.add(HOT)
+    assert world.ask(within_s=0.3).reason == "deadline"
+    world.backlog.mark((1, b"d"), tree=True, now=True)
+    for entry in world.backlog.take(10, lambda key: False):
+        entry.works = 2  # the walk goes on, or another file of it is read
+    assert world.ask([(1, b"d")], within_s=0.3).reason == "deadline"
+
+
+def test_what_could_not_be_read_is_not_fresh(world: World) -> None:
+    world.worker.unsettled.add(HOT)
+    assert world.ask() == FreshState(False, 1, "unsettled")
+    assert world.ask([(1, b"elsewhere")]).fresh
+
+
+def test_a_rebuild_and_a_store_that_is_down_are_not_waited_for(world: World) -> None:
+    world.backlog.mark(HOT)
+    world.rebuilder.under_way = True
+    assert world.ask().reason == "rebuilding"
+    world.worker.store_fault = OSError()
+    assert world.ask().reason == "store"

@@ -1,0 +1,97 @@
+"""Roots as a user configures them: what they mean, and which can never be watched."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from livedex_daemon.config import settings
+from livedex_ipc.errors import ConfigInvalid
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder that is not the user's own."""
+    home = tmp_path / "user"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("LIVEDEX_HOME", str(tmp_path / "livedex"))
+    return home.resolve()
+
+
+def fault_of(text: str) -> dict[str, Any]:
+    with pytest.raises(ConfigInvalid) as raised:
+        settings.parse(text)
+    assert raised.value.data is not None
+    (fault,) = raised.value.data["faults"]
+    assert isinstance(fault, dict)
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("", "empty"),
+        ("notes", "absolute"),
+        ("./notes", "absolute"),
+        ("$HOME/notes", "$HOME"),
+        ("/data/${USER}/notes", "${USER}"),
+        ("~nobody-of-that-name/x", "~nobody-of-that-name"),
+        ("/", "whole file system"),
+        ("/usr/..", "whole file system"),
+        ("/a\\u0000b", "NUL"),
+    ],
+)
+def test_roots_that_mean_nothing_definite(path: str, says: str) -> None:
+    fault = fault_of(f'[[roots]]\npath = "{path}"')
+    assert says in fault["message"]
+    assert (fault["key"], fault["line"], fault["column"]) == ("roots[0].path", 2, 8)
+
+
+@pytest.mark.skipif(not os.path.ismount("/proc"), reason="there is no /proc here")
+def test_a_root_that_the_kernel_makes_up() -> None:
+    assert "never entered" in fault_of('[[roots]]\npath = "/proc/sys"')["message"]
+
+
+def test_a_root_with_a_dollar_in_its_name(tmp_path: Path) -> None:
+    (tmp_path / "$HOME").mkdir()
+    (root,) = settings.parse(f'[[roots]]\npath = "{tmp_path}/$HOME"').roots
+    assert root.path.endswith("/$HOME")
+
+
+def test_a_root_must_be_a_folder_but_need_not_be_there(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "fifo")
+    assert "is a file" in fault_of(f'[[roots]]\npath = "{tmp_path}/file"')["message"]
+    assert "not a folder" in fault_of(f'[[roots]]\npath = "{tmp_path}/fifo"')["message"]
+    assert settings.parse(f'[[roots]]\npath = "{tmp_path}/later"').roots[0].path == f"{tmp_path.resolve()}/later"
+    assert settings.parse(f'[[roots]]\npath = "{tmp_path}/file/below"').roots  # whatever: it is not there
+
+
+def test_the_same_root_twice(tmp_path: Path, user: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to("a")
+    for second in (f"{tmp_path}/a/", f"{tmp_path}/x/../a", f"{tmp_path}/b"):
+        fault = fault_of(f'[[roots]]\npath = "{tmp_path}/a"\n[[roots]]\npath = "{second}"')
+        assert (fault["key"], fault["line"]) == ("roots[1].path", 4)
+        assert "line 2" in fault["message"]
+    assert fault_of(f'[[roots]]\npath = "~"\n[[roots]]\npath = "{user}"')["line"] == 4
+    gone = '[[roots]]\npath = "/nowhere/a"\n[[roots]]\npath = "/nowhere/b/../a"'
+    assert "line 2" in fault_of(gone)["message"]
+    nested = settings.parse(f'[[roots]]\npath = "{tmp_path}/a/b"\n[[roots]]\npath = "{tmp_path}/a"')
+    assert len(nested.roots) == 2
+
+
+def test_livedexs_own_folders_are_no_roots(tmp_path: Path) -> None:
+    text = f'[[roots]]\npath = "{tmp_path}/livedex/data/below"'
+    assert "own folder" in fault_of(text)["message"]
+    assert settings.parse(f'[[roots]]\npath = "{tmp_path}/livedex"').roots
+    assert settings.parse(text, own_folders=()).roots
+
+
+def test_home_comes_from_the_environment_given(tmp_path: Path) -> None:
+    (root,) = settings.parse('[[roots]]\npath = "~/x"', env={"HOME": str(tmp_path)}).roots
+    assert root.path == f"{tmp_path.resolve()}/x"

@@ -1,0 +1,303 @@
+"""The configuration as a user writes it: what it means, and every fault with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedex_daemon.config import setting_values, settings_schema
+from livedex_daemon.config import settings as config_settings
+from livedex_daemon.config.config_template import template
+from livedex_daemon.config.settings import Config
+from livedex_indexing.chunk import chunk_plan
+from livedex_ipc.errors import ConfigInvalid
+
+NOBODY = 65534
+
+
+@pytest.fixture(autouse=True)
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder that is not the user's own."""
+    home = tmp_path / "user"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("LIVEDEX_HOME", str(tmp_path / "livedex"))
+    return home.resolve()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def faults_of(text: str | bytes) -> list[dict[str, Any]]:
+    with pytest.raises(ConfigInvalid) as raised:
+        config_settings.parse(text)
+    assert raised.value.data is not None
+    faults: list[dict[str, Any]] = raised.value.data["faults"]
+    assert all(set(fault) == {"key", "line", "column", "message", "nearest"} for fault in faults)
+    return faults
+
+
+def fault_of(text: str | bytes) -> dict[str, Any]:
+    (fault,) = faults_of(text)
+    return fault
+
+
+def test_defaults_are_the_contracts(file: Path) -> None:
+    found = config_settings.load(str(file))
+    assert found == config_settings.parse("")
+    assert found.roots == ()
+    assert (found.index.backend, found.index.max_file_size) == ("sqlite", 8 << 20)
+    assert (found.chunking.tokenizer, found.chunking.chunk_size, found.chunking.overlap) == ("character", 2048, 128)
+    assert found.chunking.pipelines == {}
+    assert (found.watch.observer, found.watch.poll_every_s, found.watch.reconcile_every_s) == ("auto", 2.0, 600.0)
+    assert (found.power.wait_on_battery, found.power.yield_to_load) == (True, True)
+    assert found.log.level == "info"
+
+
+def test_a_whole_configuration(tmp_path: Path, user: Path) -> None:
+    folder = tmp_path / "src"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    found = config_settings.parse(f"""
+        [[roots]]
+        path = "~/notes"
+        ignore = ["*.tmp", "!.env"]
+        [[roots]]
+        path = "{tmp_path}/x/../link/"
+        [index]
+        max_file_size = "1.5 MiB"
+        [chunking]
+        chunk_size = 512
+        overlap = 0
+        pipelines = {{ ".ORG" = "markdown", ".d.ts" = "plain" }}
+        [watch]
+        observer = "polling"
+        poll_every = "500ms"
+        reconcile_every = "1h"
+        [power]
+        wait_on_battery = false
+        [log]
+        level = "debug"
+    """)
+    notes, source = found.roots
+    assert (notes.path, notes.configured, notes.ignore, notes.line) == (
+        f"{user}/notes",
+        "~/notes",
+        ("*.tmp", "!.env"),
+        3,
+    )
+    assert (source.path, source.line) == (str(folder.resolve()), 6)
+    assert found.index.max_file_size == 3 << 19
+    assert dict(found.chunking.pipelines) == {".org": "markdown", ".d.ts": "plain"}
+    assert (found.watch.poll_every_s, found.watch.reconcile_every_s) == (0.5, 3600.0)
+
+
+def test_lines_do_not_make_a_difference() -> None:
+    text = '[[roots]]\npath = "/nowhere/at/all"\n'
+    assert config_settings.parse(text) == config_settings.parse("\n# moved\n" + text)
+    assert config_settings.parse(text) != config_settings.parse(text + 'ignore = ["x"]')
+
+
+def test_all_faults_at_once_in_the_order_of_the_file() -> None:
+    faults = faults_of("""\
+max_file_size = 5
+[index]
+backend = "tantivy"
+max_file_sise = "8MiB"
+[chunking]
+chunk_size = true
+[embedding]
+model = "x"
+[[roots]]
+pth = "/nowhere"
+[[roots]]
+path = 5
+ignore = ["a", 7]
+""")
+    assert [(fault["key"], fault["line"], fault["column"], fault["nearest"]) for fault in faults] == [
+        ("max_file_size", 1, 1, "index.max_file_size"),
+        ("index.backend", 3, 11, None),
+        ("index.max_file_sise", 4, 1, "index.max_file_size"),
+        ("chunking.chunk_size", 6, 14, None),
+        ("embedding", 7, 2, None),
+        ("roots[0]", 9, 3, None),
+        ("roots[0].pth", 10, 1, "roots.path"),
+        ("roots[1].path", 12, 8, None),
+        ("roots[1].ignore[1]", 13, 16, None),
+    ]
+
+
+LATER = ["parsing", "embedding", "knowledge", "exchange", "plugins"]
+
+
+@pytest.mark.parametrize("text", [*(f"[{table}]" for table in LATER), "[plugin.x]", '[[standing]]\nquery = "x"'])
+def test_keys_of_later_work_are_unknown(text: str) -> None:
+    fault = fault_of(text)
+    assert fault["message"] == "unknown key"
+    assert fault["line"] == 1
+
+
+@pytest.mark.parametrize("key", settings_schema.SETTINGS)
+@pytest.mark.parametrize("value", ["[]", "{ x = 1 }", "1979-05-27", "1.5", "nan", '"nonsense"', "-1", "''"])
+def test_wrong_values_are_faults_of_their_key(key: str, value: str) -> None:
+    table, name = key.split(".")
+    fault = fault_of(f"[{table}]\n{name} = {value}")
+    assert fault["key"].startswith(key)
+    assert fault["line"] == 2
+    assert "must" in fault["message"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("chunking.chunk_size", "true"),
+        ("chunking.chunk_size", "63"),
+        ("chunking.chunk_size", "32769"),
+        ("chunking.overlap", "false"),
+        ("chunking.overlap", "2048"),
+        ("index.max_file_size", '"1023B"'),
+        ("index.max_file_size", '"1.1GiB"'),
+        ("index.max_file_size", "true"),
+        ("index.max_file_size", '"99999999999999999999999999"'),
+        ("watch.poll_every", '"99ms"'),
+        ("watch.poll_every", "2"),
+        ("watch.poll_every", '"1M"'),
+        ("watch.reconcile_every", '"900ms"'),
+        ("watch.reconcile_every", '"31d"'),
+        ("power.wait_on_battery", "1"),
+        ("log.level", '"INFO"'),
+        ("chunking.pipelines", '{ org = "markdown" }'),
+        ("chunking.pipelines", '{ ".org" = "markdwn" }'),
+        ("chunking.pipelines", '{ ".a/b" = "code" }'),
+        ("chunking.pipelines", '{ ".org" = "code", ".ORG" = "plain" }'),
+        ("index.backend", "'''\n" + "x" * 5000 + "'''"),
+    ],
+)
+def test_out_of_range(key: str, value: str) -> None:
+    table, name = key.split(".")
+    fault = fault_of(f"[{table}]\n{name} = {value}")
+    assert fault["key"].startswith(key)
+    assert len(fault["message"]) < 200
+
+
+def test_overlap_is_held_against_the_chunk_size() -> None:
+    assert fault_of("[chunking]\nchunk_size = 100")["line"] == 2
+    assert fault_of("[chunking]\noverlap = 512\nchunk_size = 512")["key"] == "chunking.overlap"
+    assert config_settings.parse("[chunking]\nchunk_size = 129").chunking.overlap == 128
+
+
+@given(st.integers(1 << 10, 1 << 30))
+def test_sizes_round_trip(count: int) -> None:
+    read = setting_values.size(1 << 10, 1 << 30)
+    assert read(count) == read(f"{count}B") == read(f"{count} b") == count
+    assert read(f"{count // 1024}KiB") == count // 1024 * 1024
+    if count < 10**9:
+        assert read(f"{max(count // 1000, 2)}KB") == max(count // 1000, 2) * 1000
+
+
+@given(st.integers(1, 24), st.sampled_from(sorted(setting_values.SECONDS)))
+def test_durations_round_trip(number: int, unit: str) -> None:
+    read = setting_values.duration(0, 86400.0 * 30)
+    assert read(f"{number}{unit}") == pytest.approx(number * setting_values.SECONDS[unit])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        ("[index\n", 1, 7),
+        ("a = 1\nb = \n", 2, 5),
+        ("a = 1\na = 2\n", 2, 6),
+        ('x = "é" y', 1, 10),
+        ("a = [1,\n", 2, 1),
+        ("a = 1\rb = 2", 1, 6),
+    ],
+)
+def test_no_toml(text: str, line: int, column: int) -> None:
+    fault = fault_of(text)
+    assert (fault["key"], fault["line"], fault["column"]) == (None, line, column)
+    assert fault["message"].startswith("not valid TOML: ")
+
+
+def test_bytes_that_are_no_text() -> None:
+    fault = fault_of(b"a = 1\nb = '\xff'\n")
+    assert (fault["line"], fault["column"]) == (2, 6)
+    assert "UTF-8" in fault["message"]
+    assert "byte order mark" in fault_of(b"\xef\xbb\xbf[index]\n")["message"]
+    assert fault_of(b"a = 1\0")["line"] == 1
+
+
+def test_texts_that_exhaust_a_parser() -> None:
+    assert faults_of("a = " + "[" * 100_000)
+    assert faults_of("a = " + "{x=" * 100_000)
+    assert faults_of("a = " + "9" * 100_000)
+
+
+@given(st.text())
+def test_any_text_is_a_configuration_or_has_faults(text: str) -> None:
+    try:
+        assert isinstance(config_settings.parse(text), Config)
+    except ConfigInvalid as fault:
+        assert fault.data is not None
+        assert fault.data["faults"]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('roots = "/a"', "roots"),
+        ("[roots]\npath = '/a'", "roots"),
+        ('roots = ["/a"]', "roots[0]"),
+        ("index = 5", "index"),
+        ("[[index]]", "index"),
+        ("[[roots]]\npath = '/a'\nignore = 'x'", "roots[0].ignore"),
+        ("[[roots]]\npath = '/a'\nignore = ['']", "roots[0].ignore[0]"),
+        ("[[roots]]\npath = '/a'\nignore = [\"a\\nb\"]", "roots[0].ignore[0]"),
+    ],
+)
+def test_wrong_shapes(text: str, key: str) -> None:
+    assert fault_of(text)["key"] == key
+
+
+def test_roots_in_an_array(tmp_path: Path) -> None:
+    found = config_settings.parse(
+        f'roots = [\n  {{ path = "{tmp_path}" }},\n  {{ path = "/nowhere", ignore = ["x"] }},\n]'
+    )
+    assert [(root.path, root.line) for root in found.roots] == [(str(tmp_path.resolve()), 2), ("/nowhere", 3)]
+
+
+def test_settings_say_where_they_come_from(file: Path) -> None:
+    file.write_text('[chunking]\n# a comment\nchunk_size = 512\n[index]\nmax_file_size = "1 MiB"\n')
+    file.chmod(0o600)
+    found = config_settings.settings(str(file))
+    assert found["chunking.chunk_size"] == {"value": 512, "origin": "file", "line": 3}
+    assert found["index.max_file_size"] == {"value": "1 MiB", "origin": "file", "line": 5}
+    assert found["log.level"] == {"value": "info", "origin": "default", "line": None}
+    assert found["roots"] == {"value": [], "origin": "default", "line": None}
+    assert set(found) == {"roots", *settings_schema.SETTINGS}
+    assert config_settings.settings(str(file.with_name("none")))["chunking.chunk_size"]["origin"] == "default"
+
+
+def test_settings_of_a_broken_file_are_its_faults(file: Path) -> None:
+    file.write_text("[chunkng]\n")
+    file.chmod(0o600)
+    with pytest.raises(ConfigInvalid, match="line 1: chunkng: unknown key"):
+        config_settings.settings(str(file))
+
+
+def test_template_means_the_defaults_also_uncommented() -> None:
+    assert config_settings.parse(template()) == config_settings.parse("")
+    lines = template().split("\n")
+    settings = [line.removeprefix("# ") if line.startswith("# ") and " = " in line else line for line in lines]
+    text = "\n".join(settings[: settings.index("# [[roots]]")])
+    assert config_settings.parse(text) == config_settings.parse("")
+    assert all(f"\n{key.split('.')[1]} = " in text for key in settings_schema.SETTINGS)
+
+
+def test_pipelines_are_those_that_there_are() -> None:
+    assert chunk_plan.PIPELINES == setting_values.PIPELINES

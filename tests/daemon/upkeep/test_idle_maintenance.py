@@ -1,0 +1,59 @@
+"""Memory that searches left free goes back to the system once they have stopped, though nothing was indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from livedex_daemon.process import memory
+from livedex_daemon.upkeep import idle_maintenance
+from livedex_daemon.upkeep.idle_maintenance import Tidying
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.write.search_priority import Precedence
+
+
+@pytest.fixture
+def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    done: list[str] = []
+    monkeypatch.setattr(memory, "trim", lambda: done.append("trimmed"))
+    return done
+
+
+def tidy(precedence: Precedence) -> Tidying:
+    """One that has nothing else to do."""
+    worker: Any = SimpleNamespace(order=lambda action: action())
+    pool: Any = SimpleNamespace(outstanding=1)
+    serving: Any = None
+    return Tidying(worker, Backlog(lambda: 0.0, lambda: None), pool, serving, precedence)
+
+
+def later(_seconds: float, _action: Callable[[], object]) -> None:
+    raise AssertionError("nothing is left to be done")
+
+
+def search(precedence: Precedence) -> None:
+    with precedence.searching():
+        pass
+
+
+def test_what_searches_left_is_freed_once_after_them(trims: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(idle_maintenance, "QUIET_S", 0.0)
+    precedence = Precedence()
+    tidying_up = tidy(precedence)
+    tidying_up.look(later)
+    assert trims == [], "none has been asked"
+    for times in (1, 2):
+        search(precedence)
+        tidying_up.look(later)
+        tidying_up.look(later)
+        assert len(trims) == times
+
+
+def test_not_while_searches_go_on(trims: list[str]) -> None:
+    precedence = Precedence()
+    search(precedence)
+    tidy(precedence).look(later)
+    assert trims == []

@@ -1,0 +1,144 @@
+"""Reports that come while the source of events is being changed for another, or for none, and when the word of one
+begins to count: not before what happened without it is looked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from livedex_daemon.process.locations import Locations
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.root_table import RootTable
+
+
+class Vanishing(Watching):
+    """One whose source is gone at the second look, as when it is stopped between the two."""
+
+    looks = 0
+
+    @property
+    def watcher(self) -> Any:
+        self.looks += 1
+        return self._source if self.looks < 2 else None
+
+    @watcher.setter
+    def watcher(self, source: Any) -> None:
+        self._source = source
+
+
+class PolledRoot:
+    """A root of which some folders are polled; it notes what was marked when one no longer is."""
+
+    id = 1
+
+    def __init__(self, refused: set[bytes], backlog: Backlog) -> None:
+        self.refused = refused
+        self.marked_before: dict[bytes, bool] = {}
+        self._backlog = backlog
+
+    @property
+    def polled(self) -> frozenset[bytes]:
+        return frozenset(self.refused)
+
+    def absolute(self, path: bytes) -> bytes:
+        return b"/root/" + path
+
+    def watch_again(self, path: bytes) -> None:
+        self.marked_before[path] = self._backlog.pending([(self.id, path)]) > 0
+        self.refused.discard(path)
+
+
+class Source:
+    """Watches until there is no room for more."""
+
+    def __init__(self, room: int = 9) -> None:
+        self.watched: list[bytes] = []
+        self._room = room
+
+    def start(self) -> None: ...
+
+    def watch_folder(self, _root_id: int, path: bytes, _absolute: bytes) -> bool:
+        if len(self.watched) == self._room:
+            return False
+        self.watched.append(path)
+        return True
+
+    def unwatch(self, _root_id: int, path: bytes) -> None:
+        self.watched.append(path)
+
+    def watch_outside(self, folder: bytes) -> bool:
+        self.watched.append(folder)
+        return True
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def backlog() -> Backlog:
+    return Backlog(lambda: 0.0, lambda: None)
+
+
+def watching(
+    kind: type[Watching], folder: Path, heard: list[str], *, backlog: Backlog | None = None, roots: Any = RootTable
+) -> Watching:
+    config, other = str(folder / "config.toml"), str(folder / "other")
+    locations = Locations(config, other, other, other, other)
+    return kind(backlog or Backlog(lambda: 0.0, lambda: None), locations, roots, lambda: heard.append("config"))
+
+
+def test_the_configuration_is_read_though_nothing_is_watched_any_more(tmp_path: Path, heard: list[str]) -> None:
+    watching(Watching, tmp_path, heard).outside_changed(os.fsencode(tmp_path / "config.toml"))
+    assert heard == ["config"]
+
+
+def test_and_though_the_source_is_stopped_meanwhile(tmp_path: Path, heard: list[str]) -> None:
+    changing = watching(Vanishing, tmp_path, heard)
+    source = Source()
+    changing.watcher = cast("Any", source)
+    changing.outside_changed(os.fsencode(tmp_path / "config.toml"))
+    assert heard == ["config"]
+    assert source.watched == [os.fsencode(tmp_path)]
+
+
+def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard: list[str]) -> None:
+    root: Any = SimpleNamespace(id=1, absolute=lambda path: path, watch_again=lambda _path: None)
+    for act in (lambda w: w.watch(root, b"d"), lambda w: w.unwatch(1, b"d")):
+        changing = watching(Vanishing, tmp_path, heard)
+        source = Source()
+        changing.watcher = cast("Any", source)
+        act(changing)
+        assert source.watched == [b"d"]
+
+
+def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
+    tmp_path: Path, heard: list[str], backlog: Backlog
+) -> None:
+    root: Any = PolledRoot({b"a", b"b", b"c"}, backlog)
+    retrying = watching(Watching, tmp_path, heard, backlog=backlog)
+    retrying.watcher = cast("Any", Source(room=2))
+    retrying.retry(root)
+    assert root.marked_before == {b"a": True, b"b": True}
+    assert root.refused == {b"c"}
+    assert not backlog.pending([(1, b"c")])
+
+
+def test_all_roots_are_marked_before_another_source_is_there(
+    tmp_path: Path, heard: list[str], backlog: Backlog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def roots() -> Any:
+        assert starting.watcher is None, "nobody believes it yet"
+        return [PolledRoot(set(), backlog)]
+
+    starting = watching(Watching, tmp_path, heard, backlog=backlog, roots=roots)
+    monkeypatch.setattr("livedex_daemon.watch.event_source._native", lambda *_: Source())
+    starting.start("native")
+    assert starting.watcher is not None
+    assert backlog.pending([(1, b"")]) == 1

@@ -1,0 +1,250 @@
+"""The pool: every work comes back as one outcome, whatever becomes of the child that had it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from helpers.support import wait_until
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.backlog import Entry
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write import chunk_pool
+from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Policy, Work
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import ChunkedContent, RootRow
+from livedex_indexing.store.forgotten_files import Marks
+
+POLICY = Policy(ChunkSettings(), 1 << 20, True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "root"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def root(folder: Path) -> Root:
+    path = os.fsencode(folder.resolve())
+    return Root(RootRow(1, path, 1, 1, None, True, None), RootConfig(str(folder), str(folder), (), 1), RuleTree(path))
+
+
+@pytest.fixture
+def marks(tmp_path: Path) -> Iterator[Marks]:
+    made = Marks(str(tmp_path / "forgotten.db"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def make(marks: Marks) -> Iterator[Callable[..., Pool]]:
+    made: list[Pool] = []
+
+    def make(known: Callable[[bytes, bytes], bool] = lambda *_: False, **options: object) -> Pool:
+        made.append(Pool(POLICY, known, marks, lambda: None, Precedence(), **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for pool in made:
+        pool.stop()
+
+
+def works(root: Root, *names: str) -> list[Work]:
+    return [Work(root, name.encode(), 10, None, Entry((1, name.encode()), 1, 0.0)) for name in names]
+
+
+def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
+    found: list[Outcome] = []
+
+    def collected() -> bool:
+        found.extend(pool.collect(100))
+        return len(found) >= count
+
+    wait_until(collected, 60, what=f"{count} outcomes")
+    assert len(found) == count
+    assert pool.outstanding == 0
+    return {outcome.work.path.decode(): outcome for outcome in found}
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_each_kind_of_file_has_its_outcome(
+    make: Callable[..., Pool], root: Root, folder: Path, marks: Marks, bulk: bool
+) -> None:
+    (folder / "text.txt").write_text("some text\n")
+    (folder / "binary.dat").write_bytes(b"a\0b")
+    (folder / "large.txt").write_bytes(b"x" * (POLICY.max_file_size + 1))
+    os.mkfifo(folder / "pipe")
+    (folder / "link").symlink_to("text.txt")
+    pool = make()
+    names = ("text.txt", "binary.dat", "large.txt", "pipe", "link", "gone.txt")
+    pool.submit(works(root, *names), bulk=bulk)
+    found = {name: outcome.result for name, outcome in outcomes(pool, len(names)).items()}
+    assert isinstance(found["text.txt"], ChunkedContent)
+    assert found["binary.dat"] == Skipped("binary")
+    assert found["large.txt"] == Skipped("too_large")
+    assert found["pipe"] == Skipped("special")
+    assert found["link"] == Skipped("symlink")
+    assert found["gone.txt"] == Gone()
+    assert (pool.files_read, pool.files_chunked) == (2, 1)
+
+
+def test_known_content_is_not_chunked_unless_forced(make: Callable[..., Pool], root: Root, folder: Path) -> None:
+    (folder / "a.txt").write_text("known\n")
+    pool = make(lambda *_: True)
+    pool.submit(works(root, "a.txt"), bulk=False)
+    assert outcomes(pool, 1)["a.txt"].result == Known()
+    (forced,) = works(root, "a.txt")
+    forced.force = True
+    pool.submit([forced], bulk=False)
+    assert isinstance(outcomes(pool, 1)["a.txt"].result, ChunkedContent)
+
+
+def test_what_was_forgotten_stays_out_until_it_changes(
+    make: Callable[..., Pool], root: Root, folder: Path, marks: Marks
+) -> None:
+    (folder / "a.txt").write_text("secret plan\n")
+    pool = make()
+    pool.submit(works(root, "a.txt"), bulk=False)
+    first = outcomes(pool, 1)["a.txt"]
+    assert first.content_hash is not None
+    marks.add(root.path, [(b"a.txt", first.content_hash)])
+    pool.submit(works(root, "a.txt"), bulk=False)
+    assert outcomes(pool, 1)["a.txt"].result == Skipped("forgotten")
+    (folder / "a.txt").write_text("another plan\n")
+    pool.submit(works(root, "a.txt"), bulk=False)
+    assert isinstance(outcomes(pool, 1)["a.txt"].result, ChunkedContent)
+
+
+class Deadly(ChunkProcess):
+    """A child that really dies, by SIGKILL, on one file."""
+
+    def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+        super().chunk([ChunkJob(b"x.txt", b"x", POLICY.chunking)], timeout_s)  # so that it runs
+        done: list[ChunkedContent | ChunkFailure] = []
+        for number, job in enumerate(jobs):
+            if b"killer" in job.data:
+                assert self.pid is not None
+                os.kill(self.pid, signal.SIGKILL)
+                raise WorkerDied("killed by signal 9", number, done)
+            done += super().chunk([job], timeout_s)
+        return done
+
+
+def test_a_file_that_kills_its_worker_twice_is_quarantined_alone(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_pool, "ChunkProcess", Deadly)
+    names = [f"f{number}.txt" for number in range(12)]
+    for name in names:
+        (folder / name).write_text("killer\n" if name == "f5.txt" else f"fine {name}\n")
+    pool = make()
+    pool.submit(works(root, *names), bulk=True)
+    found = outcomes(pool, len(names))
+    failed = found.pop("f5.txt").result
+    assert isinstance(failed, Failed)
+    assert failed.stage == "quarantined"
+    assert all(isinstance(outcome.result, ChunkedContent) for outcome in found.values())
+    assert pool.worker_fault is None
+
+
+def test_a_file_that_takes_its_time_holds_up_no_other(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, gate = threading.Event(), threading.Event()
+
+    class Slow(ChunkProcess):
+        def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+            if any(job.name == b"slow.txt" for job in jobs):
+                begun.set()
+                assert gate.wait(60)
+            return super().chunk(jobs, timeout_s)
+
+    monkeypatch.setattr(chunk_pool, "ChunkProcess", Slow)
+    monkeypatch.setattr(chunk_pool, "STUCK_S", 0.05)
+    for name in ("slow.txt", "a.txt", "b.txt"):
+        (folder / name).write_text(f"{name}\n")
+    pool = make()
+    try:
+        pool.submit(works(root, "slow.txt"), bulk=False)
+        assert begun.wait(60)
+        pool.submit(works(root, "a.txt", "b.txt"), bulk=False)
+        others: list[Outcome] = []
+        while len(others) < 2:
+            others += wait_until(lambda: pool.collect(10), 60, what="the others")
+    finally:
+        gate.set()
+    assert {outcome.work.path for outcome in others} == {b"a.txt", b"b.txt"}
+    assert isinstance(outcomes(pool, 1)["slow.txt"].result, ChunkedContent)
+
+
+class Unstartable(ChunkProcess):
+    def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+        raise WorkerDied("exit status 1", None, [])
+
+
+def test_a_worker_that_never_starts_blames_no_file(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_pool, "ChunkProcess", Unstartable)
+    names = [f"f{number}.txt" for number in range(5)]
+    for name in names:
+        (folder / name).write_text(name)
+    pool = make()
+    pool.submit(works(root, *names), bulk=False)
+    assert {type(outcome.result) for outcome in outcomes(pool, 5).values()} == {NoWorker}
+    assert pool.worker_fault == "exit status 1"
+
+
+def test_bulk_work_waits_until_it_may_run(make: Callable[..., Pool], root: Root, folder: Path) -> None:
+    (folder / "bulk.txt").write_text("bulk\n")
+    (folder / "edit.txt").write_text("edit\n")
+    allowed: list[bool] = []
+    pool = make(may_run=lambda: bool(allowed))
+    pool.submit(works(root, "bulk.txt"), bulk=True)
+    pool.submit(works(root, "edit.txt"), bulk=False)
+    found: list[Outcome] = []
+    wait_until(lambda: found or found.__iadd__(pool.collect(10)), what="the edit's outcome")
+    assert [outcome.work.path for outcome in found] == [b"edit.txt"]
+    assert pool.held_back
+    allowed.append(True)
+    assert "bulk.txt" in outcomes(pool, 1)
+    assert not pool.held_back
+
+
+def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile(
+    make: Callable[..., Pool], root: Root, folder: Path
+) -> None:
+    (folder / "a.txt").write_text("".join(f"line {number}\n" for number in range(300)))
+
+    def known(_hash: bytes, _signature: bytes) -> bool:
+        pool.policy = POLICY._replace(chunking=ChunkSettings(chunk_size=100, overlap=0))
+        return False
+
+    pool = make(known)
+    pool.submit(works(root, "a.txt"), bulk=False)
+    outcome = outcomes(pool, 1)["a.txt"]
+    assert outcome.plan == chunk_plan.choose(b"a.txt", b"line", POLICY.chunking)
+    assert isinstance(outcome.result, ChunkedContent)
+    assert len(outcome.result.chunks) < 10, "cut by the settings that were in force when it was signed"
+
+
+def test_a_void_work_is_not_read(make: Callable[..., Pool], root: Root, folder: Path) -> None:
+    (folder / "a.txt").write_text("a\n")
+    (work,) = works(root, "a.txt")
+    work.void = True
+    pool = make()
+    pool.submit([work], bulk=False)
+    assert outcomes(pool, 1)["a.txt"].result == Gone()
+    assert pool.files_read == 0

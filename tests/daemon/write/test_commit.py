@@ -1,0 +1,69 @@
+"""What was decided and read becomes rows in one transaction: all of it, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.write.commit import Storing
+from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.walk import Changes
+from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.store.index_store import IndexUnwritable, Store
+
+STATE = FileState(1, 2, 3, 4)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = Store.open(str(tmp_path / "index.db"))
+    made.put_root(b"/r", 1, 1)
+    yield made
+    made.close()
+
+
+def row(path: bytes) -> FileRow:
+    return FileRow(1, path, STATE, "skipped", "binary", None, None, None, None, 0.0, True)
+
+
+@pytest.fixture
+def storing(store: Store) -> Storing:
+    anything: Any = SimpleNamespace(
+        id=1, path=b"/r", belongs=lambda _: True, rules=SimpleNamespace(explain=lambda *_: None), nested=frozenset()
+    )
+    return Storing(store, SimpleNamespace(), lambda: RootTable([anything]), Precedence())  # type: ignore[arg-type]
+
+
+def renamed() -> Changes:
+    changes = Changes()
+    changes.removed, changes.rows = [(1, b"old")], [row(b"new")]
+    return changes
+
+
+def test_a_rename_is_one_change(store: Store, storing: Storing) -> None:
+    store.put_files([row(b"old")])
+    before = store.generation
+    storing.apply(renamed(), [])
+    assert (store.file(1, b"old"), store.file(1, b"new")) == (None, row(b"new"))
+    assert store.generation == before + 1
+
+
+def test_a_rename_that_cannot_be_stored_whole_changes_nothing(
+    store: Store, storing: Storing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put_files([row(b"old")])
+    before = store.generation
+
+    def refuse(_rows: Iterable[FileRow]) -> None:
+        raise IndexUnwritable("the disk is full")
+
+    monkeypatch.setattr(store, "put_files", refuse)
+    with pytest.raises(IndexUnwritable):
+        storing.apply(renamed(), [])
+    assert store.file(1, b"old") == row(b"old")
+    assert store.generation == before

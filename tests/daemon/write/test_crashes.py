@@ -1,0 +1,86 @@
+"""Which files are left alone: those in hand at each of the last three crashes, if these came within a minute."""
+
+from __future__ import annotations
+
+import json
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from livedex_daemon.write import crashes
+from livedex_daemon.write.crashes import Crashes
+
+NEVER_LEFT: list[object] = []
+
+
+@pytest.fixture(autouse=True)
+def left_at_the_end() -> Iterator[None]:
+    yield
+    NEVER_LEFT.clear()
+
+
+def crash(folder: Path, *paths: bytes) -> frozenset[bytes]:
+    """A run that reads files and never comes back; what it left alone."""
+    run = Crashes(str(folder))
+    for path in paths:
+        under_way = run.reading(path)
+        under_way.__enter__()
+        NEVER_LEFT.append(under_way)
+    return run.left_alone
+
+
+def test_a_file_in_hand_at_three_crashes(tmp_path: Path) -> None:
+    assert crash(tmp_path, b"/a", b"/b") == frozenset()
+    assert crash(tmp_path, b"/b", b"/c") == frozenset()
+    assert crash(tmp_path, b"/d", b"/b") == frozenset()
+    assert crash(tmp_path) == {b"/b"}
+    assert crash(tmp_path) == frozenset(), "the next start tries it again"
+
+
+def test_two_crashes_or_other_files_or_a_clean_end_blame_nobody(tmp_path: Path) -> None:
+    for name, runs in {"two": [b"/a", b"/a"], "others": [b"/a", b"/b", b"/c"]}.items():
+        (tmp_path / name).mkdir()
+        for path in runs:
+            assert crash(tmp_path / name, path) == frozenset()
+        assert crash(tmp_path / name) == frozenset()
+    (tmp_path / "clean").mkdir()
+    for _ in range(2):
+        crash(tmp_path / "clean", b"/a")
+    Crashes(str(tmp_path / "clean")).end()
+    for _ in range(2):
+        assert crash(tmp_path / "clean", b"/a") == frozenset()
+
+
+def test_crashes_long_ago_do_not_count(tmp_path: Path) -> None:
+    for _ in range(3):
+        crash(tmp_path, b"/a")
+    starts = json.loads((tmp_path / "starts").read_text())
+    starts[0][0] = time.time() - crashes.WITHIN_S - 1
+    (tmp_path / "starts").write_text(json.dumps(starts))
+    assert crash(tmp_path) == frozenset()
+
+
+def test_a_file_that_was_read_to_its_end_is_in_hand_no_more(tmp_path: Path) -> None:
+    for _ in range(3):
+        run = Crashes(str(tmp_path))
+        with run.reading(b"/a"):
+            pass
+        for number in range(100):  # slots are used again; what no slot is left for is read all the same
+            with run.reading(b"/x%d" % number):
+                pass
+        with run.reading(b"/" + b"x" * 5000):
+            pass
+    assert Crashes(str(tmp_path)).left_alone == frozenset()
+
+
+def test_what_it_keeps_is_private_and_nonsense_in_it_is_harmless(tmp_path: Path) -> None:
+    crash(tmp_path, b"/a")
+    for name in ("starts", "in-hand"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    for nonsense in (b"", b"{}", b"[[1]]", b"\xff\xff", b'[["a", []]]', b"[1, 2]"):
+        (tmp_path / "starts").write_bytes(nonsense)
+        (tmp_path / "in-hand").write_bytes(b"\xff" * 100_000)
+        assert crash(tmp_path) == frozenset()

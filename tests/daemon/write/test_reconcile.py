@@ -1,0 +1,83 @@
+"""Deciding what to do about one entry."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_daemon.write.reconcile import KEEP, RACY_S, READ, Skip, decide, is_settled
+from livedex_indexing.model import FileRow, FileState, Stat
+
+FILE = Stat("file", 10, 5_000_000_000, 6_000_000_000, 42, 1, 0o100644)
+
+
+def row(**changes: object) -> FileRow:
+    known = FileRow(1, b"a", FILE.state, "indexed", None, 7, b"h" * 16, b"s" * 16, "c", 100.0, True)
+    return known._replace(**changes)  # type: ignore[arg-type]
+
+
+def test_an_unchanged_file_is_kept() -> None:
+    assert decide(FILE, row(), max_size=100) is KEEP
+
+
+@pytest.mark.parametrize("field", ["size", "mtime_ns", "ctime_ns", "ino"])
+@pytest.mark.parametrize("step", [1, -1])
+def test_any_difference_in_either_direction_is_read(field: str, step: int) -> None:
+    changed = FILE._replace(**{field: getattr(FILE, field) + step})
+    assert decide(changed, row(), max_size=100) is READ
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"status": "pending", "content_id": None},
+        {"settled": False},
+        {"status": "failed", "reason": "read: Input/output error"},
+        {"status": "failed", "reason": "denied"},
+        {"status": "skipped", "reason": "too_large"},
+    ],
+)
+def test_what_is_not_sure_is_read(changes: dict[str, object]) -> None:
+    assert decide(FILE, row(**changes), max_size=100) is READ
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"status": "skipped", "reason": "binary"},
+        {"status": "skipped", "reason": "forgotten"},
+        {"status": "failed", "reason": "quarantined: chunk: killed twice"},
+        {"status": "failed", "reason": "chunk: no"},
+    ],
+)
+def test_what_would_end_the_same_way_is_not_read_again(changes: dict[str, object]) -> None:
+    assert decide(FILE, row(**changes), max_size=100) is KEEP
+    assert decide(FILE, row(**changes), max_size=100, force=True) is READ
+
+
+def test_an_unknown_file_is_read() -> None:
+    assert decide(FILE, None, max_size=100) is READ
+
+
+def test_too_large_is_skipped_once() -> None:
+    assert decide(FILE, None, max_size=9) == Skip("too_large")
+    assert decide(FILE, row(status="skipped", reason="too_large"), max_size=9) is KEEP
+
+
+@pytest.mark.parametrize(("kind", "reason"), [("symlink", "symlink"), ("special", "special")])
+def test_links_and_devices_are_skipped(kind: str, reason: str) -> None:
+    stat = FILE._replace(kind=kind)  # type: ignore[arg-type]
+    assert decide(stat, row(), max_size=100) == Skip(reason)
+    assert decide(stat, row(status="skipped", reason=reason), max_size=100) is KEEP
+
+
+def test_content_cut_by_another_plan_is_read() -> None:
+    assert decide(FILE, row(), max_size=100, planned=lambda known: False) is READ
+    assert decide(FILE, row(), max_size=100, planned=lambda known: True) is KEEP
+
+
+def test_settled_is_about_distance_not_order() -> None:
+    at = FILE.ctime_ns / 1e9
+    assert not is_settled(FILE, at + RACY_S / 2)
+    assert is_settled(FILE, at + RACY_S + 0.1)
+    assert is_settled(FILE, at - RACY_S - 0.1)  # a time in the future
+    assert FileState(*FILE.state) == FILE.state

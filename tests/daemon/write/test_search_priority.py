@@ -1,0 +1,80 @@
+"""Indexing that stops for searches: as long as one is under way, and no longer than it worked itself."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from livedex_daemon.write.search_priority import FEW, LATELY_S, Precedence
+
+LONG_S = 60.0  # longer than any test: who waits so long is let go by what it waits for
+MANY = FEW + 1
+
+
+@contextmanager
+def indexing(precedence: Precedence) -> Iterator[threading.Event]:
+    """A thread that begins on one of many files; the event is set once it goes on."""
+    goes_on = threading.Event()
+
+    def run() -> None:
+        precedence.give_way(MANY)
+        goes_on.set()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield goes_on
+    thread.join(LONG_S)
+    assert not thread.is_alive()
+
+
+def test_many_files_wait_until_no_search_is_under_way() -> None:
+    precedence = Precedence(LONG_S)
+    first, second = precedence.searching(), precedence.searching()
+    first.__enter__()
+    second.__enter__()
+    with indexing(precedence) as goes_on:
+        first.__exit__(None, None, None)
+        assert not goes_on.wait(0.05)
+        second.__exit__(None, None, None)
+    assert goes_on.is_set()
+
+
+def test_a_search_that_fails_holds_nobody_up() -> None:
+    precedence = Precedence(LONG_S)
+    with pytest.raises(ValueError, match="failed"), precedence.searching():
+        raise ValueError("failed")
+    with indexing(precedence) as goes_on:
+        pass
+    assert goes_on.is_set()
+
+
+def test_few_files_wait_for_no_search() -> None:
+    precedence = Precedence(LONG_S)
+    with precedence.searching():
+        precedence.give_way(FEW)
+
+
+def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
+    precedence = Precedence(0.01)
+    with precedence.searching():
+        precedence.give_way(MANY)  # as long as allowed
+    precedence = Precedence(LONG_S)
+    precedence._thread.since = time.monotonic()
+    with precedence.searching():
+        precedence.give_way(MANY)  # twice as long as it worked, which is next to nothing
+
+
+def test_somebody_asks_until_nobody_has_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    precedence = Precedence()
+    assert not precedence.is_asked()
+    with precedence.searching():
+        assert not precedence.is_asked(), "it may be a look at the status"
+    precedence.ask()
+    assert precedence.is_asked()
+    later = time.monotonic() + LATELY_S
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert not precedence.is_asked()

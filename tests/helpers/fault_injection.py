@@ -1,0 +1,118 @@
+"""Private means to make a daemon's world fail: its disk, its limits, its system calls. Nothing of the machine changes.
+
+Invariant: what is mounted or limited here is seen by the daemon alone, in namespaces of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from helpers.support import Daemon, end_process, wait_until
+
+
+def _can(*command: str) -> bool:
+    if sys.platform != "linux" or shutil.which(command[0]) is None:
+        return False
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+needs_namespaces = pytest.mark.skipif(
+    not _can("unshare", "-Urm", "true"), reason="needs user and mount namespaces of its own"
+)
+
+
+def in_namespaces(script: str, *names: str) -> list[str]:
+    """The words before a command that run ``script`` in namespaces of its own first; ``$1`` … are ``names``."""
+    count = len(names)
+    return ["unshare", "-Urm", "sh", "-ec", f'{script}\nshift {count}\nexec "$@"', "sh", *names]
+
+
+def with_small_disk(folder: Path, megabytes: int) -> list[str]:
+    """The daemon sees a disk of this size at ``folder``, with what the folder held."""
+    script = 'mkdir -p "$1"; mount -t tmpfs -o size=$2m,mode=0700 tmpfs "$1"'
+    return in_namespaces(script, str(folder), str(megabytes))
+
+
+def with_inotify_limit(name: str, value: int) -> list[str]:
+    """``name``: ``max_inotify_watches`` or ``max_inotify_instances``, of a user namespace of the daemon's own."""
+    return in_namespaces('echo "$2" > "/proc/sys/user/$1"', name, str(value))
+
+
+def limit(daemon: Daemon, name: str, value: int) -> None:
+    """Sets such a limit while the daemon runs."""
+    enter = ["nsenter", "-t", str(daemon.pid), "-U", "--preserve-credentials"]
+    subprocess.run([*enter, "sh", "-c", f"echo {value} > /proc/sys/user/{name}"], check=True)
+
+
+# For `with_code`: a file that was written just now is not read again by the next walk on that account alone.
+SETTLES_AT_ONCE = "from livedex_daemon.write import reconcile\nreconcile.RACY_S = 0.0\n"
+
+
+def with_code(folder: Path, code: str) -> dict[str, str]:
+    """The environment in which each Python runs ``code`` at its start, besides what it is to run: a test's way in."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(code)
+    return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+class Disk:
+    """The inside of a daemon's private mount, reached by way of its process."""
+
+    def __init__(self, daemon: Daemon, folder: Path) -> None:
+        self.path = Path(f"/proc/{daemon.pid}/root{folder}")
+
+    def fill(self) -> None:
+        """Leaves no room at all."""
+        with (self.path / "ballast").open("ab", buffering=0) as ballast:
+            for size in (1 << 20, 4096, 1):
+                with suppress(OSError):
+                    while ballast.write(bytes(size)) == size:
+                        pass
+
+    def free(self) -> None:
+        (self.path / "ballast").unlink()
+
+
+@contextmanager
+def injected(daemon: Daemon, *options: str) -> Iterator[None]:
+    """System calls of the daemon fail as strace's ``options`` say, until the end of the block."""
+    tracer = subprocess.Popen(
+        ["strace", "-f", "-qq", "-o", os.devnull, "-p", str(daemon.pid), *options], stderr=subprocess.PIPE
+    )
+    status = Path(f"/proc/{daemon.pid}/task")
+    try:
+        wait_until(lambda: tracer.poll() is not None or _all_traced(status, tracer.pid), what="strace to take hold")
+        assert tracer.poll() is None, tracer.stderr.read().decode() if tracer.stderr else ""
+        yield
+    finally:
+        end_process(tracer.pid, 20)  # killed where it hangs: on a thread in vfork() whose child it holds, too
+        tracer.wait()
+        if tracer.stderr is not None:
+            tracer.stderr.close()
+
+
+def _all_traced(tasks: Path, tracer: int) -> bool:
+    return all(_tracer_of(task) in (tracer, None) for task in tasks.iterdir())
+
+
+def _tracer_of(task: Path) -> int | None:
+    """Who traces the thread; None for one that has ended since its folder was listed."""
+    try:
+        lines = (task / "status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return next(int(line.split()[1]) for line in lines if line.startswith("TracerPid:"))
+
+
+def inside(daemon: Daemon, script: str, *names: object) -> None:
+    """Runs a shell's ``script`` in the daemon's own namespaces; ``$1`` … are ``names``."""
+    enter = ["nsenter", "-t", str(daemon.pid), "-U", "-m", "--preserve-credentials"]
+    subprocess.run([*enter, "sh", "-ec", script, "sh", *map(str, names)], check=True)

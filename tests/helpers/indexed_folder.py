@@ -1,0 +1,129 @@
+"""A folder of real files and an index of it, without a daemon or chunk workers: what tests of the index stand on.
+
+Invariant: the chunks tile each file's text as the real ones do; they are cut every ``LINES`` lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from livedex_indexing.chunk import frontmatter
+from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState, Kind
+from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.store.index_store import Store
+from livedex_indexing.store.read_pool import ReadPool
+from livedex_indexing.text import decoder
+from livedex_indexing.text.terms import hidden_words
+
+LINES = 10
+OVERLAP = 40  # characters
+SIGNATURE = b"test-signature-1"
+LANGUAGES = {"py": "python", "md": "markdown", "c": "c", "txt": None}
+_DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
+
+
+def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
+    """Cuts a file's bytes into chunks of ``LINES`` lines."""
+    text, encoding, lossy, at, *_ = decoder.decode(data)
+    chunks: list[Chunk] = []
+    terms: list[ChunkTerms] = []
+    line = 1
+    lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r"[^\n]*\n|[^\n]+", text)
+    kind: Kind = "code" if language in ("python", "c") else "markdown_text" if language == "markdown" else "plain"
+    for start in range(0, len(lines), LINES):
+        piece = "".join(lines[start : start + LINES])
+        size = len(piece) if encoding == "cp1252" else len(piece.encode(encoding))
+        symbols = _DEFINITION.findall(piece)
+        context = "".join(lines[:start])[-OVERLAP:]
+        feeds = piece.count("\n")
+        last = line + feeds - piece.endswith("\n")
+        symbol = symbols[0] if symbols else None
+        chunks.append(Chunk(len(chunks), piece, context, kind, language, None, symbol, line, last, at, at + size, {}))
+        terms.append(ChunkTerms(hidden_words(piece), "", " ".join(symbols)))
+        at, line = at + size, line + feeds
+    pipeline = "code" if kind == "code" else "plain"
+    values = frontmatter.read(text).values if language == "markdown" else None
+    return ChunkedContent(pipeline, language, encoding, lossy, chunks, terms, frontmatter=values)
+
+
+class Indexed:
+    """Roots below one folder, their files, a store that holds them and a searcher over it."""
+
+    def __init__(self, folder: Path, roots: tuple[str, ...] = ("root",)) -> None:
+        self.folder = folder
+        self.database = str(folder / "index.db")
+        self.store = Store.open(self.database)
+        self.roots: dict[int, bytes] = {}
+        for name in roots:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            found = (folder / name).stat()
+            self.roots[self.store.put_root(os.fsencode(folder / name), found.st_dev, found.st_ino)] = os.fsencode(
+                folder / name
+            )
+        self.pool = ReadPool(self.database)
+        self.searcher = Searcher(self.pool)
+
+    def __enter__(self) -> Indexed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.close()
+        self.store.close()
+
+    def root_of(self, path: str) -> tuple[int, bytes]:
+        """The root and the path relative to it of a path relative to the folder."""
+        full = os.fsencode(self.folder / path)
+        root, root_id = max((root, root_id) for root_id, root in self.roots.items() if full.startswith(root + b"/"))
+        return root_id, full[len(root) + 1 :]
+
+    def write(self, path: str, content: str | bytes, *, mtime: float | None = None) -> None:
+        """Writes a file and indexes it. ``path`` is relative to the folder, so it begins with a root's name."""
+        file = self.folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        if mtime is not None:
+            os.utime(file, (mtime, mtime))
+        self.index(path)
+
+    def index(self, *paths: str) -> None:
+        """Indexes files as they are on disk, in one transaction."""
+        with self.store.transaction():
+            self.store.put_files([self.row(path) for path in paths])
+
+    def row(self, path: str) -> FileRow:
+        """The row of a file as it is on disk; stores its content."""
+        root_id, rel = self.root_of(path)
+        file = self.folder / path
+        data, found = file.read_bytes(), file.stat()
+        language = LANGUAGES.get(path.rpartition(".")[2])
+        digest = hashlib.blake2b(data, digest_size=16).digest()
+        content_id = self.store.find_content(digest, SIGNATURE)
+        if content_id is None:
+            content_id = self.store.add_content(digest, SIGNATURE, len(data), chunked(data, language))
+        state = FileState(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        return FileRow(
+            root_id, rel, state, "indexed", None, content_id, digest, SIGNATURE, language, found.st_mtime, settled=True
+        )
+
+    def remove(self, path: str) -> None:
+        """Removes a file from the disk and from the index."""
+        (self.folder / path).unlink()
+        root_id, rel = self.root_of(path)
+        self.store.remove_files(root_id, [rel])
+
+    def ask(self, query: str, **params: Any) -> SearchAnswer:
+        """The whole answer of a search."""
+        limits = {key: params.pop(key) for key in ("deadline", "cancelled") if key in params}
+        return self.searcher.search({"query": query, **params}, self.roots, **limits)
+
+    def search(self, query: str, **params: Any) -> list[dict[str, Any]]:
+        return self.ask(query, **params).hits
+
+    def found(self, query: str, **params: Any) -> list[str]:
+        """The paths of the hits relative to their root, in order, each once."""
+        hits = self.search(query, **{"limit": 1000, **params})
+        return list(dict.fromkeys(hit["relative_path"] for hit in hits))

@@ -1,0 +1,286 @@
+"""Which files hold a word: livedex's answer, ripgrep's, and why the two may differ.
+
+Invariant: a difference is explained only by what the tokenizer does to a text (case, diacritics, ``_`` parts words),
+and each explanation is looked up in the file's text; what none of them explains is returned as such.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import subprocess
+import tempfile
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from helpers.chunk_coverage import MARKS, OTHERS
+from helpers.disk_inventory import WAIT_MS, Record, path_params, raw_path
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+WORD = re.compile(r"\w+")
+LONGEST = 60  # characters of a word that is asked for
+PAGE = 1000
+WINDOW = 10_000  # offset and limit together
+RG = ["rg", "-w", "-F", "--text", "--no-ignore", "--hidden", "--no-config"]
+
+_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Pc")  # to ripgrep, beside letters and digits; and the joiners
+
+Copies = Mapping[bytes, set[bytes]]
+Texts = Callable[[bytes], str]
+
+
+class Found(NamedTuple):
+    """The files in which ripgrep finds a word as it is written, and in any case."""
+
+    exact: set[bytes]
+    any_case: set[bytes]
+
+
+class Differences(NamedTuple):
+    """Over all words: files that both have, those that only one has by reason, and those without a reason."""
+
+    words: int
+    both: int
+    explained: Counter[str]
+    unexplained: list[str]
+
+
+def texts(root: Path) -> Texts:
+    """The text of a root's files as it is to be read: by its mark, as UTF-8, else byte by byte."""
+
+    def text_of(name: bytes) -> str:
+        data = (root / os.fsdecode(name)).read_bytes()
+        for mark, encoding in MARKS:
+            if data.startswith(mark):
+                return data[len(mark) :].decode(encoding, "replace")
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return data.decode("cp1252", "replace")
+
+    return text_of
+
+
+def sample(names: Iterable[bytes], text_of: Texts, count: int, seed: int, common: float = 0.5) -> list[str]:
+    """Words drawn from all words there are, and as a share of ``common`` a random word of a random file: these bring
+    the words that many files hold. No two differ in case alone."""
+    chance = random.Random(seed)
+    ordered = sorted(names)
+    vocabulary: set[str] = set()
+    for name in ordered:
+        vocabulary.update(WORD.findall(text_of(name)))
+    fit = sorted(word for word in vocabulary if len(word) <= LONGEST)
+    chosen = dict.fromkeys(chance.sample(fit, min(round(count * (1 - common)), len(fit))))
+    for _ in range(20 * count):
+        if len(chosen) >= count:
+            break
+        words = sorted({word for word in WORD.findall(text_of(chance.choice(ordered))) if len(word) <= LONGEST})
+        if words:
+            chosen.setdefault(chance.choice(words))
+    return list({word.casefold(): word for word in chosen}.values())
+
+
+def by_ripgrep(root: Path, words: Iterable[str]) -> dict[str, Found]:
+    """One run for all words. Where it differs from ours each word is asked alone: among many patterns ripgrep 13 takes
+    pieces of a line for words (``f`` and ``or`` of ``for``)."""
+    asked = {word.casefold(): word for word in words}
+    found = {word: Found(set(), set()) for word in asked.values()}
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as patterns:
+        patterns.write("".join(f"{word}\n" for word in asked.values()))
+        patterns.flush()
+        command = [*RG, "-i", "-o", "-N", "--null", "--no-heading", "-f", patterns.name, "."]
+        with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                name, _, match = line.rstrip(b"\n").partition(b"\0")
+                text = match.decode("utf-8", "replace")
+                word = asked.get(text.casefold())
+                if word is not None:
+                    found[word].any_case.add(name.removeprefix(b"./"))
+                    if text == word:
+                        found[word].exact.add(name.removeprefix(b"./"))
+    return found
+
+
+def by_ripgrep_alone(root: Path, word: str, *options: str) -> set[bytes]:
+    """``rg -l -w -F WORD``."""
+    command = [*RG, *options, "-l", "--null", "--", word, "."]
+    done = subprocess.run(command, cwd=root, capture_output=True, check=False)
+    return {name.removeprefix(b"./") for name in done.stdout.split(b"\0") if name}
+
+
+def by_livedex(client: Client, root: Path, query: str, copies: Copies) -> set[bytes]:
+    """All files of a root that match, page by page; ``copies`` is asked where a hit names only 20 of the
+    files with its content. A query that fills the window is asked folder by folder."""
+    found = _paged(client, root, root, query, copies)
+    if found is not None:
+        return found
+    parts = [_paged(client, root, folder, query, copies) for folder in root.iterdir() if folder.is_dir()]
+    assert all(part is not None for part in parts), f"{query} has more hits in one folder than can be paged to"
+    return set().union(*(part for part in parts if part is not None))
+
+
+def _paged(client: Client, root: Path, inside: Path, query: str, copies: Copies) -> set[bytes] | None:
+    """None where there are more hits than can be paged to."""
+    top = os.fsencode(root) + b"/"
+    below = os.fsencode(inside.relative_to(root)) + b"/" if inside != root else b""
+    found: set[bytes] = set()
+    offset: int | None = 0
+    generation = None
+    while offset is not None:
+        page: dict[str, Any] = {
+            "group": "file",
+            "limit": min(PAGE, WINDOW - offset),
+            "offset": offset,
+            "timeout_ms": WAIT_MS,
+        }
+        answer = client.call("search", {"query": query, **page, **path_params(os.fsencode(inside))})
+        assert answer["fresh"] and {one["code"] for one in answer["warnings"]} <= {"query_no_words"}, answer["warnings"]
+        assert generation in (None, answer["generation"]), "the index changed between two pages"
+        generation = answer["generation"]
+        for hit in answer["hits"]:
+            name = raw_path(hit).removeprefix(top)
+            those = {name, *(os.fsencode(path).removeprefix(top) for path in hit.get("also_at", ()))}
+            if len(those) <= hit.get("also_at_total", 0):
+                those = {other for other in copies[name] if other.startswith(below)}
+            assert len(those) == hit.get("also_at_total", 0) + 1, hit["path"]
+            assert not those & found, f"{hit['path']} is on two pages"
+            found |= those
+        full = offset + page["limit"] >= WINDOW and len(answer["hits"]) == page["limit"]
+        offset = answer["next_offset"]
+        if full:
+            return None
+    return found
+
+
+def copies_of(records: Mapping[bytes, Record]) -> Copies:
+    """For each indexed file all that have its bytes and are cut as it is, itself among them."""
+    alike: dict[tuple[str, str | None], set[bytes]] = defaultdict(set)
+    for name, record in records.items():
+        if record["status"] == "indexed":
+            alike[record["content_hash"], record["language"]].add(name)
+    return {name: names for names in alike.values() for name in names}
+
+
+def compare(
+    client: Client, root: Path, words: Iterable[str], records: Mapping[bytes, Record], text_of: Texts
+) -> Differences:
+    """Asks livedex for each word as a phrase, which is meant as written, and holds its files against ripgrep's."""
+    indexed = {name for name, record in records.items() if record["status"] == "indexed"}
+    copies = copies_of(records)
+    both, count = 0, 0
+    explained: Counter[str] = Counter()
+    unexplained: list[str] = []
+    for word, at_once in by_ripgrep(root, words).items():
+        count += 1
+        ours, theirs = by_livedex(client, root, f'"{word}"', copies), at_once
+        if ours != theirs.any_case & indexed:
+            theirs = Found(by_ripgrep_alone(root, word), by_ripgrep_alone(root, word, "-i"))
+        both += len(ours & theirs.exact)
+        explained["case"] += len(ours & theirs.any_case - theirs.exact)
+        for name in ours - theirs.any_case:
+            reason = why_found(word, text_of(name), _bytes(root, name))
+            _count(explained, unexplained, reason, f"{word}: only livedex has {name!r}")
+        for name in (theirs.exact & indexed) - ours:
+            reason = why_missed(word, text_of(name), _bytes(root, name))
+            _count(explained, unexplained, reason, f"{word}: only ripgrep has {name!r}")
+    return Differences(count, both, explained, unexplained)
+
+
+def _bytes(root: Path, name: bytes) -> bytes:
+    return (root / os.fsdecode(name)).read_bytes()
+
+
+def _count(explained: Counter[str], unexplained: list[str], reason: str | None, told: str) -> None:
+    if reason is None:
+        unexplained.append(told)
+    else:
+        explained[reason] += 1
+
+
+def is_letter(char: str) -> bool:
+    """Whether the tokenizer takes a character as part of a word: letters, numbers, private use."""
+    category = unicodedata.category(char)
+    return category[0] in "LN" or category == "Co"
+
+
+def folded(text: str) -> str:
+    """Case and diacritics aside."""
+    if text.isascii():
+        return text.lower()
+    return "".join(c for c in unicodedata.normalize("NFD", text).casefold() if not "\u0300" <= c <= "\u0331")
+
+
+def why_found(word: str, text: str, raw: bytes) -> str | None:
+    """Why livedex finds a word in a text although ripgrep does not; None when nothing explains it."""
+    if not _is_utf8(raw) and _stands_in_other_encoding(word, raw):
+        return "the file is in an encoding that ripgrep does not know"
+    lower = text.lower()
+    places = [at for at in _places(lower, word.lower()) if _stands_free(lower, at, len(word))]
+    if any(not _has_neighbour(lower, at, len(word)) for at in places):
+        return None  # a whole word by ripgrep's own rule
+    if places:
+        return "the word is joined to others by _ or a mark, which part words"
+    plain, core = folded(text), folded(word)
+    if any(_stands_free(plain, at, len(core)) for at in _places(plain, core)):
+        return "diacritics"
+    pattern = r"\s*".join(map(re.escape, re.findall(r"[^\W_]+|_+|\W", core)))
+    if "_" in core and re.search(pattern, plain):
+        return "blanks around the _ of a phrase"
+    return None
+
+
+def why_missed(word: str, text: str, raw: bytes) -> str | None:
+    """Why livedex does not find a word although ripgrep does; None when nothing explains it."""
+    if not any(map(is_letter, word)):
+        return "a word without a letter or digit"
+    places = list(_places(text, word))
+    if not places and not _is_utf8(raw):
+        return "ripgrep reads bytes that are no UTF-8 as the end of a word"
+    if places and not any(_stands_free(text, at, len(word)) for at in places):
+        return "the word goes on behind a mark that ripgrep takes as its end"
+    return None
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def _stands_free(text: str, at: int, length: int) -> bool:
+    """Whether no letter of the tokenizer's stands right before or behind."""
+    before, after = text[at - 1 : at] if at else "", text[at + length : at + length + 1]
+    return not (before and is_letter(before)) and not (after and is_letter(after))
+
+
+def _has_neighbour(text: str, at: int, length: int) -> bool:
+    """Whether what ripgrep takes as part of a word stands right before or behind."""
+    around = text[max(at - 1, 0) : at] + text[at + length : at + length + 1]
+    return any(c.isalnum() or unicodedata.category(c) in _ALSO_IN_WORDS or c in "\u200c\u200d" for c in around)
+
+
+def _stands_in_other_encoding(word: str, raw: bytes) -> bool:
+    for encoding in OTHERS:
+        try:
+            text = raw.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+        if any(_stands_free(text, at, len(word)) for at in _places(text, word)):
+            return True
+    return False
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,62 @@
+"""Libraries that are not loaded before something in them is used."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from livedex_indexing.chunk.lazy_modules import defer
+
+HEAVY = """
+LOADED = True
+class Array: pass
+def make(): return Array()
+"""
+USER = """
+import heavy
+def is_array(value: heavy.Array | None) -> bool: return isinstance(value, heavy.Array)
+"""
+
+
+@pytest.fixture(autouse=True)
+def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    (tmp_path / "heavy_user.py").write_text(USER)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield
+    for name in ("heavy", "heavy_user"):
+        sys.modules.pop(name, None)
+
+
+def is_loaded() -> bool:
+    return "LOADED" in vars(sys.modules["heavy"])
+
+
+def test_an_annotation_loads_nothing_and_nothing_is_an_instance_until_something_does() -> None:
+    defer("heavy", annotations=("Array",))
+    user = importlib.import_module("heavy_user")
+    assert not user.is_array("text")
+    assert not is_loaded()
+    assert user.is_array(user.heavy.make())
+    assert is_loaded()
+    assert user.is_array(importlib.import_module("heavy").make())
+
+
+def test_an_attribute_that_is_used_loads_the_module() -> None:
+    defer("heavy")
+    user = importlib.import_module("heavy_user")  # its annotation is such a use
+    assert is_loaded()
+    assert user.is_array(user.heavy.make())
+
+
+def test_a_module_that_is_loaded_or_not_there_is_left() -> None:
+    real = importlib.import_module("heavy")
+    defer("heavy", annotations=("Array",))
+    assert sys.modules["heavy"] is real
+    assert isinstance(real.make(), real.Array)
+    defer("no_such_module_anywhere")
+    assert "no_such_module_anywhere" not in sys.modules

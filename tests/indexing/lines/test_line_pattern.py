@@ -1,0 +1,104 @@
+"""Lines are found as ripgrep finds them, and no pattern can do harm."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.lines.expression import BadPattern
+from livedex_indexing.lines.line_pattern import Line, Pattern
+
+
+def found(pattern: str, text: bytes, *, exact: bool = False, reach: int = 1000) -> list[Line]:
+    return list(Pattern(pattern, exact=exact).lines(text, reach, bool))
+
+
+def lines(pattern: str, text: bytes) -> list[tuple[int, bytes]]:
+    """The number of each line and the bytes that matched first."""
+    return [(line.number, text[slice(*line.spans[0])]) for line in found(pattern, text)]
+
+
+def test_a_line_has_all_its_matches() -> None:
+    [first, second] = found("a+", b"xaaxa\nb\naa\n")
+    assert first == Line(1, 0, 5, [(1, 3), (4, 5)])
+    assert second == Line(3, 8, 10, [(8, 10)])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("^$", [2]), ("b$", [1]), ("^c", [3]), ("b.", []), ("b\\s", []), ("[^a]$", [1, 3]), ("\\Ac", [3]),
+        ("b\\z", [1]),
+        ("c[^x]d", []), ("c.d", []),
+        ("^d", []), ("c$", []), ("(?s)b.c", []), ("d$", [3]), ("\\W", []), ("x*$", [1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_the_ends_of_lines(pattern: str, numbers: list[int]) -> None:
+    """CR LF ends a line; a CR inside one is matched by nothing and is no line's end."""
+    assert [line.number for line in found(pattern, b"ab\r\n\r\nc\rd\r\n")] == numbers
+
+
+def test_the_last_line_may_lack_its_end() -> None:
+    assert lines("t$", b"first\nlast") == [(1, b"t"), (2, b"t")]
+    assert lines("^$", b"") == []
+    assert lines("^$", b"\n") == [(1, b"")]
+    assert lines("^$", b"a\n") == []
+
+
+def test_empty_matches_stand_between_characters_and_not_beside_a_match() -> None:
+    [line] = found("x*", "éxb".encode())
+    assert line.spans == [(0, 0), (2, 3), (4, 4)]
+
+
+def test_odd_bytes() -> None:
+    assert lines("b.", b"a\0\nb\0\n") == [(2, b"b\0")]
+    assert lines("k", "\u212a\n".encode()) == [(1, "\u212a".encode())]  # KELVIN SIGN
+    assert [line.number for line in found("K", "\u212a\nk\nK".encode())] == [3]
+
+
+def test_exact_takes_every_sign_for_itself() -> None:
+    assert [line.spans for line in found("a.c(", b"abc( A.C(\n", exact=True)] == [[(5, 9)]]
+    assert [line.spans for line in found("a.C(", b"a.c( a.C(\n", exact=True)] == [[(5, 9)]]
+    assert found("  x", b" x\n   x\n", exact=True)[0].number == 2
+
+
+def test_of_a_long_line_the_matches_around_the_first() -> None:
+    [line] = found("a", b"." * 50 + b"a" * 100_000, reach=10)
+    assert line.spans == [(at, at + 1) for at in range(50, 61)]
+
+
+def test_it_ends_when_asked_to() -> None:
+    asked = iter([False, False, True])
+    assert [line.number for line in Pattern("a", exact=False).lines(b"a\na\na\na\n", 9, lambda: next(asked))] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("", "empty"), ("(", "missing"), ("a**", "repetition"), ("[a", "missing ]"), ("\\8", "escape"),
+        ("a{1001}", "repetition"),
+        ("((a{100}){100}){100}", "repetition|large"), ("(?:\\w{500}){2}", "large"), ("(?<=a)b", "perl operator|group"),
+        ("\ud800", "surrogate"), ("a" * 4097, "4096"), ("é" * 2049, "4096"), ("a\nb", "line"),
+        ("\\p{Nope}", "range"), ("\\C", "byte"),
+    ],
+)  # fmt: skip
+def test_a_bad_pattern_says_what_is_wrong(pattern: str, reason: str) -> None:
+    with pytest.raises(BadPattern, match=f"(?s)query: .*({reason})"):
+        Pattern(pattern, exact=False)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a|a)*b", "(a*)*b", "(.*){20}x", "(" * 900 + "a" + ")" * 900, "a?" * 900 + "b"]
+)
+def test_no_pattern_takes_long(pattern: str) -> None:
+    made = Pattern(pattern, exact=False)
+    assert sum(1 for _ in made.lines((b"a" * 2000 + b"\n") * 20, 10, bool)) in (0, 20)
+
+
+@pytest.mark.parametrize("piece", ["(a|b", "((a)|", "[ab]", "a{2}", "(?i)", "x|", ".*a", "\\w"])
+def test_patterns_of_four_kilobytes(piece: str) -> None:
+    count = 4096 // (len(piece) + piece.count("(") * ("?" not in piece))
+    text = piece * count + ")" * (piece.count("(") * count if "?" not in piece else 0)
+    try:
+        found(text, b"abab\n")
+    except BadPattern as error:
+        assert "compile" in error.message

@@ -1,0 +1,83 @@
+"""Reading a query: each form, and all that only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.model import Term
+from livedex_indexing.query.query_parser import QUERY_BYTES, Parsed, is_phrase, is_prefix, parse
+
+
+def parsed(
+    words: str = "",
+    excluded: tuple[str, ...] = (),
+    phrases: tuple[str, ...] = (),
+    terms: tuple[Term, ...] = (),
+) -> Parsed:
+    return Parsed(tuple(words.split()), excluded, phrases, terms, cut=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", parsed()),
+        (" \t\n\u3000", parsed()),
+        ("two  words", parsed("two words")),
+        ("again again", parsed("again")),
+        ('"a phrase" after', parsed("after", phrases=("a phrase",))),
+        ('"a"b', parsed("b", phrases=("a",))),
+        ('"never closed', parsed('"never closed')),
+        ('it"s', parsed('it"s')),
+        ('"" "  "', parsed()),
+        ("-without", parsed(excluded=("without",))),
+        ('-"two words" x', parsed("x", excluded=('"two words"',))),
+        ("- -- --flag -> a-b a -", parsed("- -- --flag -> a-b a")),
+        ("-pre*", parsed(excluded=("pre*",))),
+        ("path:src ext:py lang:c kind:code", parsed(terms=tuple(
+            Term(name, value) for name, value in (("path", "src"), ("ext", "py"), ("lang", "c"), ("kind", "code"))  # type: ignore[arg-type]
+        ))),
+        ('-path:"my docs" x', parsed("x", terms=(Term("path", "my docs", excluded=True),))),
+        ('path:"open', parsed(terms=(Term("path", '"open'),))),
+        ("path: x", parsed("path: x")),
+        ('path:"" x', parsed("x")),
+        ("PATH:x http://a:b x:y meta: meta:=v", parsed("PATH:x http://a:b x:y meta: meta:=v")),
+        ("meta:k=v -tag:t meta:a.b meta:k=", parsed(terms=(
+            Term("meta", "k=v"), Term("tag", "t", excluded=True), Term("meta", "a.b"), Term("meta", "k=")
+        ))),
+        ('meta:author="Jane Doe" meta:"a key"=x=y tag:"to do" -meta:"p q"', parsed(terms=(
+            Term("meta", "author=Jane Doe"), Term("meta", "a key=x=y"), Term("tag", "to do"),
+            Term("meta", "p q", excluded=True),
+        ))),
+        ('meta:k="open', parsed(terms=(Term("meta", 'k="open'),))),
+        ('meta:"open', parsed(terms=(Term("meta", '"open'),))),
+        ("C++ foo-bar a.b 日本 🙂 a\0b", parsed("C++ foo-bar a.b 日本 🙂 a\0b")),
+        ("NEAR( AND OR NOT ^x {a}:x ' ; *", parsed("NEAR( AND OR NOT ^x {a}:x ' ; *")),
+    ],
+)  # fmt: skip
+def test_forms(text: str, expected: Parsed) -> None:
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "prefix"),
+    [("ab*", True), ("a*", False), ("*", False), ("**", False), ("*ab*", False), ("**bold**", False), ("foo_ba*", True),
+     ("a->*", False), ("日本*", True), ("ab", False), ("", False)],
+)  # fmt: skip
+def test_what_is_a_prefix(word: str, prefix: bool) -> None:
+    assert is_prefix(word) is prefix
+
+
+def test_an_excluded_phrase_is_told_from_a_word() -> None:
+    assert is_phrase('"a b"')
+    assert not is_phrase('"')
+    assert not is_phrase("word")
+
+
+def test_only_the_first_4_kib_count() -> None:
+    exact = parse("a" * QUERY_BYTES)
+    assert not exact.cut
+    assert exact.words == ("a" * QUERY_BYTES,)
+    longer = parse("é" * QUERY_BYTES)
+    assert longer.cut
+    assert longer.words == ("é" * (QUERY_BYTES // 2),)
+    assert parse("x " * 50_000).words == ("x",)

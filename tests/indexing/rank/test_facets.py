@@ -1,0 +1,68 @@
+"""Facets: counts of files over all that matches, as many as the same query finds with that value as a filter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.indexed_folder import Indexed
+from livedex_indexing.rank import facets
+from livedex_indexing.store.read_pool import DeadlinePassed
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Indexed]:
+    with Indexed(tmp_path, ("root", "other")) as made:
+        yield made
+
+
+def test_counts_are_of_files(index: Indexed) -> None:
+    index.write("root/a.py", "walrus\n" * 40)  # several chunks: one file
+    index.write("root/copy.py", "walrus\n" * 40)
+    index.write("other/b.c", "walrus\n")
+    index.write("root/plain.txt", "walrus tusk\n")
+    index.write("root/walrus.md", "nothing here\n")  # by its path
+    index.write("root/no.md", "nothing\n")
+    found = index.ask("walrus", facets=["languages", "kinds", "roots"], limit=1).extras["facets"]
+    assert list(found) == ["languages", "kinds", "roots"]
+    assert found["languages"] == {"python": 2, "c": 1, "markdown": 1}
+    assert list(found["languages"]) == ["python", "c", "markdown"]
+    assert found["kinds"] == {"code": 3, "markdown_text": 1, "plain": 1}
+    assert found["roots"] == {f"{index.folder}/root": 4, f"{index.folder}/other": 1}
+    assert "facets" not in index.ask("walrus").extras
+
+
+def test_filters_and_phrases_count(index: Indexed) -> None:
+    index.write("root/a.py", "red fox\n")
+    index.write("root/b.c", "red foxes\n")
+    index.write("root/c.txt", "red -> fox\n")
+    ask = index.ask
+    assert ask('"red fox"', facets=["languages"]).extras["facets"] == {"languages": {"python": 1}}
+    assert ask("red", languages=["c"], facets=["languages"]).extras["facets"] == {"languages": {"c": 1}}
+    assert ask("red ext:py", facets=["kinds"]).extras["facets"] == {"kinds": {"code": 1}}
+    assert ask('red "->"', facets=["kinds"]).extras["facets"] == {"kinds": {"plain": 1}}
+    assert ask('red -"->"', facets=["kinds"]).extras["facets"] == {"kinds": {"code": 2}}
+    assert ask("", facets=["kinds"]).extras["facets"] == {"kinds": {"code": 2, "plain": 1}}
+    assert ask("nothing", facets=["kinds", "roots"]).extras["facets"] == {"kinds": {}, "roots": {}}
+
+
+def test_more_than_ranking_looks_at(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 5)
+    for number in range(60):
+        index.write(f"root/f{number}.py", f"walrus number{number}\n")
+    assert index.ask("walrus", facets=["languages"]).extras["facets"] == {"languages": {"python": 60}}
+
+
+def test_out_of_time_there_are_none(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise DeadlinePassed("late")
+
+    index.write("root/a.py", "walrus\n")
+    monkeypatch.setattr(facets.Counting, "count", late)
+    answer = index.ask("walrus", facets=["languages"], deadline=time.monotonic() + 60)
+    assert [hit["relative_path"] for hit in answer.hits] == ["a.py"]
+    assert "facets" not in answer.extras
+    assert [warning["code"] for warning in answer.warnings] == ["query_deadline"]

@@ -1,0 +1,27 @@
+"""Which words of names say a word that is asked for in another way."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.rank.synonyms import names_for
+
+
+@pytest.mark.parametrize(
+    ("asked", "names"),
+    [
+        ("representation", {"str"}),
+        ("removes", {"delete", "pop"}),  # as it is inflected in a sentence
+        ("zebra", set()),
+        ("is", set()),  # names lead to nothing: the table is one way
+    ],
+)
+def test_a_word_leads_to_words_of_names(asked: str, names: set[str]) -> None:
+    assert names_for([asked]) == names
+    assert names_for([asked, "square"]) == names | {"sqrt"}
+
+
+def test_no_word_leads_to_itself() -> None:
+    assert "get" not in names_for(["get"])
+    assert names_for([]) == frozenset()
+    assert all(word not in names_for([word]) for word in ("add", "append", "check", "create", "find", "run", "set"))

@@ -1,0 +1,195 @@
+"""What an answer holds: its room for text, phrases of signs, copies inside the filters, full pages of small folders."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.indexed_folder import Indexed
+from livedex_indexing.hits import live_files
+from livedex_indexing.rank import features, phrase_filter, spans
+from livedex_indexing.search import searcher
+from livedex_indexing.store.read_pool import Reader
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Indexed]:
+    with Indexed(tmp_path, ("root", "root/worktree", "elsewhere")) as made:
+        yield made
+
+
+@pytest.mark.parametrize("context", [0, 2])
+@pytest.mark.parametrize("room", [1, 50, 130, 400, 100_000])
+def test_pages_with_little_room_fit_together(index: Indexed, room: int, context: int) -> None:
+    for number in range(12):
+        index.write(f"root/f{number}.txt", f"before\nwalrus number{number} {'x' * 7 * number}\nafter\n")
+    whole = [hit["path"] for hit in index.search("walrus", limit=100)]
+    pages: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = index.ask("walrus", limit=5, offset=offset, max_chars=room, context_lines=context)
+        assert 1 <= len(answer.hits) <= 5
+        texts = ("snippet", "context_before", "context_after")
+        assert sum(len(hit.get(name, "")) for hit in answer.hits for name in texts) <= room
+        left = answer.extras.get("omitted", 0)
+        assert len(answer.hits) + left == min(5, len(whole) - offset)
+        if answer.next_offset is not None:
+            assert answer.next_offset == offset + len(answer.hits)
+        pages += [hit["path"] for hit in answer.hits]
+        offset = answer.next_offset
+    assert pages == whole
+
+
+def test_a_phrase_of_signs_is_read_from_the_files(index: Indexed) -> None:
+    index.write("root/a.txt", "apple -> pear\n")
+    index.write("root/b.txt", "apple - > pear\n")
+    index.write("root/c.txt", "pear -> plum\n")
+    index.write("root/d.txt", "apple\n" * 30 + "x = a->b\n")
+    assert set(index.found('apple "->"')) == {"a.txt", "d.txt"}
+    assert set(index.found('apple -"->"')) == {"b.txt"}
+    assert set(index.found('apple "- >"')) == {"b.txt"}
+    assert index.found('"->"') == []
+    assert [w["code"] for w in index.ask('"->"').warnings] == ["query_no_words"]
+    (hit,) = [hit for hit in index.search('apple "->"') if hit["relative_path"] == "a.txt"]
+    assert [hit["snippet"][a:b] for a, b in hit["highlights"]] == ["apple", "->"]
+
+
+def test_a_common_phrase_is_checked_in_one_pass(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phrase_filter, "ONE_BY_ONE", 5)
+    for number in range(40):
+        index.write(f"root/f{number:02}.txt", "filler line\n" * 25 + f"red fox{'es' * (number % 2)} {number}\n")
+    expected = {f"f{number:02}.txt" for number in range(0, 40, 2)}
+    assert set(index.found('"red fox"')) == expected
+    assert set(index.found('red -"red fox"')) == {f"f{number:02}.txt" for number in range(1, 40, 2)}
+
+
+def test_copies_stay_inside_what_was_asked_for(index: Indexed) -> None:
+    text = "walrus tusk\n"
+    for path in ("root/src/very/deep/a.txt", "root/worktree/src/a.txt", "elsewhere/a.txt", "root/b.txt"):
+        index.write(path, text)
+
+    def paths(**params: Any) -> list[str]:
+        (hit,) = index.search("tusk", **params)
+        assert hit.get("also_at_total", 0) == len(hit.get("also_at", ()))
+        found = [hit["path"], *hit.get("also_at", ())]
+        return [str(Path(path).relative_to(index.folder)) for path in found]
+
+    root, folder = str(index.folder / "root"), str(index.folder)
+    assert sorted(paths()) == ["elsewhere/a.txt", "root/b.txt", "root/src/very/deep/a.txt", "root/worktree/src/a.txt"]
+    assert paths()[0] == "root/b.txt"  # the shortest
+    assert paths(roots=[root]) == ["root/b.txt", "root/src/very/deep/a.txt"]
+    assert paths(roots=[f"{root}/worktree"]) == ["root/worktree/src/a.txt"]
+    assert paths(path=f"{root}/src") == ["root/src/very/deep/a.txt"]
+    assert paths(path=f"{root}/worktree") == ["root/worktree/src/a.txt"]
+    assert set(paths(path=root)) == {"root/b.txt", "root/src/very/deep/a.txt", "root/worktree/src/a.txt"}
+    assert paths(path=f"{folder}/elsewhere") == ["elsewhere/a.txt"]
+    assert paths(globs=["src/**"]) == ["root/worktree/src/a.txt", "root/src/very/deep/a.txt"]
+
+
+FILTERS: dict[str, dict[str, Any]] = {
+    "path": {"path": "root/small"},
+    "globs": {"globs": ["small/**"]},
+    "term": {"query": "path:small/"},
+    "languages": {"languages": ["markdown"]},
+    "kinds": {"kinds": ["markdown_text"]},
+    "ext": {"query": "ext:md"},
+    "lang": {"query": "lang:markdown"},
+    "since": {"modified_after": "2030-01-01T00:00:00Z"},
+    "tag": {"query": "tag:rare"},
+    "meta": {"query": "meta:status=done"},
+    "roots": {"roots": ["elsewhere"]},
+    "excluded": {"query": "-ext:txt"},
+}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(tmp_path_factory.mktemp("large"), ("root", "elsewhere")) as made:
+        for number in range(1500):
+            name = f"root/big{number % 40}/f{number}.txt"
+            file = made.folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("the walrus and the walrus\n" * 3 + f"number{number}\n")
+        with made.store.transaction():
+            made.store.put_files([made.row(f"root/big{number % 40}/f{number}.txt") for number in range(1500)])
+        for number in range(20):
+            block = f"---\nstatus: done\ntags: [rare]\n---\none walrus, number{number}\n" + "filler words\n" * number
+            made.write(f"root/small/n{number}.md", block, mtime=1_900_000_000 + number)
+            made.write(f"elsewhere/n{number}.md", block + "other\n", mtime=1_000_000_000)
+        yield made
+
+
+@pytest.mark.parametrize("words", ["walrus", "the walrus", '"one walrus"', "wal*", ""])
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_small_folder_gives_its_full_page(large: Indexed, name: str, words: str) -> None:
+    params = dict(FILTERS[name])
+    query = f"{words} {params.pop('query', '')}"
+    for key in ("path",):
+        if key in params:
+            params[key] = str(large.folder / params[key])
+    if "roots" in params:
+        params["roots"] = [str(large.folder / root) for root in params["roots"]]
+    hits = large.search(query, **params)
+    assert len(hits) == 10
+    assert all(Path(hit["path"]).name.startswith("n") for hit in hits)
+    if words:
+        grouped = large.search(query, limit=50, group="file", **params)
+        assert len(grouped) == (20 if name in ("path", "globs", "term", "since", "roots") else 40)
+
+
+def test_large_files_are_read_in_parts(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part gives the same hit as the whole file, also where a line or the lines of context reach out of it."""
+    lines = [f"line {number} {'filler ' * (number % 9)}" for number in range(400)]
+    lines[200] = "the walrus " + "long " * 900 + "\nafter"
+    lines[210] = "blank " * 700
+    lines[211] = "tusk here"
+    index.write("root/a.txt", "\n".join(lines))
+    index.write("root/b.txt", "\ufeff".encode("utf-16-le") + "\n".join(lines).encode("utf-16-le"))
+    asked = [(query, context) for query in ("walrus", "tusk", "line", "after") for context in (0, 2, 30)]
+    whole = [index.search(query, context_lines=context) for query, context in asked]
+    assert all(whole)
+    for part_from, margin in ((0, 0), (0, 64), (0, 4096)):
+        monkeypatch.setattr(live_files, "PART_FROM", part_from)
+        monkeypatch.setattr(live_files, "MARGIN", margin)
+        assert [index.search(query, context_lines=context) for query, context in asked] == whole
+
+
+def test_files_that_failed_are_told(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus\n")
+    row = index.row("root/a.txt")._replace(status="failed", reason="denied", content_id=None)
+    with index.store.transaction():
+        index.store.put_files([row, row._replace(path=b"b.txt")])
+    assert index.ask("walrus").failed == 2
+    plan = index.store._db.execute(f"EXPLAIN QUERY PLAN {searcher._FAILED}").fetchall()
+    assert any("files_failed" in str(step[3]) for step in plan), plan
+    index.store.set_root(row.root_id, missing_since=1.0)
+    assert index.ask("walrus").failed == 0
+
+
+def test_nothing_to_look_for_has_empty_facets(index: Indexed) -> None:
+    index.write("root/a.txt", "walrus\n")
+    assert index.ask("->", facets=["kinds"]).extras == {"facets": {"kinds": {}}}
+
+
+def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look would gather the prefix anew, which ran for seconds past the deadline where many begin so."""
+    asked: list[int] = []
+    rows = Reader.rows
+
+    def recorded(reader: Reader, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        if sql == features._IN_SPANS:
+            asked.append(len(json.loads(values[0])))
+        return rows(reader, sql, values)
+
+    index.write("root/a.txt", "the walrus tusk\n")
+    index.write("root/b.txt", "the walrus tusk again\n")
+    monkeypatch.setattr(spans, "_ROW_US", 1e9)
+    monkeypatch.setattr(features, "_LED_WORD_US", 1e9)
+    monkeypatch.setattr(Reader, "rows", recorded)
+    assert index.found("tusk walrus") == ["a.txt", "b.txt"]
+    assert index.found("tusk wal*") == ["a.txt", "b.txt"]
+    assert asked == [2, 1]

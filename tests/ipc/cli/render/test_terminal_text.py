@@ -1,0 +1,156 @@
+"""Output for people: nothing hidden or harmful reaches a terminal, and what matched is marked where it stands."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedex_ipc.cli.render.files_text import chunks_text, files_text, why_text
+from livedex_ipc.cli.render.search_text import hits_text
+from livedex_ipc.cli.render.terminal_text import display_width, error_text, size_text, state_lines, table, visible
+from livedex_ipc.errors import ConfigInvalid, Unavailable
+
+# Signs that Unicode counts as formats though they are drawn, with a width of their own.
+DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+
+
+def hit(**fields: Any) -> dict[str, Any]:
+    base = {"path": "/r/a.md", "heading": None, "symbol": None, "snippet": "one two", "snippet_line": 3}
+    return {**base, "highlights": [[4, 7]], **fields}
+
+
+def hits(*found: dict[str, Any], colour: bool = False, folder: str = "") -> str:
+    return hits_text({"hits": list(found)}, colour=colour, folder=folder)
+
+
+def test_every_control_format_and_separator_character_is_made_visible() -> None:
+    for code in range(sys.maxunicode + 1):
+        character = chr(code)
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and code not in DRAWN_FORMATS:
+            assert visible(character).isascii(), hex(code)
+
+
+@given(st.text(st.characters() | st.sampled_from("\x1b\u202e\u200b\n\udce9")))
+def test_only_what_is_hidden_is_changed(text: str) -> None:
+    assert visible(text) == "".join(visible(character) for character in text)
+    assert all(visible(character) == character for character in text if character.isprintable())
+
+
+def test_escapes_name_what_they_stand_for() -> None:
+    assert visible("a\x1b[31m\u202eb\n\udce9\U000e0041") == "a\\e[31m\\u202eb\\n\\xe9\\U000e0041"
+    assert visible("a\tb\n", "\t") == "a\tb\\n"
+
+
+def test_a_hit_stands_below_its_path_with_its_match_marked() -> None:
+    text = hits(hit(heading="Top > Sub", symbol="f"), colour=True)
+    assert text.splitlines() == [
+        "\x1b[35m/r/a.md\x1b[0m",
+        "\x1b[2m  Top > Sub · f\x1b[0m",
+        "\x1b[32m3\x1b[0m:one \x1b[1;31mtwo\x1b[0m",
+    ]
+
+
+def test_a_path_below_the_working_folder_is_shown_relative_to_it() -> None:
+    assert hits(hit(), folder="/r").startswith("a.md\n")
+    assert hits(hit(), folder="/").startswith("r/a.md\n")
+    assert hits(hit(), folder="/other").startswith("/r/a.md\n")
+    assert hits(hit(path="/rest/a.md"), folder="/r").startswith("/rest/a.md\n")
+
+
+def test_a_highlight_over_a_line_break_marks_both_lines_and_context_surrounds_them() -> None:
+    text = hits(
+        hit(snippet="one two\nthree four\nfive", highlights=[[4, 13]], context_before="a\nb\n", context_after="c\n")
+    )
+    assert text.splitlines()[1:] == ["1-a", "2-b", "3:one two", "4:three four", "5-five", "6-c"]
+
+
+def test_neighbours_in_one_file_share_its_heading_and_no_hit_changes_its_place() -> None:
+    text = hits(hit(snippet_line=1), hit(snippet_line=9), hit(path="/r/b.md"), hit(snippet_line=5))
+    assert [line for line in text.splitlines() if line.startswith("/r/")] == ["/r/a.md", "/r/b.md", "/r/a.md"]
+    assert text.splitlines()[:4] == ["/r/a.md", "1:one two", "--", "9:one two"]
+
+
+@given(st.text(st.sampled_from("a\x1b\u202e\u200b\r\n\x9b"), max_size=20), st.data())
+def test_no_text_of_a_file_and_no_name_reaches_the_terminal_raw(text: str, data: st.DataObject) -> None:
+    left = data.draw(st.integers(0, len(text)))
+    right = data.draw(st.integers(left, len(text)))
+    entry = hit(path="/" + text, snippet=text, highlights=[[left, right]], heading=text, symbol=text, also_at=[text])
+    shown = hits({**entry, "context_before": text, "context_after": text})
+    assert not set(shown) & set("\x1b\u202e\u200b\r\x9b")
+
+
+def test_a_table_is_aligned_also_where_characters_are_wide() -> None:
+    lines = table([("a", "1", "x"), ("日本", "22", "y")], right=frozenset({1}))
+    assert lines == ["a      1  x", "日本  22  y"]
+    assert {display_width(line) for line in lines} == {11}
+
+
+def test_sizes_are_in_units_people_read() -> None:
+    assert [size_text(count) for count in (0, 1023, 1024, 12_345_678)] == ["0 B", "1023 B", "1.0 KiB", "11.8 MiB"]
+
+
+def test_an_error_says_what_happened_and_what_to_do() -> None:
+    text = error_text(Unavailable("the disk\x1b is full", {"remedy": "make room"}), colour=False)
+    assert text == "livedex: the disk\\e is full\n  try: make room"
+
+
+def test_every_fault_of_a_configuration_is_printed_with_its_place() -> None:
+    faults = [
+        {"key": "index.max_size", "line": 4, "column": 1, "message": "unknown key", "nearest": "max_file_size"},
+        {"key": "log.level", "line": None, "column": None, "message": "must be text", "nearest": None},
+    ]
+    text = error_text(ConfigInvalid("the configuration is not valid", {"faults": faults}), colour=False)
+    assert text.splitlines() == [
+        "livedex: the configuration is not valid",
+        "  line 4:1: index.max_size: unknown key (did you mean max_file_size?)",
+        "  log.level: must be text",
+    ]
+
+
+def test_what_an_answer_lacks_is_said_with_its_remedy() -> None:
+    result = {
+        "fresh": False,
+        "reason": "deadline",
+        "pending": 3,
+        "warnings": [{"code": "watch_limit", "message": "too few watches", "remedy": "raise it"}],
+    }
+    assert list(state_lines(result, colour=False)) == [
+        "livedex: not fresh: the time ran out before the newest changes were indexed, 3 pending",
+        "livedex: watch_limit: too few watches (raise it)",
+    ]
+    assert not list(state_lines({"fresh": True, "warnings": []}, colour=False))
+
+
+def test_why_names_the_rule_that_decided() -> None:
+    rule = {"file": "/r/.gitignore", "line": 4, "pattern": "*.log"}
+    answer = {"path": "/r/a.log", "status": "ignored", "reason": None, "rule": rule}
+    assert why_text(answer, colour=False) == "/r/a.log: ignored by /r/.gitignore:4: *.log\n"
+    built_in = {**answer, "rule": {"file": "built-in", "line": 0, "pattern": "node_modules/"}}
+    assert why_text(built_in, colour=False) == "/r/a.log: ignored by built-in: node_modules/\n"
+    indexed = {"path": "/r/a", "status": "skipped", "reason": "binary", "rule": None}
+    assert why_text(indexed, colour=False) == "/r/a: skipped (binary)\n"
+
+
+def test_a_file_that_was_never_read_has_no_size() -> None:
+    entry = {"path": "/r/a", "status": "failed", "size": None, "chunks": None, "language": None, "reason": "denied"}
+    assert files_text({"files": [entry], "total": 1}, colour=False).splitlines()[1].split() == [
+        "failed",
+        "/r/a",
+        "(denied)",
+    ]
+
+
+def test_a_chunk_is_shown_with_its_lines() -> None:
+    chunk = {"ordinal": 0, "text": "a\tb\r\n\x1bc", "kind": "plain", "language": None, "heading": None, "symbol": None}
+    result = {"path": "/r/a", "chunks": [{**chunk, "start_line": 1, "end_line": 2}]}
+    assert chunks_text(result, colour=False) == "/r/a\n#0 · lines 1-2 · plain\na\tb\n\\ec\n"
+
+
+def test_facets_stand_below_the_hits() -> None:
+    facets = {"languages": {"python": 12, "c\x1b": 3}, "kinds": {}}
+    shown = hits_text({"hits": [hit()], "facets": facets}, colour=False, folder="")
+    assert shown.endswith("\n\nlanguages  python 12  c\\e 3\nkinds  -\n")

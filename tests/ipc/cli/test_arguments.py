@@ -1,0 +1,250 @@
+"""The argument tree and the reading of command lines: one option for each param, and one meaning for each line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedex_ipc.cli.argument_values import absolute_path, wire_path, wire_paths
+from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command
+from livedex_ipc.cli.command_parser import CommandLine, parse
+from livedex_ipc.cli.help import help_text
+from livedex_ipc.errors import InvalidParams
+from livedex_ipc.methods import METHODS, path_bytes, paths_bytes
+
+# The method a command calls, and its params that mean nothing to a command that asks once and prints all.
+CALLS = {
+    "search": ("search", {"supersedes"}),
+    "watch": ("search/subscribe", {"mode", "supersedes"}),
+    "sync": ("sync", set()),
+    "status": ("status", set()),
+    "index": ("index/run", {"progress_token"}),
+    "audit": ("index/audit", set()),
+    "list": ("files/list", {"limit", "offset"}),
+    "retrieve": ("files/retrieve", set()),
+    "why": ("files/explain", set()),
+    "delete": ("files/delete", set()),
+    "roots add": ("roots/add", set()),
+    "roots remove": ("roots/remove", set()),
+    "roots list": ("roots/list", set()),
+}
+# Options that choose the form of the answer, and are no params.
+FORMS = {"files", "vimgrep", "watch", "exact", "regex"}
+
+
+def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
+    if command.run:
+        yield " ".join(words), command
+    for each in command.subcommands:
+        yield from leaves(each, (*words, each.name))
+
+
+COMMANDS = dict(leaves())
+
+
+def parsed(*words: str) -> CommandLine:
+    line = CommandLine()
+    parse(list(words), line)
+    return line
+
+
+def refused(*words: str) -> InvalidParams:
+    with pytest.raises(InvalidParams) as caught:
+        parsed(*words)
+    return caught.value
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_every_param_of_a_command_has_exactly_one_option(name: str) -> None:
+    method, meaningless = CALLS[name]
+    command = COMMANDS[name]
+    params = [option.param for option in command.options if option.param not in FORMS]
+    if command.operand is not None:
+        # Several paths are several calls of a method that takes one.
+        several = command.operand.param == "paths" and "paths" not in METHODS[method].params
+        params.append("path" if several else command.operand.param)
+    wanted = {param for param in METHODS[method].params if not param.endswith("_b64")} - meaningless
+    assert sorted(params) == sorted(wanted)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_choices_are_those_of_the_method(name: str) -> None:
+    params = METHODS[CALLS[name][0]].params
+    for option in COMMANDS[name].options:
+        if option.param in params:
+            assert option.choices == (params[option.param].choices or ())
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_a_command_can_be_run_and_explains_itself(name: str) -> None:
+    command = COMMANDS[name]
+    module, _, function = command.run.partition(":")
+    assert callable(getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function))
+    text = help_text(f"livedex {name}", command)
+    for option in (*command.options, *GLOBAL_OPTIONS):
+        assert option.help in text
+        assert all(flag in text for flag in option.flags)
+    flags = [flag for option in (*command.options, *GLOBAL_OPTIONS) for flag in option.flags]
+    assert len(flags) == len(set(flags))
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_examples_of_the_help_can_be_read(name: str) -> None:
+    import shlex
+
+    for example in COMMANDS[name].examples:
+        if example.startswith("livedex"):
+            words = shlex.split(example.partition(" > ")[0])
+            assert parsed(*words[1:]).command is COMMANDS[name]
+
+
+WORDS = st.lists(st.sampled_from(["alpha", "beta", "roots", "", "-", "é"]), min_size=1, max_size=4)
+OPTIONS = st.lists(
+    st.sampled_from([["-n", "5"], ["-n5"], ["--offset=7"], ["--explain"], ["--no-fresh"], ["-g", "!*.md"], ["--json"]]),
+    max_size=4,
+)
+
+
+@given(WORDS, OPTIONS, st.randoms(use_true_random=False))
+def test_options_may_stand_anywhere(words: list[str], options: list[list[str]], random: Any) -> None:
+    mixed = [[word] for word in words]
+    for option in options:
+        mixed.insert(random.randint(0, len(mixed)), option)
+    ordered = parsed("search", *[word for option in options for word in option], "--", *words)
+    line = parsed("search", *[word for part in mixed for word in part])
+    assert line.values["query"] == words == ordered.values["query"]
+    assert line.json is ordered.json is (True if ["--json"] in options else None)
+    assert set(line.values) == set(ordered.values)
+
+
+def test_after_two_dashes_all_are_words() -> None:
+    line = parsed("search", "-n", "3", "--", "--json", "-x", "--")
+    assert line.values == {"limit": 3, "query": ["--json", "-x", "--"]}
+    assert line.json is None
+
+
+@pytest.mark.parametrize(
+    "words", [("--json", "roots", "list"), ("roots", "--json", "list"), ("roots", "list", "--json")]
+)
+def test_the_form_may_be_chosen_before_and_after_the_command(words: tuple[str, ...]) -> None:
+    line = parsed(*words)
+    assert (line.title, line.json) == ("livedex roots list", True)
+    assert parsed(*[word.replace("json", "no-spawn") for word in words]).no_spawn
+
+
+def test_of_two_forms_the_last_counts() -> None:
+    assert parsed("--json", "status", "--human").json is False
+
+
+@pytest.mark.parametrize("words", [(), ("search",), ("roots",), ("roots", "add"), ("completion",)])
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_needs_nothing_else(words: tuple[str, ...], flag: str) -> None:
+    assert parsed(*words, flag).wants == "help"
+    assert parsed(*words, "--version").wants == "version"
+
+
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [
+        (["serach", "x"], "search"),
+        (["roots", "ad"], "add"),
+        (["search", "x", "--explian"], "--explain"),
+        (["search", "x", "--limit", "3"], "-n"),
+        (["search", "x", "--language=c"], "--lang"),
+        (["search", "x", "--mode", "keywrd"], "keyword"),
+        (["--jsn", "status"], "--json"),
+        (["list", "--status", "index"], "indexed"),
+    ],
+)
+def test_a_misspelt_name_is_told_its_nearest(words: list[str], nearest: str) -> None:
+    error = refused(*words)
+    assert error.data is not None
+    assert error.data["nearest"] == nearest
+    assert error.message.endswith(f"did you mean {nearest}?")
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["search"], "QUERY"),
+        (["search", "x", "-n"], "-n"),
+        (["search", "x", "-n", "many"], "-n"),
+        (["search", "x", "-n", "1.5"], "-n"),
+        (["search", "x", "--timeout", "-1"], "--timeout"),
+        (["search", "x", "--timeout", "nan"], "--timeout"),
+        (["search", "x", "--since", "soon"], "--since"),
+        (["search", "x", "--explain=yes"], "--explain"),
+        (["search", "x", "-without"], "-without"),
+        (["search", "x", "--path", ""], "--path"),
+        (["status", "now"], "now"),
+        (["retrieve"], "PATH"),
+        (["retrieve", "a", "b"], "b"),
+        (["roots", "add"], "PATH"),
+        (["completion", "tcsh"], "SHELL"),
+    ],
+)
+def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
+    error = refused(*words)
+    assert error.data is not None
+    assert error.data["field"] == field
+    assert error.data["remedy"].endswith("--help")
+
+
+def test_what_is_of_later_work_is_not_accepted() -> None:
+    for name in ("knowledge", "exchange", "service", "mcp", "plugins"):
+        assert name not in help_text("livedex", ROOT).split()
+        refused(name)
+    for word in ("--max-chars", "--facet", "--knowledge", "--mode=semantic", "--mode=hybrid"):
+        refused("search", "x", word)
+    refused("index", "--backend", "x")
+
+
+def test_values_become_what_the_method_takes() -> None:
+    values = parsed("search", "a", "--timeout", "0.25", "--no-fresh", "-g", "*.md", "-g", "!b", "--since", "2d").values
+    assert values["timeout_ms"] == 250
+    assert values["fresh"] is False
+    assert values["globs"] == ["*.md", "!b"]
+    assert values["modified_after"].endswith("Z")
+
+
+@given(st.integers(0, 10**9))
+def test_seconds_are_rounded_up_to_milliseconds(microseconds: int) -> None:
+    text = f"{microseconds // 10**6}.{microseconds % 10**6:06}"
+    assert parsed("sync", "--timeout", text).values["timeout_ms"] == -(-microseconds // 1000)
+
+
+@given(st.lists(st.binary(min_size=1).filter(lambda name: not set(name) & {0, 47}), min_size=1, max_size=4))
+def test_any_bytes_of_a_path_arrive(parts: list[bytes]) -> None:
+    path = b"/" + b"/".join(part for part in parts if part not in (b".", b".."))
+    sent = absolute_path(os.fsdecode(path))
+    assert path_bytes(wire_path(sent)) == sent == os.path.normpath(path)
+    assert sorted(paths_bytes(wire_paths([sent, b"/a", sent])) or ()) == sorted([sent, b"/a", sent])
+
+
+def test_a_relative_path_is_taken_from_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = tmp_path / "far" / "real"
+    real.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(real)
+    monkeypatch.chdir(tmp_path)
+    assert absolute_path("a/./b/") == os.fsencode(tmp_path / "a" / "b")
+    assert absolute_path(".") == os.fsencode(tmp_path)
+    assert absolute_path("link") == os.fsencode(tmp_path / "link"), "a link itself may be asked about"
+    assert absolute_path("link/../b") == os.fsencode(tmp_path / "far" / "b"), "as the kernel would go"
+    assert absolute_path("link/..") == os.fsencode(tmp_path / "far")
+    assert absolute_path("//a//b") == b"/a/b"
+
+
+def test_a_relative_path_needs_a_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert absolute_path("/a") == b"/a"
+    assert "working folder is gone" in refused("why", "a").message

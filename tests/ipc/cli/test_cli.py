@@ -1,0 +1,231 @@
+"""The `livedex` command as programs meet it: real processes, a real socket, JSON, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.canned_daemon import CannedDaemon, hit, root, search_result, status_result
+from helpers.support import LIVEDEX, Home, wait_until
+from livedex_ipc.errors import Conflict, InternalError, InvalidParams, NotFound, OutsideRoots, TimedOut
+
+HIT = hit("/r/notes/a.md", "one two\nthree two", [[4, 7], [14, 17]])
+
+
+@pytest.fixture
+def canned(home: Home) -> Iterator[CannedDaemon]:
+    with CannedDaemon(home.socket, search=search_result(HIT), status=status_result(root("/r"))) as daemon:
+        yield daemon
+
+
+def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.stdout == ""
+    error: dict[str, Any] = json.loads(done.stderr)["error"]
+    return error
+
+
+def test_a_result_is_printed_unchanged(home: Home, canned: CannedDaemon) -> None:
+    result = search_result(hit("/r/é\u202e.md", "ü\x1b", [[0, 1]], score=0.1 + 0.2), big=2**60, none=None)
+    canned.answers["search"] = result
+    done = home.run("search", "x")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.endswith("}\n")
+    assert done.stdout.count("\n") == 1
+    assert json.loads(done.stdout) == result
+
+
+def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDaemon) -> None:
+    words = "search two words -n 3 --offset 2 --mode keyword --path /r/a -g *.md -g !b --lang c --lang go --kind code"
+    words += " --root /r --root /q --since 2026-01-01T00:00:00Z --before 2026-02-01T01:00:00+01:00 -C 2 --group file"
+    words += " --max-snippet-chars 80 --max-chars 900 --facet kinds --facet roots --no-fresh --timeout 2.5 --explain"
+    assert home.run(*words.split()).returncode == 0
+    assert canned.sent("search") == [
+        {
+            "query": "two words",
+            "limit": 3,
+            "offset": 2,
+            "mode": "keyword",
+            "path": "/r/a",
+            "globs": ["*.md", "!b"],
+            "languages": ["c", "go"],
+            "kinds": ["code"],
+            "roots": ["/r", "/q"],
+            "modified_after": "2026-01-01T00:00:00.000Z",
+            "modified_before": "2026-02-01T00:00:00.000Z",
+            "group": "file",
+            "context_lines": 2,
+            "max_snippet_chars": 80,
+            "max_chars": 900,
+            "facets": ["kinds", "roots"],
+            "fresh": False,
+            "timeout_ms": 2500,
+            "explain": True,
+        }
+    ]
+
+
+def test_a_param_that_is_refused_is_named_as_it_was_typed(home: Home, canned: CannedDaemon) -> None:
+    done = home.run("--human", "search", "x", "-n", "0")
+    assert done.returncode == 2
+    assert "-n must be an integer from 1 to 1000, not 0" in done.stderr
+    canned.answers["search"] = InvalidParams("globs: '{': never closed", {"field": "globs"})
+    assert "-g: '{': never closed" in home.run("--human", "search", "x", "-g", "{").stderr
+    told = json.loads(home.run("search", "x", "-g", "{").stderr)["error"]
+    assert told["data"] == {"field": "globs", "option": "-g"}
+
+
+def test_a_path_that_is_not_utf8_arrives_as_its_bytes(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    command = [os.fsencode(LIVEDEX), b"search", b"caf\xe9", b"--path", b"caf\xe9", b"--root", b"/r/\xff"]
+    done = subprocess.run(command, env=home.env, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0
+    [params] = canned.sent("search")
+    assert params["query"] == "caf\ufffd"
+    from livedex_ipc.methods import path_bytes, paths_bytes
+
+    assert path_bytes(params) == os.fsencode(tmp_path.resolve()) + b"/caf\xe9"
+    assert paths_bytes(params, "roots") == [b"/r/\xff"]
+
+
+def test_files_and_vimgrep_are_plain_text_everywhere_unless_json_is_asked_for(home: Home, canned: CannedDaemon) -> None:
+    assert home.run("search", "two", "--vimgrep").stdout == "/r/notes/a.md:1:5:one two\n/r/notes/a.md:2:7:three two\n"
+    assert home.run("search", "two", "--files").stdout == "/r/notes/a.md\n"
+    assert [call.get("group") for call in canned.sent("search")] == [None, "file"]
+    assert [call.get("max_snippet_chars") for call in canned.sent("search")] == [1_000_000, None]
+    assert json.loads(home.run("search", "two", "--vimgrep", "--json").stdout) == search_result(HIT)
+
+
+@pytest.mark.parametrize(("applied", "said"), [(True, "searched for"), (False, "did you mean")])
+def test_a_correction_is_said_beside_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
+    canned.answers["search"] = search_result(HIT, did_you_mean={"query": "two", "applied": applied})
+    for form in ("--human", "--files"):
+        assert home.run("search", "tow", form).stderr == f"livedex: {said}: two\n"
+    done = home.run("search", "tow", "--json")
+    assert json.loads(done.stdout)["did_you_mean"] == {"query": "two", "applied": applied}
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("form", [[], ["--files"], ["--vimgrep"], ["--human"]])
+def test_nothing_found_is_exit_code_1(home: Home, canned: CannedDaemon, form: list[str]) -> None:
+    canned.answers["search"] = search_result()
+    done = home.run("search", "nothing", *form)
+    assert done.returncode == 1
+    assert done.stdout == ("" if form else json.dumps(search_result(), separators=(",", ":")) + "\n")
+    assert done.stderr == ("livedex: nothing found\n" if form else "")
+
+
+def test_whoever_searches_without_an_index_is_told_how_to_begin(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result(generation=0)
+    done = home.run("search", "nothing", "--human")
+    assert done.returncode == 1
+    assert done.stderr == "livedex: nothing found: nothing is indexed, `livedex up FOLDER` begins\n"
+    assert home.run("search", "nothing", "--json").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidParams("no"), 2),
+        (OutsideRoots("no"), 2),
+        (NotFound("no"), 1),
+        (TimedOut("no"), 4),
+        (Conflict("no"), 4),
+        (InternalError("no"), 4),
+    ],
+)
+def test_an_error_of_the_daemon_is_told_with_its_exit_code(
+    home: Home, canned: CannedDaemon, error: Any, code: int
+) -> None:
+    error.data = {"remedy": "do that"}
+    canned.answers["files/retrieve"] = error
+    done = home.run("retrieve", "/r/a")
+    assert done.returncode == code
+    assert error_of(done) == error.to_wire()
+    said = home.run("retrieve", "/r/a", "--human")
+    assert (said.returncode, said.stderr) == (code, "livedex: no\n  try: do that\n")
+
+
+def test_without_a_daemon_and_without_leave_to_start_one(home: Home) -> None:
+    for done in (home.run("search", "x", "--no-spawn"), home.run("search", "x", env={"LIVEDEX_NO_SPAWN": "1"})):
+        assert done.returncode == 3
+        assert str(home.socket) in error_of(done)["message"]
+    assert "livedex up" in home.run("status", "--no-spawn", "--human").stderr
+    assert not home.socket.exists()
+
+
+@pytest.mark.parametrize("words", [["serach"], ["search", "--explian", "x"], ["search"], ["roots"], ["--json", "why"]])
+def test_wrong_usage_is_exit_code_2_as_json(home: Home, words: list[str]) -> None:
+    done = home.run(*words)
+    assert done.returncode == 2
+    assert error_of(done)["code"] == -32602
+    said = home.run("--human", *[word for word in words if word != "--json"])
+    assert said.returncode == 2
+    assert said.stderr.startswith("livedex: ")
+    assert "--help" in said.stderr
+
+
+def test_help_and_version_need_nothing(home: Home) -> None:
+    for words in ([], ["--help"], ["search", "-h"], ["roots", "--help"], ["roots", "add", "-h"]):
+        done = home.run(*words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "usage: livedex" in done.stdout
+    assert home.run("--version").stdout == home.run("search", "--version").stdout == "livedex 0.1.0\n"
+    module = subprocess.run([sys.executable, "-m", "livedex_ipc", "--version"], capture_output=True, check=True)
+    assert module.stdout == b"livedex 0.1.0\n"
+
+
+def test_ctrl_c_ends_a_waiting_command_at_once(home: Home, canned: CannedDaemon) -> None:
+    states = iter([status_result(state="starting")] * 10_000)
+    canned.answers["status"] = lambda _: next(states)
+    with subprocess.Popen([LIVEDEX, "up"], env=home.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        wait_until(lambda: canned.sent("status"), what="the first poll")
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=10)
+    assert (child.returncode, out, err) == (130, b"", b"")
+
+
+def test_a_reader_that_went_away_is_no_error(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result(*[hit("/r/a", "x" * 300, [[0, 1]])] * 1000)
+    read, write = os.pipe()
+    os.close(read)
+    for words in (["search", "x"], ["search", "x", "--vimgrep"], ["--help"], ["search", "x", "--human"]):
+        done = subprocess.run([LIVEDEX, *words], env=home.env, stdout=write, stderr=subprocess.PIPE, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+    os.close(write)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_output_that_takes_no_more_is_an_error(home: Home, canned: CannedDaemon) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([LIVEDEX, "search", "x"], env=home.env, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 4
+    assert "stdout" in json.loads(done.stderr)["error"]["message"]
+
+
+def test_closed_streams_are_no_reason_for_a_traceback(home: Home, canned: CannedDaemon) -> None:
+    for closing in (">&-", "2>&-", "<&-", ">&- 2>&-"):
+        done = subprocess.run(
+            f"'{LIVEDEX}' search x {closing}", shell=True, env=home.env, capture_output=True, check=False
+        )
+        assert b"Traceback" not in done.stderr, closing
+        assert done.returncode == (4 if closing.startswith(">") else 0), closing
+
+
+def test_what_keeps_an_answer_from_being_whole_is_said_to_people_and_in_json_only_there(
+    home: Home, canned: CannedDaemon
+) -> None:
+    warning = {"code": "watch_limit", "message": "too few", "remedy": "raise it"}
+    canned.answers["search"] = search_result(HIT, fresh=False, reason="deadline", pending=2, warnings=[warning])
+    assert home.run("search", "x").stderr == ""
+    for form in ("--human", "--vimgrep"):
+        said = home.run("search", "x", form).stderr
+        assert "not fresh: the time ran out" in said
+        assert "watch_limit: too few (raise it)" in said

@@ -1,0 +1,79 @@
+"""The `livedex` command over the real daemon, as a new user meets it: from the first `up` to `down`."""
+
+from __future__ import annotations
+
+import json
+
+from helpers.support import Home, Tree
+
+
+def test_from_up_to_down(home: Home, tree: Tree) -> None:
+    tree.write_all({"a.md": "# Notes\n\nfrobnicate the widget\n", "sub/b.py": "def gadget():\n    pass\n"})
+    tree.write_all({".gitignore": "*.log\n", "c.log": "frobnicate\n", "d.dat": b"x\0y"})
+    status = home.run_json("up", str(tree))
+    assert (status["files"], status["skipped"], status["pending"]) == (2, 1, 0)
+    assert [root["path"] for root in status["roots"]] == [str(tree)]
+
+    assert home.run("search", "frobnicate", "--vimgrep").stdout == f"{tree}/a.md:3:1:frobnicate the widget\n"
+    assert home.run("search", "gadget", "--files").stdout == f"{tree}/sub/b.py\n"
+    tree.save("a.md", "# Notes\n\nthe gizmo\n")
+    assert home.run("search", "frobnicate").returncode == 1
+    found = home.run_json("search", "gizmo")
+    assert found["fresh"]
+    assert [hit["path"] for hit in found["hits"]] == [f"{tree}/a.md"]
+    people = home.run("search", "gizmo", "--human")
+    assert people.stdout == f"{tree}/a.md\n  Notes\n1-# Notes\n2-\n3:the gizmo\n"
+
+    listed = home.run_json("list")
+    assert [(file["path"], file["status"]) for file in listed["files"]] == [
+        (f"{tree}/a.md", "indexed"),
+        (f"{tree}/d.dat", "skipped"),
+        (f"{tree}/sub/b.py", "indexed"),
+    ]
+    [ignored, binary] = home.run_json("why", str(tree / "c.log"), str(tree / "d.dat"))["results"]
+    assert ignored["status"] == "ignored"
+    assert ignored["rule"] == {"file": f"{tree}/.gitignore", "line": 1, "pattern": "*.log"}
+    assert binary["reason"] == "binary"
+    chunks = home.run_json("retrieve", str(tree / "a.md"))["chunks"]
+    assert "".join(chunk["text"] for chunk in chunks) == "# Notes\n\nthe gizmo\n"
+
+    long_line = tree.write("long.txt", "first é\n" + "é word " * 900 + "needle " + "pad " * 300 + "\nneedle\n")
+    first, second = sorted(home.run("search", "needle", "--vimgrep").stdout.splitlines())
+    assert first.startswith(f"{long_line}:2:7201:")
+    assert second == f"{long_line}:3:1:needle"
+    unmarked = home.run("search", "path:long.txt", "--vimgrep")
+    assert (unmarked.returncode, unmarked.stdout) == (0, "")
+    assert "--files" in unmarked.stderr
+
+    assert home.run_json("sync")["synced"]
+    assert home.run_json("audit")["differences"] == []
+    assert home.run_json("delete", str(tree / "sub")) == {"deleted": 1}
+    assert home.run("search", "gadget").returncode == 1
+    assert home.run_json("index", str(tree / "sub"), "--force")["indexed"] == 1
+    assert home.run("search", "gadget").returncode == 0
+
+    assert home.run_json("roots", "remove", str(tree))["roots"] == []
+    assert home.run_json("down") == {}
+    assert home.server_pid() is None
+
+
+def test_what_cannot_be_a_root_is_refused(home: Home, tree: Tree) -> None:
+    file = tree.write("a.md", "x")
+    for path in (file, tree / "nowhere"):
+        done = home.run("up", str(path))
+        assert done.returncode == 2
+        assert str(path) in json.loads(done.stderr)["error"]["message"]
+    outside = home.run("search", "x", "--path", str(tree))
+    assert outside.returncode == 2
+    assert json.loads(outside.stderr)["error"]["code"] == 2
+
+
+def test_a_broken_configuration_is_told_by_the_command_that_started_the_daemon(home: Home) -> None:
+    home.config.write_text('[index]\nmax_size = "1MiB"\n')
+    done = home.run("status")
+    assert done.returncode == 2
+    [fault] = json.loads(done.stderr)["error"]["data"]["faults"]
+    assert (fault["key"], fault["line"]) == ("index.max_size", 2)
+    said = home.run("status", "--human")
+    assert "line 2" in said.stderr
+    assert "max_file_size" in said.stderr

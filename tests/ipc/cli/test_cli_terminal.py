@@ -1,0 +1,174 @@
+"""The `livedex` command as people meet it: on a terminal of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.canned_daemon import CannedDaemon, hit, root, search_result, status_result
+from helpers.support import LIVEDEX, Home, wait_until
+
+EVIL = hit("/r/notes/\x1b]0;title\x07\u202e.md", "a \x1b[31mred\u200b \x9bmatch", [[13, 18]])
+
+
+@pytest.fixture
+def canned(home: Home) -> Iterator[CannedDaemon]:
+    with CannedDaemon(home.socket, search=search_result(EVIL), status=status_result(root("/r"))) as daemon:
+        yield daemon
+
+
+class Terminal:
+    """A command whose stdin, stdout and stderr are one terminal; `text` is what it printed so far."""
+
+    def __init__(self, home: Home, *words: str, **env: str) -> None:
+        self.master, slave = pty.openpty()
+        environment = {name: value for name, value in home.env.items() if name != "NO_COLOR"}
+        environment.update({"TERM": "xterm-256color", "COLUMNS": "100", **env})
+        command = [str(LIVEDEX), *words]
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        )
+        os.close(slave)
+        self.text = ""
+
+    def read_until(self, *wanted: str) -> str:
+        """All that was printed, once it holds each of `wanted`; without any, once the command has ended."""
+        deadline = time.monotonic() + 30
+        while not (wanted and all(word in self.text for word in wanted)):
+            assert time.monotonic() < deadline, self.text
+            if not select.select([self.master], [], [], 1)[0]:
+                continue
+            try:
+                data = os.read(self.master, 65536)
+            except OSError:  # Linux says so when the last writer is gone
+                data = b""
+            if not data:
+                break
+            self.text += data.decode()
+        return self.text
+
+    def end(self) -> int:
+        """The exit code; what is left is read first."""
+        self.read_until()
+        code = self.process.wait(10)
+        os.close(self.master)
+        return code
+
+
+def run(home: Home, *words: str, **env: str) -> tuple[int, str]:
+    terminal = Terminal(home, *words, **env)
+    return terminal.end(), terminal.text.replace("\r\n", "\n")
+
+
+def test_hits_are_coloured_and_nothing_raw_of_a_file_comes_through(home: Home, canned: CannedDaemon) -> None:
+    code, text = run(home, "search", "match")
+    assert code == 0
+    assert "\x1b[1;31mmatch\x1b[0m" in text
+    assert "a \\e[31mred\\u200b \\x9b" in text
+    assert "\\e]0;title\\x07\\u202e.md" in text
+    for colour in ("\x1b[1;31m", "\x1b[32m", "\x1b[35m", "\x1b[0m"):
+        text = text.replace(colour, "")
+    assert text.isprintable() or set(filter(lambda c: not c.isprintable(), text)) == {"\n"}
+
+
+@pytest.mark.parametrize("form", ["--vimgrep", "--files", "--json"])
+def test_forms_for_programs_are_harmless_on_a_terminal_too(home: Home, canned: CannedDaemon, form: str) -> None:
+    _, text = run(home, "search", "match", form)
+    assert set(filter(lambda character: not character.isprintable(), text)) == {"\n"}
+    if form == "--json":
+        assert json.loads(text) == search_result(EVIL)
+    else:
+        assert "\\e]0;title" in text
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
+def test_colours_can_be_refused(home: Home, canned: CannedDaemon, env: dict[str, str]) -> None:
+    _, text = run(home, "search", "match", **env)
+    assert "\x1b" not in text
+    assert "match" in text
+
+
+def test_colours_can_be_forced_into_a_pipe(home: Home, canned: CannedDaemon) -> None:
+    env = {name: value for name, value in home.env.items() if name != "NO_COLOR"}
+    command = [str(LIVEDEX), "search", "match", "--human"]
+    plain = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+    forced = subprocess.run(command, env={**env, "FORCE_COLOR": "1"}, capture_output=True, text=True, check=True).stdout
+    assert "\x1b" not in plain
+    assert "\x1b[1;31mmatch\x1b[0m" in forced
+
+
+def test_the_first_index_is_shown_by_a_bar_that_goes_away(home: Home, canned: CannedDaemon) -> None:
+    indexing = status_result(root("/r", state="indexing"), state="indexing", files=40, pending=60)
+    canned.answers["status"] = indexing
+    terminal = Terminal(home, "up", "/r")
+    terminal.read_until("indexing", "40/100")
+    canned.answers["status"] = status_result(root("/r"))
+    assert terminal.end() == 0
+    text = terminal.text
+    assert text.endswith("/r\r\n")
+    assert "ready" in text
+    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l"), "the cursor is shown again"
+
+
+def test_ctrl_c_leaves_the_terminal_as_it_was(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["status"] = status_result(root("/r", state="indexing"), state="indexing", pending=6)
+    terminal = Terminal(home, "up")
+    terminal.read_until("indexing")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+    assert "Traceback" not in terminal.text
+    assert terminal.text.rindex("\x1b[?25h") > terminal.text.rindex("\x1b[?25l")
+
+
+def test_the_status_is_redrawn_in_place(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["status"] = status_result(root("/r"), files=11)
+    terminal = Terminal(home, "status", "--watch")
+    terminal.read_until("11 files")
+    canned.answers["status"] = status_result(root("/r"), files=22)
+    terminal.read_until("22 files")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+
+
+def test_progress_of_a_run_comes_from_the_daemon(home: Home, canned: CannedDaemon) -> None:
+    result = {"scanned": 3, "indexed": 1, "unchanged": 2, "skipped": 0, "removed": 0, "failed": [], "took_ms": 12.0}
+    seen = threading.Event()
+
+    def run_index(_: object) -> dict[str, object]:
+        seen.wait(30)
+        return result
+
+    canned.answers["index/run"] = run_index
+    terminal = Terminal(home, "index")
+    terminal.read_until("2/3", "/r/now\\e")
+    seen.set()
+    assert terminal.end() == 0
+    assert "3 files looked at in 0.0 s: 1 indexed, 2 unchanged" in terminal.text
+
+
+def test_the_bar_does_not_touch_a_result_that_is_piped(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["status"] = status_result(root("/r", state="indexing"), pending=6)
+    master, slave = pty.openpty()
+    env = {**home.env, "TERM": "xterm"}
+    with subprocess.Popen([LIVEDEX, "up"], env=env, stdout=subprocess.PIPE, stderr=slave) as child:
+        os.close(slave)
+        wait_until(lambda: b"indexing" in os.read(master, 65536), what="the bar")
+        canned.answers["status"] = status_result(root("/r"))
+        assert child.stdout is not None
+        assert json.loads(child.stdout.read()) == status_result(root("/r"))
+    os.close(master)
+
+
+def test_errors_are_words_on_a_terminal(home: Home) -> None:
+    code, text = run(home, "serach")
+    assert code == 2
+    assert "livedex has no command 'serach'; did you mean search?" in text

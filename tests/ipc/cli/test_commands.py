@@ -1,0 +1,182 @@
+"""What each command asks of the daemon and prints: real processes, a real socket, answers written by the test."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.canned_daemon import CannedDaemon, hit, info, root, search_result, status_result
+from helpers.support import LIVEDEX, Home, wait_until
+from livedex_ipc.errors import OutsideRoots
+
+HIT = hit("/r/notes/a.md", "one two\nthree two", [[4, 7], [14, 17]])
+
+
+@pytest.fixture
+def canned(home: Home) -> Iterator[CannedDaemon]:
+    with CannedDaemon(home.socket, search=search_result(HIT), status=status_result(root("/r"))) as daemon:
+        yield daemon
+
+
+def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert done.stdout == ""
+    error: dict[str, Any] = json.loads(done.stderr)["error"]
+    return error
+
+
+def test_down_needs_no_daemon_and_starts_none(home: Home) -> None:
+    assert home.run_json("down") == {}
+    assert home.run("down", "--human").stdout == "no daemon was running\n"
+    assert not home.socket.exists()
+
+
+def test_down_waits_for_the_end_of_the_process(home: Home, canned: CannedDaemon) -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+
+        def end(_: object) -> dict[str, Any]:
+            child.terminate()
+            return {}
+
+        canned.answers["server/info"] = {**info(), "pid": child.pid}
+        canned.answers["server/shutdown"] = end
+        # The child stays a zombie until we wait for it: that it ended must be enough.
+        assert home.run_json("down") == {}
+        assert child.wait(10) == -signal.SIGTERM
+
+
+def test_several_paths_are_one_object_in_their_order(home: Home, canned: CannedDaemon) -> None:
+    def explain(params: dict[str, Any]) -> Any:
+        if params["path"] == "/outside":
+            return OutsideRoots("not inside a root")
+        return {"path": params["path"], "status": "indexed", "reason": None, "rule": None}
+
+    canned.answers["files/explain"] = explain
+    [a, b] = [explain({"path": path}) for path in ("/r/a", "/r/b")]
+    assert home.run_json("why", "/r/a") == a
+    assert home.run_json("why", "/r/b", "/r/a") == {"results": [b, a]}
+    done = home.run("why", "/r/b", "/outside", "/r/a")
+    refusal = OutsideRoots("not inside a root").to_wire()
+    assert done.returncode == 2
+    assert json.loads(done.stdout) == {"results": [b, {"error": refusal}, a]}
+    assert json.loads(done.stderr) == {"error": refusal}
+    alone = home.run("why", "/outside")
+    assert (alone.returncode, error_of(alone)) == (2, refusal)
+
+
+def test_list_fetches_all_pages(home: Home, canned: CannedDaemon) -> None:
+    files = [{"path": f"/r/{number:05}", "status": "indexed"} for number in range(23_001)]
+
+    def page(params: dict[str, Any]) -> dict[str, Any]:
+        start = params["offset"]
+        return {"files": files[start : start + params["limit"]], "total": len(files)}
+
+    canned.answers["files/list"] = page
+    assert home.run_json("list", "--status", "indexed") == {"files": files, "total": len(files)}
+    assert [call.get("offset", 0) for call in canned.sent("files/list")] == [0, 10_000, 20_000]
+    canned.answers["files/list"] = {"files": [], "total": 0}
+    assert home.run("list").returncode == 1
+
+
+def test_sync_that_took_too_long_fails_and_prints_its_result(home: Home, canned: CannedDaemon) -> None:
+    result = {"synced": False, "pending": 4, "generation": 9, "waited_ms": 50.0}
+    canned.answers["sync"] = result
+    done = home.run("sync", "--timeout", "0.05")
+    assert done.returncode == 4
+    assert json.loads(done.stdout) == result
+    assert json.loads(done.stderr)["error"]["data"] == {"pending": 4}
+    canned.answers["sync"] = {**result, "synced": True, "pending": 0}
+    assert home.run("sync").returncode == 0
+
+
+def test_audit_with_differences_is_exit_code_1(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    result = {"checked": 3, "differences": [{"path": "/r/a", "what": "stale"}], "repaired": 0}
+    canned.answers["index/audit"] = result
+    done = home.run("audit", "--paths", str(tmp_path), "--repair")
+    assert (done.returncode, json.loads(done.stdout)) == (1, result)
+    assert canned.sent("index/audit") == [{"paths": [str(tmp_path)], "repair": True}]
+    canned.answers["index/audit"] = {**result, "differences": []}
+    assert home.run("audit").returncode == 0
+
+
+def test_index_takes_paths_and_does_not_fail_for_single_files(home: Home, canned: CannedDaemon) -> None:
+    failed = [{"path": "/r/a", "stage": "read", "message": "denied"}]
+    result = {"scanned": 2, "indexed": 1, "unchanged": 0, "skipped": 0, "removed": 0, "failed": failed, "took_ms": 3}
+    canned.answers["index/run"] = result
+    assert home.run_json("index", "/r/a", "--force") == result
+    [params] = canned.sent("index/run")
+    assert params.pop("progress_token")
+    assert params == {"paths": ["/r/a"], "force": True}
+
+
+def test_up_adds_the_roots_and_waits_for_the_first_index(home: Home, canned: CannedDaemon) -> None:
+    states = iter(
+        [
+            status_result(root("/r", state="indexing"), state="starting", pending=1),
+            status_result(root("/r", state="indexing"), state="indexing", pending=5),
+            status_result(root("/r"), pending=1),
+            status_result(root("/r"), pending=2),
+        ]
+    )
+    last = status_result(root("/r"))
+    synced = iter([False, True])
+    canned.answers["sync"] = lambda _: {"synced": next(synced), "pending": 1, "generation": 1, "waited_ms": 1.0}
+    canned.answers["status"] = lambda _: next(states, last)
+    assert home.run_json("up", "/r", "/q") == last
+    assert canned.sent("roots/add") == [{"path": "/r"}, {"path": "/q"}]
+    assert len(canned.sent("status")) == 5
+
+
+def test_roots_are_added_and_removed_one_call_each(home: Home, canned: CannedDaemon) -> None:
+    answer = {"roots": [root("/r")]}
+    for method in ("roots/add", "roots/remove", "roots/list"):
+        canned.answers[method] = answer
+    assert home.run_json("roots", "add", "/r", "--ignore", "*.tmp", "--ignore", "!x") == answer
+    assert canned.sent("roots/add") == [{"path": "/r", "ignore": ["*.tmp", "!x"]}]
+    assert home.run_json("roots", "remove", "/a", "/b") == {"results": [answer, answer]}
+    assert home.run_json("roots", "list") == answer
+    assert home.run("roots", "remove", "/a", "/b", "--human").stdout.count("/r\n") == 1
+
+
+def test_status_is_watched_a_line_for_each_change(home: Home, canned: CannedDaemon) -> None:
+    first, second = status_result(root("/r")), status_result(root("/r"), generation=2)
+    with subprocess.Popen([LIVEDEX, "status", "--watch"], env=home.env, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        canned.answers["status"] = first
+        assert json.loads(child.stdout.readline())["generation"] == 1
+        seen = len(canned.calls)
+        canned.answers["status"] = {**first, "uptime_s": 99.0}
+        wait_until(lambda: len(canned.calls) > seen + 1, what="two more polls")
+        canned.answers["status"] = second
+        assert json.loads(child.stdout.readline()) == second, "the uptime alone is no news"
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == 130
+
+
+def test_config_doctor_and_daemon_are_handed_over_by_name(home: Home, tmp_path: Path) -> None:
+    package = tmp_path / "livedex_daemon"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("import sys; print(sys.argv[1:], sys.flags.safe_path)")
+    for words, expected in (
+        (["config", "show"], ["config", "show", "--json"]),
+        (["--human", "doctor"], ["doctor", "--human"]),
+        (["daemon", "--check-config"], ["daemon", "--check-config", "--json"]),
+    ):
+        done = home.run(*words, env={"PYTHONPATH": str(tmp_path)})
+        assert (done.stdout, done.stderr) == (f"{expected} True\n", "")
+
+
+def test_a_module_in_the_working_folder_is_never_run(home: Home, tmp_path: Path) -> None:
+    trap = tmp_path / "livedex_daemon"
+    trap.mkdir()
+    (trap / "__main__.py").write_text("print('trapped')")
+    (tmp_path / "json.py").write_text("print('trapped')")
+    for words in (["doctor"], ["search", "x", "--no-spawn"]):
+        done = subprocess.run([LIVEDEX, *words], env=home.env, cwd=tmp_path, capture_output=True, check=False)
+        assert b"trapped" not in done.stdout + done.stderr

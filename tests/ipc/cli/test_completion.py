@@ -1,0 +1,144 @@
+"""Completion in the shells themselves: what is offered, and that nothing that comes from the daemon is ever run."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.canned_daemon import CannedDaemon, root
+from helpers.support import LIVEDEX, Home
+from livedex_ipc.cli.arguments import ROOT
+from livedex_ipc.cli.completion import script
+
+COMMANDS = [command.name for command in ROOT.subcommands]
+
+
+@pytest.fixture
+def canned(home: Home) -> Iterator[CannedDaemon]:
+    roots = [root("/r/notes"), root("/r/my src"), root("/q/$(touch owned)`touch owned`'\"\\")]
+    with CannedDaemon(
+        home.socket, **{"roots/list": {"roots": [*roots, root("/r/new\nline"), root("/r/bi\u202edi")]}}
+    ) as daemon:
+        yield daemon
+
+
+def shell(home: Home, command: list[str], folder: Path) -> list[str]:
+    env = {**home.env, "PATH": f"{LIVEDEX.parent}{os.pathsep}{home.env['PATH']}"}
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == ""
+    assert not (folder / "owned").exists()
+    return done.stdout.splitlines()
+
+
+def bash(home: Home, folder: Path, *words: str) -> list[str]:
+    """What bash offers for the last of `words`."""
+    quoted = " ".join(map(shlex.quote, words))
+    program = f"""
+        source <(livedex completion bash)
+        complete -p livedex >/dev/null || exit 1
+        COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; COMPREPLY=()
+        _livedex
+        (( ${{#COMPREPLY[@]}} )) && printf '%s\\n' "${{COMPREPLY[@]}}"
+        exit 0"""
+    return shell(home, ["bash", "-c", program], folder)
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_a_script_is_valid_in_its_shell(name: str) -> None:
+    if subprocess.run(["sh", "-c", f"command -v {name}"], capture_output=True, check=False).returncode:
+        pytest.skip(f"not installed here: {name}")
+    done = subprocess.run([name, "-n"], input=script(name), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str) -> None:
+    assert home.run("completion", name).stdout == script(name)
+    assert home.run_json("completion", name) == {"shell": name, "script": script(name)}
+    assert not home.socket.exists()
+
+
+@pytest.mark.needs("bash")
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["livedex", ""], COMMANDS),
+        (["livedex", "st"], ["status"]),
+        (["livedex", "--json", "ro"], ["roots"]),
+        (["livedex", "roots", ""], ["add", "remove", "list"]),
+        (["livedex", "search", "x", "--m"], ["--mode", "--max-snippet-chars", "--max-chars"]),
+        (["livedex", "search", "x", "--mode", ""], ["auto", "keyword", "exact", "regex"]),
+        (["livedex", "search", "x", "--mode", "=", "k"], ["keyword"]),
+        (["livedex", "search", "x", "--mode", "="], ["auto", "keyword", "exact", "regex"]),
+        (["livedex", "search", "--", "--m"], []),
+        (["livedex", "search", "status", "r"], []),
+        (["livedex", "completion", ""], ["bash", "zsh", "fish"]),
+        (["livedex", "retrieve", ""], []),
+    ],
+)
+def test_bash_offers_what_may_stand_there(home: Home, tmp_path: Path, words: list[str], offered: list[str]) -> None:
+    assert bash(home, tmp_path, *words) == offered
+
+
+@pytest.mark.needs("bash")
+def test_bash_offers_the_roots_and_runs_nothing_in_their_names(
+    home: Home, canned: CannedDaemon, tmp_path: Path
+) -> None:
+    offered = bash(home, tmp_path, "livedex", "roots", "remove", "")
+    assert [shlex.split(word)[0] for word in offered[:2]] == ["/r/notes", "/r/my src"]
+    assert offered[1:2] == ["/r/my\\ src"]
+    assert len(offered) == 3, "a name that a shell cannot show is not offered"
+    echoed = shell(home, ["bash", "-c", f"printf %s {offered[2]}"], tmp_path)
+    assert echoed == ["/q/$(touch owned)`touch owned`'\"\\"]
+    assert bash(home, tmp_path, "livedex", "search", "x", "--root", "/r/n") == ["/r/notes"]
+
+
+@pytest.mark.needs("fish")
+def test_fish_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    def offered(line: str) -> list[str]:
+        program = f"livedex completion fish | source; complete -C {shlex.quote(line)}"
+        return [each.partition("\t")[0] for each in shell(home, ["fish", "--no-config", "-c", program], tmp_path)]
+
+    assert sorted(offered("livedex ")) == sorted(COMMANDS)
+    assert sorted(offered("livedex roots ")) == ["add", "list", "remove"]
+    assert sorted(offered("livedex search x --mode ")) == ["auto", "exact", "keyword", "regex"]
+    assert "/r/notes" in offered("livedex roots remove ")
+
+
+@pytest.mark.needs("zsh")
+def test_zsh_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    def offered(*words: str) -> set[str]:
+        # compadd and _describe belong to the line editor: here they print what they were given.
+        program = f"""
+            compdef() {{ :; }}
+            compadd() {{ shift; print -rl -- "$@"; }}
+            _describe() {{ print -rl -- "${{(@P)@[-1]}}"; }}
+            eval "$(livedex completion zsh)"
+            words=({" ".join(map(shlex.quote, words))}); CURRENT={len(words)}
+            _livedex"""
+        return {line.partition(":")[0] for line in shell(home, ["zsh", "-f", "-c", program], tmp_path)}
+
+    assert offered("livedex", "") == set(COMMANDS)
+    assert offered("livedex", "roots", "") == {"add", "remove", "list"}
+    assert offered("livedex", "search", "x", "--mode", "") == {"auto", "keyword", "exact", "regex"}
+    assert {"-n", "--mode", "--json"} <= offered("livedex", "search", "x", "-")
+    assert "/r/my src" in offered("livedex", "roots", "remove", "")
+
+
+def test_a_daemon_that_does_not_answer_is_not_waited_for(home: Home) -> None:
+    ended = threading.Event()
+
+    def stuck(_: object) -> dict[str, object]:
+        ended.wait(30)
+        return {"roots": []}
+
+    with CannedDaemon(home.socket, **{"roots/list": stuck}):
+        done = home.run("completion", "bash", env={"_LIVEDEX_VALUES": "root"}, timeout=20)
+        ended.set()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
