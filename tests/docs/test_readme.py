@@ -20,9 +20,9 @@ def console_lines() -> list[list[str]]:
     """Each `livedex …` of the README's console blocks, as words; comments, pipes and other programs are left out."""
     blocks = re.findall(r"```console\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.DOTALL)
     found = []
-    for line in re.findall(r"livedex [^|&\n]*", "\n".join(blocks)):
+    for line in re.findall(r"(?<!/)livedex [^|&\n]*", "\n".join(blocks)):
         words = shlex.split(line, comments=True)
-        if len(words) > 1 and not words[1].startswith("-"):
+        if len(words) > 1 and not words[1].startswith("-") and words[1:] not in found:
             found.append(words[1:])
     return found
 

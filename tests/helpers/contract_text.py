@@ -44,11 +44,20 @@ def planned() -> str:
 
 
 def sections(text: str, above: str) -> dict[str, str]:
-    """The sections of level 3 below the heading ``## above``: title to text."""
-    part = re.split(r"^## ", text.partition(f"\n## {above}\n")[2], flags=re.MULTILINE)[0]
-    titled = re.split(r"^### (.*)\n", part, flags=re.MULTILINE)[1:]
-    assert titled, f"no sections below {above}"
-    return dict(zip(titled[::2], titled[1::2], strict=True))
+    """The sections of level 3 below the heading ``## above``: title to text. A ``#`` in a code block is no heading."""
+    found: dict[str, list[str]] = {}
+    chapter = title = ""
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            chapter, title = line[3:], ""
+        elif line.startswith("### ") and not fenced:
+            title = line[4:]
+        elif chapter == above and title:
+            found.setdefault(title, []).append(line)
+    assert found, f"no sections below {above}"
+    return {title: "\n".join(lines) + "\n" for title, lines in found.items()}
 
 
 def table(first_heading: str) -> list[list[str]]:
