@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import ALIVE, Admission, Condition
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of
+from livedex_indexing.query.query_terms import Asked, Unit, any_of
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader

@@ -14,7 +14,7 @@ from typing import AnyStr, Final
 
 from livedex_indexing.hits.hit_builder import first_chunks
 from livedex_indexing.query.filters import OF_CONTENT, holding_admitted
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of, any_path_of
+from livedex_indexing.query.query_terms import Asked, Unit, any_of, any_path_of
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_asked_for, stands_beside
 from livedex_indexing.rank.features import scored_units, weigh, written

@@ -21,10 +21,12 @@ from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import STATUSES, Query
 from livedex_indexing.query.filters import Admission, admit, build
 from livedex_indexing.query.highlight import Marker, WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, WordCounts, any_of, any_path_of, ask
+from livedex_indexing.query.query_compiler import ask
 from livedex_indexing.query.query_parser import is_phrase, parse, with_words
+from livedex_indexing.query.query_terms import Asked, any_of, any_path_of
 from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.query.spell_repair import as_in_files
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Counting
 from livedex_indexing.rank.phrase_filter import Bytes, Held, PhraseCheck, PhraseMemory, restrict
 from livedex_indexing.rank.results import Matching

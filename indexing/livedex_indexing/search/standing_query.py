@@ -17,8 +17,9 @@ from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_cop
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import Filters, build
 from livedex_indexing.query.highlight import WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of, any_path_of, ask_whole
+from livedex_indexing.query.query_compiler import ask_whole
 from livedex_indexing.query.query_parser import QUERY_BYTES
+from livedex_indexing.query.query_terms import Asked, Unit, any_of, any_path_of
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.searcher import query_of
 from livedex_indexing.store.database import id_list
