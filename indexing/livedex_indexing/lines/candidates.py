@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 import re2
 
-from livedex_indexing.lines.required_literals import Need
+from livedex_indexing.lines.required_literals import RequiredLiterals
 from livedex_indexing.lines.vocabulary import Words
 from livedex_indexing.rank.postings import contents_matching
 from livedex_indexing.store.database import id_list
@@ -59,10 +59,10 @@ class WordPiece(NamedTuple):
     follows: bool = False
 
 
-def candidates(reader: Reader, need: Need, words: Words) -> set[int] | None:
+def candidates(reader: Reader, required: RequiredLiterals, words: Words) -> set[int] | None:
     """The ids of the contents up to ``words.newest`` that may match; None when nothing is known. Raises
     DeadlinePassed."""
-    return _Lookup(reader, words).find(need)
+    return _Lookup(reader, words).find(required)
 
 
 class _Lookup:
@@ -74,13 +74,13 @@ class _Lookup:
         self._known: dict[str, frozenset[int] | None] = {}
         self._phrases = MOST_PHRASES
 
-    def find(self, need: Need) -> set[int] | None:
-        if need.strings:
-            return _united(self._holding(string) for string in sorted(need.strings))
-        if need.any_of:
-            return _united(self.find(part) for part in need.parts)
+    def find(self, required: RequiredLiterals) -> set[int] | None:
+        if required.strings:
+            return _united(self._holding(string) for string in sorted(required.strings))
+        if required.any_of:
+            return _united(self.find(part) for part in required.parts)
         found: set[int] | None = None
-        for part in sorted(need.parts, key=_telling, reverse=True):
+        for part in sorted(required.parts, key=_telling, reverse=True):
             if found is not None and len(found) <= FEW:
                 break
             holding = self.find(part)
@@ -228,9 +228,9 @@ def _cased() -> str:
     return "".join(char for char in chars if char.lower() != char or char.upper() != char)
 
 
-def _telling(need: Need) -> int:
+def _telling(required: RequiredLiterals) -> int:
     """How much a need is likely to tell: the length of its strings."""
-    return min(map(len, need.strings)) if need.strings else 0
+    return min(map(len, required.strings)) if required.strings else 0
 
 
 def _quoted(words: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import re2
 
 from livedex_indexing.lines.expression import BadPattern, Expression, literal, read
-from livedex_indexing.lines.required_literals import Need, required
+from livedex_indexing.lines.required_literals import RequiredLiterals, required_literals
 from livedex_indexing.query.query_parser import QUERY_BYTES
 
 _LONE_RETURN: Final = b"\xff"  # in the place of a carriage return inside a line: nothing in UTF-8 matches this byte
@@ -28,11 +28,11 @@ class Line(NamedTuple):
 
 
 class Pattern:
-    """A pattern, compiled. ``needs``: what a line that matches must hold. Raises BadPattern, which names the fault."""
+    """A compiled pattern. ``required``: what a matching line must contain. Raises BadPattern, which names the fault."""
 
     def __init__(self, text: str, *, exact: bool) -> None:
         expression = _expression(text, exact=exact)
-        self.needs: Need = required(expression)
+        self.required: RequiredLiterals = required_literals(expression)
         self._search = _compiled(f"(?m){expression.written}", fold=expression.fold).search
 
     def lines(self, text: bytes, reach: int, ended: Callable[[], bool]) -> Iterator[Line]:

@@ -19,7 +19,7 @@ from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
-from livedex_indexing.query.filters import Admission, holding_admitted
+from livedex_indexing.query.filters import ResolvedFilters, files_with_chunks
 from livedex_indexing.rank.facets import Facets, ordered
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
@@ -69,7 +69,7 @@ class LineSearch:
         self,
         reader: Reader,
         pattern: Pattern,
-        admission: Admission,
+        resolved: ResolvedFilters,
         live: LiveFiles,
         roots: Mapping[int, bytes],
         style: Style,
@@ -77,7 +77,7 @@ class LineSearch:
     ) -> None:
         self._reader = reader
         self._pattern = pattern
-        self._admission = admission
+        self._resolved = resolved
         self._live = live
         self._roots = roots
         self._style = style
@@ -120,10 +120,10 @@ class LineSearch:
 
     def _among(self, vocabulary: Vocabulary) -> Collection[int] | None:
         """The contents that have to be read; None: all."""
-        if not self._pattern.needs:
+        if not self._pattern.required:
             return None
         words = vocabulary.words(self._reader)
-        found = candidates(self._reader, self._pattern.needs, words)
+        found = candidates(self._reader, self._pattern.required, words)
         if found is None:
             return None
         later = (row[0] for row in self._reader.rows(_LATER, (words.newest,)))
@@ -147,7 +147,7 @@ class LineSearch:
         chunks: list[ChunkRow] | None = None
         for line in self._pattern.lines(file.text, reach, self._ended):
             if chunks is None:
-                sql, values = self._admission.chunks
+                sql, values = self._resolved.chunks
                 chunks = [ChunkRow(*row) for row in self._reader.rows(_CHUNKS.format(sql), (content.id, *values))]
             chunk = chunk_at(chunks, file, line)
             if chunk is not None:
@@ -175,7 +175,7 @@ class LineSearch:
 
     def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:
         """The admitted files with these contents, by their whole paths."""
-        sql, values = holding_admitted(self._admission)
+        sql, values = files_with_chunks(self._resolved)
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:

@@ -66,17 +66,17 @@ ALIVE: Final = Condition("+postings.rowid NOT IN (SELECT id FROM dead)")
 
 class Filters(NamedTuple):
     """What a query admits. ``files`` speaks of a row ``d`` of files, ``chunks`` of a row ``c`` of chunks;
-    ``admits`` is what only Python can say of (root id, relative path), None where there is no such filter.
-    ``selective``: the files are worth listing first. ``key`` tells one ``admits`` from another."""
+    ``path_matches`` is what only Python can say of (root id, relative path), None where there is no such filter.
+    ``selective``: the files are worth listing first. ``key`` tells one ``path_matches`` from another."""
 
     files: Condition
     chunks: Condition
-    admits: Callable[[bytes], bool] | None
+    path_matches: Callable[[bytes], bool] | None
     selective: bool
     key: object = None
 
 
-class Admission(NamedTuple):
+class ResolvedFilters(NamedTuple):
     """The same, ready for the statements of one search. ``rows`` speaks of `postings`, ``paths`` of `paths`.
     ``small``: so few chunks are admitted that ranking all of them is cheap."""
 
@@ -87,8 +87,8 @@ class Admission(NamedTuple):
     small: bool
 
 
-def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths: str | None) -> Filters:
-    """Reads the filters of a query. Only ``roots`` are served, and of them those that are there; ``barred_paths``
+def build_filters(reader: Reader, query: Query, roots: Mapping[int, bytes], excluded_paths: str | None) -> Filters:
+    """Reads the filters of a query. Only ``roots`` are served, and of them those that are there; ``excluded_paths``
     matches `paths` rows that an excluded word shuts out. Raises OutsideRoots for a path or root that no root holds."""
     known = reader.rows("SELECT id, missing_since FROM roots")
     served = [root_id for root_id, missing_since in known if missing_since is None and root_id in roots]
@@ -101,7 +101,7 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     if query.path is not None:
         files, selective = files.and_(_within(places(query.path, roots))), True
     files = files.and_(_times(query.modified_after, query.modified_before))
-    admits, bounds = _path_filter(query)
+    path_matches, bounds = _path_filter(query)
     files = files.and_(bounds)
     for terms, excluded in _by_name(query.terms, "ext"):
         files = files.and_(_extensions(terms, excluded))
@@ -112,17 +112,17 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     for terms, excluded in _by_name(query.terms, "tag"):
         files = files.and_(Condition(*tag_condition(terms, excluded=excluded)))
         selective |= not excluded
-    if barred_paths is not None:
-        files = files.and_(Condition("d.id NOT IN (SELECT rowid FROM paths WHERE paths MATCH ?)", (barred_paths,)))
+    if excluded_paths is not None:
+        files = files.and_(Condition("d.id NOT IN (SELECT rowid FROM paths WHERE paths MATCH ?)", (excluded_paths,)))
     selective |= query.modified_after is not None or query.modified_before is not None
     key = (query.globs, tuple(term for term in query.terms if term.name == "path"))
-    return Filters(files, _chunk_condition(reader, query), admits, selective, key)
+    return Filters(files, _chunk_condition(reader, query), path_matches, selective, key)
 
 
-def admit(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> Admission:
+def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> ResolvedFilters:
     """Prepares a search for words that so many ``rows`` hold: lists what is admitted where that pays. Uses temporary
     tables of the reader's connection."""
-    listed = filters.admits is not None or filters.selective
+    listed = filters.path_matches is not None or filters.selective
     by_chunk = filters.chunks.sql != "1" and rows > MANY_ROWS
     small = False
     if listed or by_chunk:
@@ -134,13 +134,13 @@ def admit(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> A
         small = bool(reader.scratch["small"])
     files = Condition("+d.id IN (SELECT id FROM temp.chosen)") if listed else filters.files
     of_rows = _small_rows(reader) if small else _rows(reader, filters, listed)
-    return Admission(files, filters.chunks, of_rows, _paths(filters, files), small)
+    return ResolvedFilters(files, filters.chunks, of_rows, _paths(filters, files), small)
 
 
-def holding_admitted(admission: Admission) -> Condition:
+def files_with_chunks(resolved: ResolvedFilters) -> Condition:
     """The files that are admitted and hold a chunk that is."""
-    sql, values = admission.chunks
-    return admission.files if sql == "1" else admission.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
+    sql, values = resolved.chunks
+    return resolved.files if sql == "1" else resolved.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
 
 
 def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
@@ -161,12 +161,12 @@ def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> boo
 
 def _list_files(reader: Reader, filters: Filters) -> None:
     where, values = filters.files
-    if filters.admits is None:
+    if filters.path_matches is None:
         reader.rows(f"INSERT INTO temp.chosen SELECT d.id FROM files d WHERE {where}", values)
     else:
-        admits = filters.admits
+        path_matches = filters.path_matches
         found = reader.rows(f"SELECT d.id, d.folder, d.name FROM files d WHERE {where}", values)
-        chosen = [(i,) for i, folder, name in found if admits(folder + b"/" + name if folder else name)]
+        chosen = [(i,) for i, folder, name in found if path_matches(folder + b"/" + name if folder else name)]
         reader.fill("INSERT INTO temp.chosen VALUES (?)", chosen)
     reader.rows(_ADMIT)
 
@@ -304,8 +304,8 @@ def _any_path(terms: Sequence[PathTerm], excluded: bool) -> Callable[[bytes], bo
 def _by_name(terms: Sequence[Term], name: str) -> list[tuple[list[str], bool]]:
     """The values of the terms of one name: those wanted (any of them), then those excluded; neither when empty."""
     wanted = [term.value for term in terms if term.name == name and not term.excluded]
-    barred = [term.value for term in terms if term.name == name and term.excluded]
-    return [(values, excluded) for values, excluded in ((wanted, False), (barred, True)) if values]
+    unwanted = [term.value for term in terms if term.name == name and term.excluded]
+    return [(values, excluded) for values, excluded in ((wanted, False), (unwanted, True)) if values]
 
 
 def _within(alternatives: Sequence[Any]) -> Condition:

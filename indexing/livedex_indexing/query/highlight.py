@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from livedex_indexing.query.query_terms import Unit
+from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.text.terms import compounds, parts_of
 from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
 from livedex_indexing.text.unsegmented import RUN, as_written, blanked, finder, folded
@@ -71,18 +71,18 @@ class WrittenPhrase:
         )
 
 
-class Marker:
+class Highlighter:
     """What of a text to highlight for a query: of scripts without blanks between words the very characters."""
 
-    def __init__(self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
+    def __init__(self, terms: Iterable[QueryTerm], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
         self._runs = Runs(stems)
         self._phrases = phrases
-        every = list(dict.fromkeys(units))
-        self._finders = [finder(unit.spaceless, prefix=unit.prefix) for unit in every if unit.spaceless]
-        units = [unit for unit in every if not unit.spaceless]
-        self._single = {unit.stems[0] for unit in units if len(unit.stems) == 1 and not unit.prefix}
-        self._prefixes = tuple(unit.stems[0] for unit in units if len(unit.stems) == 1 and unit.prefix)
-        self._rows = [unit for unit in units if len(unit.stems) > 1]
+        every = list(dict.fromkeys(terms))
+        self._finders = [finder(term.unsegmented, prefix=term.prefix) for term in every if term.unsegmented]
+        terms = [term for term in every if not term.unsegmented]
+        self._single = {term.stems[0] for term in terms if len(term.stems) == 1 and not term.prefix}
+        self._prefixes = tuple(term.stems[0] for term in terms if len(term.stems) == 1 and term.prefix)
+        self._rows = [term for term in terms if len(term.stems) > 1]
         self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
         self._known: dict[bytes, list[Span]] = {}
 
@@ -97,8 +97,8 @@ class Marker:
                 known = self._known[run] = self._of_run(run)
             for left, right in known:
                 found.append((start + left, start + right))
-        for unit in self._rows:
-            found += self._of_row(data, unit)
+        for term in self._rows:
+            found += self._of_row(data, term)
         placed = merged(found)
         if len(data) != len(text):
             placed = in_code_points(data, placed)
@@ -139,14 +139,14 @@ class Marker:
             if any(self._is_wanted(stem) for _, _, stem in self._runs.of(word.encode())):
                 yield start, end
 
-    def _of_row(self, data: bytes, unit: Unit) -> list[Span]:
+    def _of_row(self, data: bytes, term: QueryTerm) -> list[Span]:
         """Where words stand together as they do in the query (``foo_bar``)."""
         found: list[Span] = []
-        for run in candidates(data, (beginning_of(unit.stems[0]),)):
-            for piece in _rows_at(self._runs, data, run, len(unit.stems), unit.stems[0]):
+        for run in candidates(data, (beginning_of(term.stems[0]),)):
+            for piece in _rows_at(self._runs, data, run, len(term.stems), term.stems[0]):
                 *before, last = (token for _, _, token in piece)
-                fits = last.startswith(unit.stems[-1]) if unit.prefix else last == unit.stems[-1]
-                if fits and before == list(unit.stems[:-1]):
+                fits = last.startswith(term.stems[-1]) if term.prefix else last == term.stems[-1]
+                if fits and before == list(term.stems[:-1]):
                     found.append((piece[0][0], piece[-1][1]))
         return found
 

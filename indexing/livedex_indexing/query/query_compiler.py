@@ -13,7 +13,7 @@ from typing import Final
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
-from livedex_indexing.query.query_terms import Asked, Phrase, Unit, is_letter
+from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, is_letter
 from livedex_indexing.query.spell_repair import Repair
 from livedex_indexing.query.word_counts import WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
@@ -22,42 +22,42 @@ from livedex_indexing.text.terms import compounds, parts_of
 from livedex_indexing.text.unsegmented import RUN, as_asked, folded, pieces_of
 
 MAX_WORDS: Final = 64  # the rarest so many count
-_MAX_UNITS: Final = 256  # with the parts of words
+_MAX_TERMS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
 _SENTENCE: Final = 8  # a longer run of Chinese, Thai … that stands nowhere is not one word, but many
 
 _NAME: Final = re.compile(r"[\w.-]+")
 
 
-def ask(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> Asked:
+def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> CompiledQuery:
     """Reads a query's words against the index. Without ``fresh`` misspelt words may mean what they did lately."""
     words = query.text.split()
     repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
-    typed = [_units(reader, word, counts, repair, alone=len(words) == 1) for word in words]
+    typed = [_terms_of(reader, word, counts, repair, alone=len(words) == 1) for word in words]
     phrases = [phrase for text in query.phrases if (phrase := _phrase(reader, text, counts)) is not None]
-    telling = [units for units in typed if not all(unit.stop for unit in units)]
+    telling = [terms for terms in typed if not all(term.is_stop_word for term in terms)]
     if not telling and not phrases:
-        telling = sorted((units for units in typed if units), key=_rarity)[:_KEPT_STOP_WORDS]
+        telling = sorted((terms for terms in typed if terms), key=_rarity)[:_KEPT_STOP_WORDS]
     counted = sorted(telling, key=_rarity)[:MAX_WORDS]
-    alone = all(unit.stop for units in counted for unit in units)
-    rarest = {unit for units in counted for unit in units if alone or not unit.stop}
-    spoken = list(dict.fromkeys(unit for units in typed for unit in units if unit in rarest or unit.stop))
-    typed_too = {unit.match for unit in spoken if unit not in repair.others}
-    others = {unit for unit in spoken if unit in repair.others and unit.match in typed_too}
-    kept = tuple(unit for unit in spoken if unit in rarest and unit not in others)[:_MAX_UNITS]
+    alone = all(term.is_stop_word for terms in counted for term in terms)
+    rarest = {term for terms in counted for term in terms if alone or not term.is_stop_word}
+    spoken = list(dict.fromkeys(term for terms in typed for term in terms if term in rarest or term.is_stop_word))
+    typed_too = {term.match for term in spoken if term not in repair.others}
+    others = {term for term in spoken if term in repair.others and term.match in typed_too}
+    kept = tuple(term for term in spoken if term in rarest and term not in others)[:_MAX_TERMS]
     excluded = [_whole(reader, word, counts) for word in query.excluded if not is_phrase(word)]
-    barred = [_phrase(reader, text[1:-1], counts) for text in query.excluded if is_phrase(text)]
+    excluded_phrases = [_phrase(reader, text[1:-1], counts) for text in query.excluded if is_phrase(text)]
     required = [_whole(reader, word, counts) for word in query.required]
-    scored = (*kept, *(phrase.unit for phrase in phrases))
-    longest = max(len(phrases), len(excluded), len(barred))
-    return Asked(
+    scored = (*kept, *(phrase.term for phrase in phrases))
+    longest = max(len(phrases), len(excluded), len(excluded_phrases))
+    return CompiledQuery(
         kept,
-        tuple(unit for unit in spoken if unit not in repair.others),
-        tuple(unit for unit in required if unit is not None),
+        tuple(term for term in spoken if term not in repair.others),
+        tuple(term for term in required if term is not None),
         tuple(phrases[:MAX_WORDS]),
-        tuple(unit for unit in excluded if unit is not None)[:MAX_WORDS],
-        tuple(phrase for phrase in barred if phrase is not None)[:MAX_WORDS],
-        sum(unit.idf for unit in scored if unit.rows or unit.files) or 1.0,
+        tuple(term for term in excluded if term is not None)[:MAX_WORDS],
+        tuple(phrase for phrase in excluded_phrases if phrase is not None)[:MAX_WORDS],
+        sum(term.idf for term in scored if term.rows or term.files) or 1.0,
         len(counted) < len(set(map(tuple, telling))) or len(kept) + len(others) < len(rarest) or longest > MAX_WORDS,
         tuple(repair.respelt.items()),
         counts.all_chunks(reader),
@@ -74,32 +74,32 @@ class _Uncounted(WordCounts):
         return 0, 0
 
 
-def ask_whole(reader: Reader, query: Query) -> Asked:
+def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     """Reads the words of a standing query, which holds only what has all of them: each as a whole and none left out
     for being one of many, so that it says the same whatever the index holds. Stop words count only alone."""
     counts = _Uncounted(0)
 
-    def whole(words: Iterable[str]) -> tuple[Unit, ...]:
-        return tuple(dict.fromkeys(unit for word in words if (unit := _whole(reader, word, counts)) is not None))
+    def whole(words: Iterable[str]) -> tuple[QueryTerm, ...]:
+        return tuple(dict.fromkeys(term for word in words if (term := _whole(reader, word, counts)) is not None))
 
     def written(texts: Iterable[str]) -> tuple[Phrase, ...]:
         return tuple(phrase for text in texts if (phrase := _phrase(reader, text, counts)) is not None)
 
-    units, phrases = whole(query.text.split()), written(query.phrases)
-    telling = tuple(unit for unit in units if not unit.stop)
-    return Asked(
-        units=telling if telling or phrases else units,
+    terms, phrases = whole(query.text.split()), written(query.phrases)
+    telling = tuple(term for term in terms if not term.is_stop_word)
+    return CompiledQuery(
+        terms=telling if telling or phrases else terms,
         spoken=(),
         required=(),
         phrases=phrases,
         excluded=whole(word for word in query.excluded if not is_phrase(word)),
-        barred=written(text[1:-1] for text in query.excluded if is_phrase(text)),
+        excluded_phrases=written(text[1:-1] for text in query.excluded if is_phrase(text)),
         total=1.0,
         cut=False,
     )
 
 
-def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:
+def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alone: bool) -> list[QueryTerm]:
     """A word as asked for: its tokens and the parts of those in mixed case, each for itself.
 
     ``alone``: a query of one name asks for that name as a whole, where it stands anywhere at all. Among other words
@@ -110,7 +110,7 @@ def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alo
     whole = _whole(reader, word, counts)
     if whole is None:
         return []
-    if whole.spaceless:
+    if whole.unsegmented:
         return _runs(reader, whole, counts, repair, alone=alone)
     stands = bool(whole.rows or whole.files)
     if whole.prefix or (alone and stands and not repair.is_missing(whole)):
@@ -121,43 +121,43 @@ def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alo
     if alone and _NAME.fullmatch(word) and any(_is_mark(text) for piece, parts in pieces for text in parts or (piece,)):
         return [whole, *joined]
     tokens = [
-        [(text, unit) for text in (piece, *parts) if (unit := _whole(reader, text, counts)) is not None]
+        [(text, term) for text in (piece, *parts) if (term := _whole(reader, text, counts)) is not None]
         for piece, parts in pieces
     ]
     if joined:  # then none of it is a mistake
-        return [*(unit for token in tokens for _, unit in token), *joined]
+        return [*(term for token in tokens for _, term in token), *joined]
     return repair.of(word, [token for token in tokens if token])
 
 
-def _joined(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[Unit]:
+def _joined(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:
     """``read-only`` as one word, where that stands somewhere. For what is typed with a hyphen and stands nowhere with
     one: else each place with a hyphen would count twice (measured on documentation: a loss of .004)."""
     for start, end, text in compounds(word):
-        unit = _whole(reader, text, counts) if (start, end) == (0, len(word)) else None
-        if unit is not None and (unit.rows or unit.files):
-            repair.others.add(unit)
-            return [unit]
+        term = _whole(reader, text, counts) if (start, end) == (0, len(word)) else None
+        if term is not None and (term.rows or term.files):
+            repair.others.add(term)
+            return [term]
     return []
 
 
-def _whole(reader: Reader, word: str, counts: WordCounts) -> Unit | None:
-    """The tokens of a word as one unit; None when it has none (``->``)."""
+def _whole(reader: Reader, word: str, counts: WordCounts) -> QueryTerm | None:
+    """The tokens of a word as one term; None when it has none (``->``)."""
     prefix = is_prefix(word)
     word = folded(word)[0]
-    spaceless = word if RUN.search(word) else ""
-    if spaceless:
+    unsegmented = word if RUN.search(word) else ""
+    if unsegmented:
         word, begins = as_asked(word)
-        prefix = begins or (prefix and not RUN.match(spaceless[-2]))
+        prefix = begins or (prefix and not RUN.match(unsegmented[-2]))
     encoded = word.encode("utf-8", "replace")
     tokens = tuple(token for _, _, token in reader.words(encoded))
     if not tokens:
         return None
     stems = tuple(token for _, _, token in reader.stems(encoded))
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
-    paths, name = ("", frozenset[str]()) if spaceless else _as_path(reader, word, match)
+    paths, name = ("", frozenset[str]()) if unsegmented else _as_path(reader, word, match)
     rows, files = counts.of(reader, match, stems, prefix, paths or match)
     idf = idf_of(rows or files, counts.all_chunks(reader))
-    return Unit(match, tokens, stems, prefix, rows, files, idf, spaceless, paths, name)
+    return QueryTerm(match, tokens, stems, prefix, rows, files, idf, unsegmented, paths, name)
 
 
 def _as_path(reader: Reader, word: str, match: str) -> tuple[str, frozenset[str]]:
@@ -172,14 +172,14 @@ def _as_path(reader: Reader, word: str, match: str) -> tuple[str, frozenset[str]
     return f'({match} OR (folder : "{above}" AND name : "{last}))', stems
 
 
-def _runs(reader: Reader, whole: Unit, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:
+def _runs(reader: Reader, whole: QueryTerm, counts: WordCounts, repair: Repair, *, alone: bool) -> list[QueryTerm]:
     """What to ask for where runs of a script without blanks are in a word: all as one, or each piece; of a sentence
     that no text holds, its pairs of characters."""
-    pieces = pieces_of(whole.spaceless)
+    pieces = pieces_of(whole.unsegmented)
     held = bool(whole.rows or whole.files)
-    typed_prefix = whole.prefix and whole.spaceless.endswith("*")
+    typed_prefix = whole.prefix and whole.unsegmented.endswith("*")
     if len(pieces) > 1 and not typed_prefix and not (alone and held):
-        return [unit for piece in pieces for unit in _units(reader, piece, counts, repair, alone=alone)]
+        return [term for piece in pieces for term in _terms_of(reader, piece, counts, repair, alone=alone)]
     if held or len(pieces) > 1 or len(pieces[0]) <= _SENTENCE:
         return [whole]
     pairs = (_whole(reader, "".join(pair), counts) for pair in pairwise(pieces[0]))
@@ -187,8 +187,8 @@ def _runs(reader: Reader, whole: Unit, counts: WordCounts, repair: Repair, *, al
 
 
 def _phrase(reader: Reader, text: str, counts: WordCounts) -> Phrase | None:
-    unit = _whole(reader, text.rstrip("*"), counts)
-    return None if unit is None else Phrase(text, unit)
+    term = _whole(reader, text.rstrip("*"), counts)
+    return None if term is None else Phrase(text, term)
 
 
 def _surfaces(reader: Reader, word: str) -> list[str]:
@@ -197,9 +197,9 @@ def _surfaces(reader: Reader, word: str) -> list[str]:
     return [encoded[start:end].decode("utf-8", "replace") for start, end, _ in reader.words(encoded)]
 
 
-def _rarity(units: Sequence[Unit]) -> tuple[int, str]:
+def _rarity(terms: Sequence[QueryTerm]) -> tuple[int, str]:
     """Orders the words of a query: first the one with the rarest part."""
-    return min((unit.rows, unit.match) for unit in units)
+    return min((term.rows, term.match) for term in terms)
 
 
 def _is_mark(text: str) -> bool:

@@ -25,7 +25,7 @@ _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
 
-class Parsed(NamedTuple):
+class ParsedQuery(NamedTuple):
     """A query's parts, each in the order written. ``excluded`` phrases stand in double quotes. ``cut``: it was longer
     than counts."""
 
@@ -36,14 +36,14 @@ class Parsed(NamedTuple):
     cut: bool
 
 
-def parse(text: str) -> Parsed:
+def parse(text: str) -> ParsedQuery:
     """Reads a query. Never raises."""
     encoded = text.encode("utf-8", "replace")  # half of a surrogate pair is no character and becomes a question mark
     cut = len(encoded) > QUERY_BYTES
     items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore"))
     items.read()
     unique = (_unique(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
-    return Parsed(*unique, cut)
+    return ParsedQuery(*unique, cut)
 
 
 def is_plain(word: str) -> bool:

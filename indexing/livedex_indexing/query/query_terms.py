@@ -1,6 +1,6 @@
 """What a search looks for: words, prefixes and phrases, as plain data, and the FTS5 expressions that find them.
 
-Invariant: a unit's expression is valid FTS5 by itself, so any number of them joined by OR is too.
+Invariant: a term's expression is valid FTS5 by itself, so any number of them joined by OR is too.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ whatever when where whether which while who whom whose why will with within with
 STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
 
 
-class Unit(NamedTuple):
+class QueryTerm(NamedTuple):
     """One thing asked: a word, a prefix, words that stand together (``foo_bar``), or a phrase.
 
     ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that hold it, ``files`` of paths. ``idf``
-    is BM25's, of its rows among all. ``spaceless`` is what was typed where it holds a script without blanks between
+    is BM25's, of its rows among all. ``unsegmented`` is what was typed where it holds a script without blanks between
     words: its tokens are pairs of characters then, and it is marked by the characters. Of what may be a path
     (``net/tun.c``) ``paths`` finds the files there, and ``name`` has the stems of its last part.
     """
@@ -39,58 +39,58 @@ class Unit(NamedTuple):
     rows: int
     files: int
     idf: float
-    spaceless: str = ""
+    unsegmented: str = ""
     paths: str = ""
     name: frozenset[str] = frozenset()
 
     @property
-    def stop(self) -> bool:
+    def is_stop_word(self) -> bool:
         return len(self.tokens) == 1 and (self.tokens[0] in STOP_WORDS or is_letter(self.tokens[0]))
 
 
 class Phrase(NamedTuple):
-    """A phrase that a file must hold as written: ``text`` is what was typed, ``unit`` finds its candidates."""
+    """A phrase that a file must hold as written: ``text`` is what was typed, ``term`` finds its candidates."""
 
     text: str
-    unit: Unit
+    term: QueryTerm
 
 
-class Asked(NamedTuple):
-    """What a search looks for. ``units`` in the order typed, stop words left out unless they stand alone; ``spoken``
+class CompiledQuery(NamedTuple):
+    """What a search looks for. ``terms`` in the order typed, stop words left out unless they stand alone; ``spoken``
     is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out.
-    ``respelt``: what was typed and its correction, of each word that stands nowhere and has near ones; the units are
+    ``respelt``: what was typed and its correction, of each word that stands nowhere and has near ones; the terms are
     those of the corrections, in ``spoken`` of the nearest alone. ``chunks`` is the number of all there are."""
 
-    units: tuple[Unit, ...]
-    spoken: tuple[Unit, ...]
-    required: tuple[Unit, ...]
+    terms: tuple[QueryTerm, ...]
+    spoken: tuple[QueryTerm, ...]
+    required: tuple[QueryTerm, ...]
     phrases: tuple[Phrase, ...]
-    excluded: tuple[Unit, ...]
-    barred: tuple[Phrase, ...]
+    excluded: tuple[QueryTerm, ...]
+    excluded_phrases: tuple[Phrase, ...]
     total: float
     cut: bool
     respelt: tuple[tuple[str, str], ...] = ()
     chunks: int = 0
 
     @property
-    def any_of(self) -> tuple[Unit, ...]:
+    def any_of(self) -> tuple[QueryTerm, ...]:
         """What a file must hold one of: the words, or the phrases where there are no words."""
-        return self.units or tuple(phrase.unit for phrase in self.phrases)
+        return self.terms or tuple(phrase.term for phrase in self.phrases)
 
     @property
     def textual(self) -> bool:
         """Whether anything is looked for in texts and paths; otherwise the query lists what the filters admit."""
-        return bool(self.units or self.phrases or self.required)
+        return bool(self.terms or self.phrases or self.required)
 
 
-def any_of(units: Iterable[Unit]) -> str:
-    """An FTS5 expression that any of the units satisfies."""
-    return " OR ".join(unit.match for unit in units)
+def any_of(terms: Iterable[QueryTerm]) -> str:
+    """An FTS5 expression that any of the terms satisfies."""
+    return " OR ".join(term.match for term in terms)
 
 
-def any_path_of(units: Iterable[Unit]) -> str:
+def any_path_of(terms: Iterable[QueryTerm]) -> str:
     """The same for the words of paths."""
-    return " OR ".join(unit.paths or unit.match for unit in units)
+    return " OR ".join(term.paths or term.match for term in terms)
 
 
 def is_letter(token: str) -> bool:

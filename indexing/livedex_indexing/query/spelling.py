@@ -46,7 +46,7 @@ def mistakes_allowed(word: str) -> int:
     return 2 if len(word) >= _TWO_MISTAKES else 1
 
 
-def is_held(reader: Reader, match: str) -> bool:
+def is_in_use(reader: Reader, match: str) -> bool:
     """Whether a chunk that is served holds a word that stands in the postings. For rare words: it may read all rows."""
     return bool(reader.one(_HELD, (match,)))
 

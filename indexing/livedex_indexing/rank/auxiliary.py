@@ -35,19 +35,19 @@ _ASKED_FOR: Final = frozenset(
 )  # fmt: skip
 
 
-def stands_beside(folder: bytes, name: bytes) -> bool:
+def is_auxiliary(folder: bytes, name: bytes) -> bool:
     """Whether a file is a test, an example, vendored or generated, by its path relative to its root."""
-    if _is_beside(folder):
+    if _is_auxiliary_folder(folder):
         return True
     # Most names end otherwise: to look at their ends takes a third of the pattern's time.
     return (name.startswith(_BEGIN) or name.rpartition(b".")[0].endswith(_ENDS)) and _NAMES.search(name) is not None
 
 
 @lru_cache(maxsize=1_000)
-def _is_beside(folder: bytes) -> bool:
+def _is_auxiliary_folder(folder: bytes) -> bool:
     return _FOLDERS.search(folder) is not None
 
 
-def is_asked_for(words: Iterable[str]) -> bool:
+def asks_for_auxiliary(words: Iterable[str]) -> bool:
     """Whether one of a query's words, in lower case, asks for such files."""
     return not _ASKED_FOR.isdisjoint(words)

@@ -13,9 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.filters import Admission, Condition
+from livedex_indexing.query.filters import Condition, ResolvedFilters
 from livedex_indexing.query.highlight import WrittenPhrase
-from livedex_indexing.query.query_terms import Asked, Phrase
+from livedex_indexing.query.query_terms import CompiledQuery, Phrase
 from livedex_indexing.rank.postings import border_chunks, contents_holding
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.decoder import decode_slice
@@ -42,37 +42,39 @@ class Bytes(NamedTuple):
     encoding: str
 
 
-class Held(NamedTuple):
+class FileFilter(NamedTuple):
     """What is admitted once whole files are looked at, and the chunks at whose beginning a phrase may end: by the
     phrase's text, then by content."""
 
-    admission: Admission
+    resolved: ResolvedFilters
     borders: Mapping[str, Mapping[int, Collection[int]]]
 
 
-def restrict(reader: Reader, asked: Asked, admission: Admission) -> Held:
+def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) -> FileFilter:
     """Narrows what is admitted to contents that hold all that is required and nothing that is excluded."""
-    borders = {phrase.text: border_chunks(reader, phrase.unit) for phrase in (*asked.phrases, *asked.barred)}
-    held = [contents_holding(reader, unit) for unit in asked.required]
-    held += [contents_holding(reader, phrase.unit) | borders[phrase.text].keys() for phrase in asked.phrases]
-    if not held and not asked.excluded:
-        return Held(admission, borders)
+    borders = {
+        phrase.text: border_chunks(reader, phrase.term) for phrase in (*compiled.phrases, *compiled.excluded_phrases)
+    }
+    held = [contents_holding(reader, term) for term in compiled.required]
+    held += [contents_holding(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
+    if not held and not compiled.excluded:
+        return FileFilter(resolved, borders)
     reader.db.execute(_TABLES)
     tests = []
     if held:
         reader.fill("INSERT INTO temp.held VALUES (?)", [(content_id,) for content_id in set.intersection(*held)])
         tests.append("{}.content_id IN (SELECT id FROM temp.held)")
-    if asked.excluded:
-        barred = set().union(*(contents_holding(reader, unit) for unit in asked.excluded))
-        reader.fill("INSERT INTO temp.barred VALUES (?)", [(content_id,) for content_id in barred])
+    if compiled.excluded:
+        excluded = set().union(*(contents_holding(reader, term) for term in compiled.excluded))
+        reader.fill("INSERT INTO temp.barred VALUES (?)", [(content_id,) for content_id in excluded])
         tests.append("{}.content_id NOT IN (SELECT id FROM temp.barred)")
     of_file, of_chunk = (" AND ".join(test.format(table) for test in tests) for table in "dc")
-    narrowed = admission._replace(
-        files=admission.files.and_(Condition(of_file)),
-        rows=admission.rows.and_(Condition(f"(SELECT {of_chunk} FROM chunks c WHERE c.id = +postings.rowid)")),
-        paths=admission.paths.and_(Condition(f"(SELECT {of_file} FROM files d WHERE d.id = +paths.rowid)")),
+    narrowed = resolved._replace(
+        files=resolved.files.and_(Condition(of_file)),
+        rows=resolved.rows.and_(Condition(f"(SELECT {of_chunk} FROM chunks c WHERE c.id = +postings.rowid)")),
+        paths=resolved.paths.and_(Condition(f"(SELECT {of_file} FROM files d WHERE d.id = +paths.rowid)")),
     )
-    return Held(narrowed, borders)
+    return FileFilter(narrowed, borders)
 
 
 class PhraseMemory:
@@ -94,39 +96,39 @@ class PhraseCheck:
     """Decides for one search which contents hold its phrases. ``read`` gives a content's live bytes, None where no
     copy holds it any more: such a content is left out, since nothing can be said of it.
 
-    ``signs`` and ``barred_signs`` are phrases without a word (``->``): the index knows nothing of them, so that each
+    ``signs`` and ``excluded_signs`` are phrases without a word (``->``): the index knows nothing of them, so that each
     content which the rest of the query proposes is read.
     """
 
     def __init__(
         self,
         reader: Reader,
-        asked: Asked,
-        held: Held,
+        compiled: CompiledQuery,
+        held: FileFilter,
         memory: PhraseMemory,
         read: Callable[[int], Bytes | None],
         *,
         signs: Sequence[str] = (),
-        barred_signs: Sequence[str] = (),
+        excluded_signs: Sequence[str] = (),
     ) -> None:
         self._reader = reader
         self._borders = held.borders
         self._memory = memory
         self._read = read
-        self._wanted = [*_written(asked.phrases, reader.words), *_signs(signs, reader.words)]
-        self._barred = [*_written(asked.barred, reader.words), *_signs(barred_signs, reader.words)]
+        self._wanted = [*_written(compiled.phrases, reader.words), *_signs(signs, reader.words)]
+        self._excluded = [*_written(compiled.excluded_phrases, reader.words), *_signs(excluded_signs, reader.words)]
         self._asked_one_by_one = 0
         self._rows: dict[str, array[int]] = {}  # of a phrase: all chunks that may hold it, in order
 
     @property
     def trivial(self) -> bool:
         """Whether it admits all contents."""
-        return not self._wanted and not self._barred
+        return not self._wanted and not self._excluded
 
-    def admits(self, content_id: int) -> bool:
+    def matches(self, content_id: int) -> bool:
         """Raises DeadlinePassed or Cancelled."""
         return all(self._holds(content_id, wanted) is True for wanted in self._wanted) and all(
-            self._holds(content_id, barred) is False for barred in self._barred
+            self._holds(content_id, excluded) is False for excluded in self._excluded
         )
 
     def _holds(self, content_id: int, phrase: _Wanted) -> bool | None:
@@ -183,7 +185,7 @@ def _stands_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written
 
 
 def _written(phrases: Sequence[Phrase], words: Tokenizer) -> list[_Wanted]:
-    return [_Wanted(phrase.text, phrase.unit.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
+    return [_Wanted(phrase.text, phrase.term.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
 
 
 def _signs(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:

@@ -11,8 +11,8 @@ from itertools import islice, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.filters import ALIVE, Admission, Condition
-from livedex_indexing.query.query_terms import Asked, Unit, any_of
+from livedex_indexing.query.filters import ALIVE, Condition, ResolvedFilters
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
@@ -61,58 +61,58 @@ class Candidates(NamedTuple):
     late: bool
 
 
-def collect(reader: Reader, asked: Asked, admission: Admission) -> Candidates:
+def collect(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) -> Candidates:
     """The rows that ranking looks at. Past the deadline, those that were found."""
     found = Candidates({}, {}, late=False)
-    units = [unit for unit in asked.any_of if unit.rows]
-    named = [unit._replace(match=unit.paths or unit.match) for unit in asked.any_of if unit.files]
+    terms = [term for term in compiled.any_of if term.rows]
+    named = [term._replace(match=term.paths or term.match) for term in compiled.any_of if term.files]
     try:
         if named:
             found.paths.update(
                 _top_with_rare(
                     *_budget(named, _files, PATH_COMMON_ROWS),
-                    lambda match: _top(reader, _TOP_FILES, match, admission.paths, LIST_ROWS),
+                    lambda match: _top(reader, _TOP_FILES, match, resolved.paths, LIST_ROWS),
                     _files,
                 )
             )
-        if units and not _by_words(reader, units, admission, found.chunks):
-            _by_neighbours(reader, asked, admission, found.chunks)
+        if terms and not _by_words(reader, terms, resolved, found.chunks):
+            _by_neighbours(reader, compiled, resolved, found.chunks)
     except DeadlinePassed:
         return found._replace(late=True)
     return found
 
 
 def matching_chunks(
-    reader: Reader, units: Sequence[Unit], ids: Collection[int], last: int, *, small: bool
+    reader: Reader, terms: Sequence[QueryTerm], ids: Collection[int], last: int, *, small: bool
 ) -> list[int]:
     """Those of ``ids`` that hold one of the words, of many the rarest. ``last``: about the highest id of all."""
-    if not ids or not units:
+    if not ids or not terms:
         return []
-    told = units if small else _budget(units, _rows, COMMON_ROWS)[0]
+    told = terms if small else _budget(terms, _rows, COMMON_ROWS)[0]
     places = spans(ids, told, last)
     return [row for (row,) in reader.rows(_THESE, (places.json, any_of(told), id_list(ids)))]
 
 
-def other_chunks(reader: Reader, match: str, after: int, admission: Admission, limit: int) -> list[int]:
+def other_chunks(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
     """Chunks that match, in the order of their ids, beginning behind ``after``."""
-    sql, values = admission.rows
+    sql, values = resolved.rows
     return [row[0] for row in reader.rows(_OTHER_CHUNKS.format(sql), (match, after, *values, limit))]
 
 
-def other_files(reader: Reader, match: str, after: int, admission: Admission, limit: int) -> list[int]:
+def other_files(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
     """Files whose path matches, in the order of their ids, beginning behind ``after``."""
-    sql, values = admission.paths
+    sql, values = resolved.paths
     return [row[0] for row in reader.rows(_OTHER_FILES.format(sql), (match, after, *values, limit))]
 
 
-def border_chunks(reader: Reader, unit: Unit, span: tuple[int, int] = EVERY) -> dict[int, set[int]]:
+def border_chunks(reader: Reader, term: QueryTerm, span: tuple[int, int] = EVERY) -> dict[int, set[int]]:
     """Chunks of ``span`` that begin with an end of the phrase whose beginning stands in the chunk before, by content.
 
     No chunk holds such a phrase, so no phrase query finds it; words at a column's start are FTS5's to find.
     """
     found: dict[int, set[int]] = {}
-    for cut in range(1, min(len(unit.tokens), BORDER_CUTS + 1)):
-        begin, end = " ".join(unit.tokens[:cut]), " ".join(unit.tokens[cut:])
+    for cut in range(1, min(len(term.tokens), BORDER_CUTS + 1)):
+        begin, end = " ".join(term.tokens[:cut]), " ".join(term.tokens[cut:])
         after = [row for (row,) in reader.rows(_ALL, (f'body : ^"{end}"', *span))]
         before = reader.rows(_SOME, (f'body : "{begin}"', id_list(row - 1 for row in after))) if after else []
         pairs = id_list(row for (row,) in before)
@@ -121,39 +121,39 @@ def border_chunks(reader: Reader, unit: Unit, span: tuple[int, int] = EVERY) -> 
     return found
 
 
-def admitted_chunks(reader: Reader, ids: Collection[int], admission: Admission) -> list[int]:
+def filter_chunks(reader: Reader, ids: Collection[int], resolved: ResolvedFilters) -> list[int]:
     """Those of ``ids`` that the filters admit, in order."""
-    sql, values = admission.rows
+    sql, values = resolved.rows
     return sorted(row for (row,) in reader.rows(_ADMITTED.format(sql), (id_list(ids), *values)))
 
 
-def contents_holding(reader: Reader, unit: Unit) -> set[int]:
+def contents_holding(reader: Reader, term: QueryTerm) -> set[int]:
     """The contents with a chunk that matches, whatever the filters."""
-    return contents_matching(reader, unit.match) if unit.rows else set()
+    return contents_matching(reader, term.match) if term.rows else set()
 
 
 def contents_matching(reader: Reader, match: str) -> set[int]:
     return {row for (row,) in reader.rows(_HOLDING, (match,))}
 
 
-def _rows(unit: Unit) -> int:
-    return unit.rows
+def _rows(term: QueryTerm) -> int:
+    return term.rows
 
 
-def _files(unit: Unit) -> int:
-    return unit.files
+def _files(term: QueryTerm) -> int:
+    return term.files
 
 
-def _top_chunks(reader: Reader, match: str, admission: Admission) -> dict[int, float]:
+def _top_chunks(reader: Reader, match: str, resolved: ResolvedFilters) -> dict[int, float]:
     """The best rows that the filters admit. To ask the filters of each row that matches takes several times longer
     than to rank it (whether it is alive does not): the best of all rows come first, and those among them that are
     admitted, if they are enough."""
-    if admission.rows not in (Condition(), ALIVE) and not admission.small:
+    if resolved.rows not in (Condition(), ALIVE) and not resolved.small:
         best = _top(reader, _TOP_CHUNKS, match, Condition(), AHEAD_ROWS)
-        admitted = set(admitted_chunks(reader, best, admission))
+        admitted = set(filter_chunks(reader, best, resolved))
         if len(admitted) >= LIST_ROWS or len(best) < AHEAD_ROWS:
             return dict(islice(((row, score) for row, score in best.items() if row in admitted), LIST_ROWS))
-    return _top(reader, _TOP_CHUNKS, match, admission.rows, LIST_ROWS)
+    return _top(reader, _TOP_CHUNKS, match, resolved.rows, LIST_ROWS)
 
 
 def _top(reader: Reader, sql: str, match: str, condition: Condition, length: int) -> dict[int, float]:
@@ -161,7 +161,10 @@ def _top(reader: Reader, sql: str, match: str, condition: Condition, length: int
 
 
 def _top_with_rare(
-    rare: Sequence[Unit], common: Sequence[Unit], top: Callable[[str], dict[int, float]], rows_of: Callable[[Unit], int]
+    rare: Sequence[QueryTerm],
+    common: Sequence[QueryTerm],
+    top: Callable[[str], dict[int, float]],
+    rows_of: Callable[[QueryTerm], int],
 ) -> dict[int, float]:
     """The best rows by BM25 of all words among those with a rare one; ``top`` has the best that match.
 
@@ -176,10 +179,12 @@ def _top_with_rare(
     return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:LIST_ROWS])
 
 
-def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int], common_rows: int) -> tuple[list[Unit], list[Unit]]:
-    """The rarest units that bring no more rows than the budget, at least one, and of the rest the rarest that stand in
+def _budget(
+    terms: Sequence[QueryTerm], rows_of: Callable[[QueryTerm], int], common_rows: int
+) -> tuple[list[QueryTerm], list[QueryTerm]]:
+    """The rarest terms that bring no more rows than the budget, at least one, and of the rest the rarest that stand in
     no more than ``common_rows`` together."""
-    ordered = sorted(units, key=lambda unit: (rows_of(unit), unit.match))
+    ordered = sorted(terms, key=lambda term: (rows_of(term), term.match))
     rare = 1
     brought = rows_of(ordered[0])
     while rare < len(ordered) and brought + rows_of(ordered[rare]) <= ROW_BUDGET:
@@ -193,46 +198,48 @@ def _budget(units: Sequence[Unit], rows_of: Callable[[Unit], int], common_rows: 
     return ordered[:rare], ordered[rare:common]
 
 
-def _by_words(reader: Reader, units: Sequence[Unit], admission: Admission, found: dict[int, float]) -> bool:
+def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilters, found: dict[int, float]) -> bool:
     """The best rows by BM25 of the rare words. Where none is rare: rows that hold all words, and rows where one is in a
     heading or names a definition, as they come. True where no other row can be worth more than these."""
-    if sum(unit.rows for unit in units) <= LIST_ROWS:
-        _add(reader, any_of(units), admission, found, LIST_ROWS)
+    if sum(term.rows for term in terms) <= LIST_ROWS:
+        _add(reader, any_of(terms), resolved, found, LIST_ROWS)
         return True
-    rare, common = _budget(units, _rows, COMMON_ROWS)
-    if admission.small:
-        found.update(_top_chunks(reader, any_of(units), admission))
+    rare, common = _budget(terms, _rows, COMMON_ROWS)
+    if resolved.small:
+        found.update(_top_chunks(reader, any_of(terms), resolved))
         return len(found) >= LIST_ROWS
     if rare[0].rows <= TOO_COMMON:
-        found.update(_top_with_rare(rare, common, lambda match: _top_chunks(reader, match, admission), _rows))
+        found.update(_top_with_rare(rare, common, lambda match: _top_chunks(reader, match, resolved), _rows))
         return len(found) >= LIST_ROWS
-    ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))[:COMMON_WORDS]
-    _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", admission, found)
+    ordered = sorted(terms, key=lambda term: (term.rows, term.match))[:COMMON_WORDS]
+    _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", resolved, found)
     if len(ordered) > 1:
-        _add(reader, " AND ".join(unit.match for unit in ordered), admission, found)
+        _add(reader, " AND ".join(term.match for term in ordered), resolved, found)
     return False
 
 
-def _by_neighbours(reader: Reader, asked: Asked, admission: Admission, found: dict[int, float]) -> None:
+def _by_neighbours(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters, found: dict[int, float]) -> None:
     """Rows where words that are neighbours in the query are neighbours too."""
-    spoken = list(pairwise(unit for unit in asked.spoken if unit.rows))
-    told = [pair for pair in spoken if not (pair[0].stop and pair[1].stop) and not pair[0].prefix]
-    rare = [pair for pair in told if admission.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
+    spoken = list(pairwise(term for term in compiled.spoken if term.rows))
+    told = [pair for pair in spoken if not (pair[0].is_stop_word and pair[1].is_stop_word) and not pair[0].prefix]
+    rare = [pair for pair in told if resolved.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
     pairs = [
         f'"{" ".join((*left.tokens, *right.tokens))}"{" *" if right.prefix else ""}'
         for left, right in rare[:NEIGHBOURS] or told[:COMMON_PAIRS]
     ]
     if pairs:
-        _add(reader, f"body : ({' OR '.join(pairs)})", admission, found)
+        _add(reader, f"body : ({' OR '.join(pairs)})", resolved, found)
 
 
-def _add(reader: Reader, match: str, admission: Admission, found: dict[int, float], limit: int = UNSCORED_ROWS) -> None:
+def _add(
+    reader: Reader, match: str, resolved: ResolvedFilters, found: dict[int, float], limit: int = UNSCORED_ROWS
+) -> None:
     """The first rows that match, whatever their worth."""
-    for row in other_chunks(reader, match, 0, admission, limit):
+    for row in other_chunks(reader, match, 0, resolved, limit):
         found.setdefault(row, 0.0)
 
 
-def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
+def first_chunks(reader: Reader, contents: Iterable[int], resolved: ResolvedFilters) -> list[int]:
     """Of each content the first chunk that is admitted: the one shown where none is named."""
-    sql, values = admission.chunks
+    sql, values = resolved.chunks
     return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]

@@ -32,7 +32,7 @@ from operator import add
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.word_counts import idf_of
-from livedex_indexing.rank.features import Weighing
+from livedex_indexing.rank.features import FeatureTable
 
 # Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -64,7 +64,7 @@ FIRST: Final = 10
 class Copy(NamedTuple):
     """One file that holds a content of so many ``chunks``. ``name``, ``title`` and ``path_score`` are parts of its
     score; ``counts`` says of each word asked whether it stands in the name: 1, less where a word there is akin to it;
-    it is empty where none does. ``beside``: the file is less likely meant than the code that it belongs to.
+    it is empty where none does. ``auxiliary``: the file is less likely meant than the code that it belongs to.
     ``brevity``: log of the times that its name is shorter than usual, 0 where that says nothing."""
 
     file_id: int
@@ -74,7 +74,7 @@ class Copy(NamedTuple):
     path_score: float
     counts: Sequence[float]
     chunks: int
-    beside: bool = False
+    auxiliary: bool = False
     brevity: float = 0.0
 
 
@@ -109,15 +109,15 @@ class Placed(NamedTuple):
 
 
 def rank_files(
-    weighing: Weighing, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
+    features: FeatureTable, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
 ) -> list[Ranked]:
     """The contents of which a copy is admitted, best first. ``content_of``: by chunk id."""
     chunks: dict[int, list[int]] = {}
-    for chunk_id in weighing.rows:
+    for chunk_id in features.rows:
         content_id = content_of.get(chunk_id)
         if content_id is not None:
             chunks.setdefault(content_id, []).append(chunk_id)
-    scale = _Scale(weighing)
+    scale = _Scale(features)
     ranked = [
         _rank_one(content_id, chunks.get(content_id, ()), those, scale, total) for content_id, those in copies.items()
     ]
@@ -125,12 +125,15 @@ def rank_files(
     return ranked
 
 
-def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> Iterator[Placed]:
-    """The files' chunks as one list of hits. ``one_each``: the best chunk of each file. ``crowd``: a single file was
-    asked for, so that its chunks may fill the page, undamped."""
-    if one_each:
+def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool) -> Iterator[Placed]:
+    """Return the chunks of the files as one list of hits.
+
+    ``group_by_file``: only the best chunk of each file. ``no_file_limit``: the query names a single file, so its
+    chunks may fill the page, undamped.
+    """
+    if group_by_file:
         return (_place(file, 0, file.score) for file in files)
-    damping = 1.0 if crowd else DAMPING
+    damping = 1.0 if no_file_limit else DAMPING
     placed = [
         (-file.score * (damping**place * file.chunks[place][0] if place else 1.0), order, place)
         for order, file in enumerate(files)
@@ -140,7 +143,7 @@ def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> Iterator
     return (_place(files[order], place, -negative) for negative, order, place in placed)
 
 
-def spread(placed: Iterable[Placed]) -> Iterator[Placed | None]:
+def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
     """Moves a file's fourth chunk and those after it behind the first ten places.
 
     Where too few others stand before them, the places that are left over are None: nothing is served there, and the
@@ -169,18 +172,18 @@ def spread(placed: Iterable[Placed]) -> Iterator[Placed | None]:
 class _Scale:
     """What a chunk's counts are worth."""
 
-    def __init__(self, weighing: Weighing) -> None:
-        self._rows = weighing.rows
-        self._idfs = weighing.idfs
-        self._near = weighing.near
-        self._usual = weighing.usual
+    def __init__(self, features: FeatureTable) -> None:
+        self._rows = features.rows
+        self._idfs = features.idfs
+        self._near = features.near
+        self._usual = features.usual
         # Of stop words, which come last, nothing is known.
-        self._written = [*weighing.written, *repeat(frozenset[int](), len(weighing.idfs) - len(weighing.written))]
+        self._written = [*features.written, *repeat(frozenset[int](), len(features.idfs) - len(features.written))]
         self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
         # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
-        pairs = [row.pairs for row in weighing.rows.values() if row.pairs]
+        pairs = [row.pairs for row in features.rows.values() if row.pairs]
         held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
-        self._pairs = [idf_of(count, weighing.chunks) for count in held]
+        self._pairs = [idf_of(count, features.chunks) for count in held]
 
     def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
         """The weighted parts of a chunk."""
@@ -242,12 +245,12 @@ def _ranked(
 ) -> Ranked:
     score = sum(sums)
     brief = WEIGHTS["brief"] * copy.brevity * score
-    beside = WEIGHTS["beside"] * (score + brief) if copy.beside else 0.0
-    return Ranked(content_id, copy, (score + brief + beside) / total, (*sums, brief, beside), total, chunks)
+    auxiliary = WEIGHTS["beside"] * (score + brief) if copy.auxiliary else 0.0
+    return Ranked(content_id, copy, (score + brief + auxiliary) / total, (*sums, brief, auxiliary), total, chunks)
 
 
 def _place_of_copy(copy: Copy) -> tuple[float, bool, int, bytes]:
-    return -sum(_of_copy(copy)), copy.beside, len(copy.path), copy.path
+    return -sum(_of_copy(copy)), copy.auxiliary, len(copy.path), copy.path
 
 
 def _more(scores: Sequence[float], chunks: int) -> float:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.query_terms import Unit
+from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.store.database import as_json
 
 _BEGIN_US: Final = 5.0  # a span, and
@@ -32,12 +32,12 @@ class Spans(NamedTuple):
     cost_us: float
 
 
-def spans(ids: Iterable[int], units: Sequence[Unit], last: int) -> Spans:
-    """The spans in which to look for the units, where the table has ids up to about ``last``."""
-    begin_us = _BEGIN_US + _BEGIN_WORD_US * len(units)
-    id_us = _ROW_US * sum(min(unit.rows, last) for unit in units) / max(1, last)
+def spans(ids: Iterable[int], terms: Sequence[QueryTerm], last: int) -> Spans:
+    """The spans in which to look for the terms, where the table has ids up to about ``last``."""
+    begin_us = _BEGIN_US + _BEGIN_WORD_US * len(terms)
+    id_us = _ROW_US * sum(min(term.rows, last) for term in terms) / max(1, last)
     # A prefix is gathered from all its words anew for each span: seconds, where many begin so.
-    reach = float("inf") if id_us == 0 or any(unit.prefix for unit in units) else begin_us / id_us
+    reach = float("inf") if id_us == 0 or any(term.prefix for term in terms) else begin_us / id_us
     bounds: list[list[int]] = []
     for row in sorted(ids):
         if bounds and row - bounds[-1][1] <= reach:

@@ -72,7 +72,7 @@ def _table() -> dict[str, frozenset[str]]:
 _NAMED: Final = _table()
 
 
-def names_for(words: Iterable[str]) -> frozenset[str]:
+def expand(words: Iterable[str]) -> frozenset[str]:
     """The words of names that say one of ``words``, all in lower case, in another way."""
     asked = {form for word in words for form in (word, word.removesuffix("s"))}  # convert and converts
     return frozenset().union(*(_NAMED[word] for word in asked & _NAMED.keys()))
