@@ -1,11 +1,11 @@
-"""Which files and chunks a query may answer with, as conditions inside its statements.
+"""Restricts a query to files and chunks by SQL conditions inside its statements.
 
-Invariant: a row that a filter shuts out is never ranked and never counts against a limit, so that a small folder in a
-large index gives its full answer.
+Invariant: a row that a filter excludes is never ranked and never counts against a limit, so a small folder in a large
+index gives its full answer.
 
-`postings.rowid` and `paths.rowid` stand behind a unary plus everywhere: without it SQLite asks the full-text index
-once for each id of the set, hundreds of times slower. Sub-selects are scalar for the same reason: SQLite turns an
-EXISTS into a join and may then begin at its other end.
+`postings.rowid` and `paths.rowid` carry a unary plus everywhere. Without it SQLite queries the full-text index once for
+each id of the set, which is hundreds of times slower. Sub-selects are scalar for the same reason: SQLite turns an
+EXISTS into a join and may start at the wrong end.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import below
 from livedex_ipc.errors import InvalidParams
 
-SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
-MANY_ROWS: Final = 5_000  # hold the words: to ask each of them for its language takes longer than to look at all chunks
+SMALL: Final = 5_000  # chunks: up to this number their ids are listed, the fastest filter there is
+MANY_ROWS: Final = 5_000  # matching chunks: from here on, scanning all chunks beats checking the language of each match
 FEW_FILES: Final = 1_000
-MOST_BOUNDS: Final = 20  # of globs: as many more would cost what they save
+MOST_BOUNDS: Final = 20  # bounds of globs: more would cost what they save
 
-# A row ``d`` that is found by its content: where a root is asked for too, SQLite would rather look through all of that.
+# Finds a row ``d`` by its content. If the query also names a root, SQLite would otherwise scan the whole root.
 OF_CONTENT: Final = "files d INDEXED BY files_by_content"
 
 _TABLES = """
@@ -50,7 +50,7 @@ _HOLDS_CHUNK = """(SELECT count(*) FROM contents t
 
 
 class Condition(NamedTuple):
-    """A piece of SQL that is true for what is admitted, with its values."""
+    """A piece of SQL with its values, true for the rows that pass."""
 
     sql: str = "1"
     values: tuple[Any, ...] = ()
@@ -65,9 +65,10 @@ ALIVE: Final = Condition("+postings.rowid NOT IN (SELECT id FROM dead)")
 
 
 class Filters(NamedTuple):
-    """What a query admits. ``files`` speaks of a row ``d`` of files, ``chunks`` of a row ``c`` of chunks;
-    ``path_matches`` is what only Python can say of (root id, relative path), None where there is no such filter.
-    ``selective``: the files are worth listing first. ``key`` tells one ``path_matches`` from another."""
+    """The filters of a query. ``files`` refers to a row ``d`` of files, ``chunks`` to a row ``c`` of chunks.
+    ``path_matches`` is a test of the relative path that only Python can make, None without such a filter.
+    ``selective``: few files are likely to pass, so listing them first pays. ``key`` distinguishes one ``path_matches``
+    from another."""
 
     files: Condition
     chunks: Condition
@@ -77,8 +78,8 @@ class Filters(NamedTuple):
 
 
 class ResolvedFilters(NamedTuple):
-    """The same, ready for the statements of one search. ``rows`` speaks of `postings`, ``paths`` of `paths`.
-    ``small``: so few chunks are admitted that ranking all of them is cheap."""
+    """Filters ready for the statements of one search. ``rows`` refers to `postings`, ``paths`` to `paths`. ``small``:
+    so few chunks pass that ranking all of them is cheap."""
 
     files: Condition
     chunks: Condition
@@ -88,8 +89,9 @@ class ResolvedFilters(NamedTuple):
 
 
 def build_filters(reader: Reader, query: Query, roots: Mapping[int, bytes], excluded_paths: str | None) -> Filters:
-    """Reads the filters of a query. Only ``roots`` are served, and of them those that are there; ``excluded_paths``
-    matches `paths` rows that an excluded word shuts out. Raises OutsideRoots for a path or root that no root holds."""
+    """Build the filters of a query. Files pass only if their root is in ``roots`` and is not missing.
+    ``excluded_paths`` is an FTS5 expression on `paths`: matching files are excluded; None excludes nothing. Raises
+    OutsideRoots for a path or root that no root contains."""
     known = reader.rows("SELECT id, missing_since FROM roots")
     served = [root_id for root_id, missing_since in known if missing_since is None and root_id in roots]
     files, selective = Condition(_INDEXED), False
@@ -120,8 +122,8 @@ def build_filters(reader: Reader, query: Query, roots: Mapping[int, bytes], excl
 
 
 def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> ResolvedFilters:
-    """Prepares a search for words that so many ``rows`` hold: lists what is admitted where that pays. Uses temporary
-    tables of the reader's connection."""
+    """Prepare the filters for a search whose words occur in ``rows`` chunks: list the files or chunks that pass where
+    that pays. Uses temporary tables of the reader's connection."""
     listed = filters.path_matches is not None or filters.selective
     by_chunk = filters.chunks.sql != "1" and rows > MANY_ROWS
     small = False
@@ -138,13 +140,13 @@ def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int
 
 
 def files_with_chunks(resolved: ResolvedFilters) -> Condition:
-    """The files that are admitted and hold a chunk that is."""
+    """Return the condition for files that pass and contain a chunk that passes."""
     sql, values = resolved.chunks
     return resolved.files if sql == "1" else resolved.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
 
 
 def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
-    """Fills the temporary tables; True when the chunks are so few that they are listed one by one."""
+    """Fill the temporary tables. Return True when so few chunks pass that they are listed one by one."""
     reader.db.execute(_TABLES)
     reader.db.execute(_EMPTY)
     if listed:
@@ -172,7 +174,7 @@ def _list_files(reader: Reader, filters: Filters) -> None:
 
 
 def _chunks(filters: Filters, listed: bool) -> Condition:
-    """The chunks that are admitted, but those of contents that no file uses."""
+    """Return the condition for chunks that pass; it may include chunks of contents that no file uses."""
     files = filters.files
     if listed:
         return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
@@ -232,7 +234,7 @@ def _languages(reader: Reader, names: Sequence[str], *, excluded: bool) -> Condi
 
 def _extensions(names: Sequence[str], excluded: bool) -> Condition:
     suffixes = [b"." + name.removeprefix(".").lower().encode("utf-8", "replace") for name in names]
-    # Folding is ASCII's: the name is bytes, and cutting them may tear a letter of another script.
+    # Only ASCII case is folded: the name is bytes, and a cut may split a letter of another script.
     tests = " OR ".join("lower(CAST(substr(d.name, ?) AS TEXT)) = CAST(? AS TEXT)" for _ in suffixes)
     values = tuple(value for suffix in suffixes for value in (-len(suffix), suffix))
     return Condition(f"{'NOT ' if excluded else ''}({tests})", values)
@@ -248,12 +250,13 @@ def _times(after: float | None, before: float | None) -> Condition:
 
 
 def _nanoseconds(seconds: float) -> int:
-    """Times come with microseconds at most; what a float adds behind them is noise."""
+    """Convert seconds. Times have microseconds at most; further digits of the float are noise."""
     return max(-(1 << 63), min((1 << 63) - 1, round(seconds * 1_000_000) * 1_000))
 
 
 def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Condition]:
-    """What Python says of a path, None where nothing is asked of paths, and what SQL can say of them beforehand."""
+    """Return the path test in Python, None where the query does not filter by path, and SQL bounds that narrow the
+    files beforehand."""
     tests: list[Callable[[bytes], bool]] = []
     bounds = Condition()
     if query.globs:
@@ -268,7 +271,8 @@ def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Conditio
 
 
 def _within_bounds(bounds: Sequence[Bound]) -> Condition:
-    """Most globs name a folder or an ending: a look at those saves making every path and matching it."""
+    """Return a condition for the bounds of globs. Most globs name a folder or a suffix: testing those in SQL saves
+    building and matching every path."""
     if len(bounds) > MOST_BOUNDS or any(not bound.folder and not bound.end for bound in bounds):
         return Condition()
     parts: list[str] = []
@@ -290,7 +294,7 @@ def _within_bounds(bounds: Sequence[Bound]) -> Condition:
 
 
 def glob_filter(globs: Sequence[str], field: str) -> GlobFilter:
-    """The filter of the globs in a param. Raises InvalidParams where ripgrep would refuse one."""
+    """Return the filter of the globs in a param. Raises InvalidParams where ripgrep would refuse one."""
     try:
         return GlobFilter(globs)
     except BadGlob as error:
@@ -302,7 +306,8 @@ def _any_path(terms: Sequence[PathTerm], excluded: bool) -> Callable[[bytes], bo
 
 
 def _by_name(terms: Sequence[Term], name: str) -> list[tuple[list[str], bool]]:
-    """The values of the terms of one name: those wanted (any of them), then those excluded; neither when empty."""
+    """Return the values of the terms of one name: first those wanted (any of them), then those excluded. Empty groups
+    are left out."""
     wanted = [term.value for term in terms if term.name == name and not term.excluded]
     unwanted = [term.value for term in terms if term.name == name and term.excluded]
     return [(values, excluded) for values, excluded in ((wanted, False), (unwanted, True)) if values]
@@ -315,6 +320,6 @@ def _within(alternatives: Sequence[Any]) -> Condition:
 
 def _one_of(column: str, ids: Sequence[int], *, excluded: bool = False) -> Condition:
     if not ids:
-        # No id is negative. A constant would leave SQLite no way to use the index that `OF_CONTENT` names.
+        # No id is negative. With a constant, SQLite could not use the index that `OF_CONTENT` names.
         return Condition() if excluded else Condition(f"{column} IN (-1)")
     return Condition(f"{column} {'NOT ' if excluded else ''}IN ({', '.join(map(str, ids))})")

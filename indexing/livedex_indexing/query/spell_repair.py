@@ -1,7 +1,7 @@
-"""Asks for near words in the place of those of a query that stand nowhere.
+"""Replaces misspelt words of a query by near words of the index.
 
-Invariant: a word that stands in a text or a path is never touched, and what the index holds alone decides: every page
-of one generation is repaired alike. For searches that do not ask to be fresh it may be what the index held lately.
+Invariant: a word that occurs in a text or a path is never replaced, and only the state of the index decides, so every
+page of one generation is repaired alike. A search that does not ask to be fresh may use a recent state.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.tokens import Tokenizer
 
-REPAIRED: Final = 8  # words of a query whose spelling is looked after: 5 to 20 ms each
-_MEANT: Final = 3  # words that a misspelt one may stand for
-_OTHER: Final = 0.5  # what each but the nearest counts
-_RARE: Final = 50  # chunks: so few may all be of contents that no file uses any more
+REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
+_MEANT: Final = 3  # replacements for one misspelt word, at most
+_OTHER: Final = 0.5  # weight of each replacement but the nearest
+_RARE: Final = 50  # chunks: so few may all belong to contents that no file uses any more
 
 Written = tuple[str, QueryTerm]  # a word as it was typed
 
 
 class Repair:
-    """The spelling of one query's words. ``others``: the terms that stand for a misspelt word beside the nearest."""
+    """The spelling repair of one query. ``others``: the terms added for a misspelt word besides the nearest one."""
 
     def __init__(
         self, reader: Reader, counts: WordCounts, term_of: Callable[[str], QueryTerm | None], *, fresh: bool
     ) -> None:
-        """``fresh``: what words mean is to be that of this generation."""
+        """``fresh``: use the words of this generation only."""
         self._reader = reader
         self._counts = counts
         self._fresh = fresh
@@ -40,7 +40,7 @@ class Repair:
         self.respelt: dict[str, str] = {}
 
     def of(self, word: str, tokens: Sequence[Sequence[Written]]) -> list[QueryTerm]:
-        """The terms to ask for. ``tokens``: of each token of the word the whole, then its parts."""
+        """Return the terms to search for. ``tokens``: for each token of the word, the whole token, then its parts."""
         respelt, at = "", 0
         terms: list[QueryTerm] = []
         for token in tokens:
@@ -57,7 +57,7 @@ class Repair:
         return terms
 
     def _of_token(self, whole: Written, *parts: Written) -> tuple[str, list[QueryTerm]]:
-        """How a token is spelt, and its terms. One whose parts all stand somewhere is no mistake."""
+        """Return the spelling of a token and its terms. A token whose parts all occur in the index is no mistake."""
         typed, term = whole
         missing = self.is_missing(term)
         if missing and not (parts and all(part.rows or part.files for _, part in parts)):
@@ -75,23 +75,24 @@ class Repair:
         return spelt + typed[at:], terms
 
     def is_missing(self, term: QueryTerm) -> bool:
-        """Whether a term is a word that no chunk that is served and no path holds."""
+        """Whether a term is a single word that occurs in no served chunk and in no path."""
         if term.files or term.rows > _RARE or len(term.tokens) > 1 or term.is_stop_word or term.unsegmented:
             return False
         return is_word(term.tokens[0]) and not (term.rows and is_in_use(self._reader, term.match))
 
     def _meant(self, term: QueryTerm) -> list[QueryTerm]:
-        """The words that a missing one may stand for, all as near, in most files first, one of each stem."""
+        """Return the words that a missing word may mean, all equally near: those in most files first, one for each
+        stem."""
         if not self._left:
             return []
-        self._left -= 1  # of a known one too: a query means the same however often it is asked
+        self._left -= 1  # for a cached word too: a query must mean the same each time
         words = self._near(term.tokens[0], fresh=self._fresh)
         meant = self._asked(words)
-        if words and not meant:  # they stood there a moment ago
+        if words and not meant:  # the cached words have left the index meanwhile
             meant = self._asked(self._near(term.tokens[0], fresh=True))
         if not meant:
             return []
-        # A rare word is more often somebody's mistake than what was meant: it must not count for being rare.
+        # A rare word is more often a mistake in a file than the intended word: its rarity must not count.
         others = [other._replace(idf=_OTHER * min(meant[0].idf, other.idf)) for other in meant[1:]]
         self.others.update(others)
         return [meant[0], *others]
@@ -101,7 +102,7 @@ class Repair:
         return counts.meanings.of(token, counts.generation, self._look, fresh=fresh)
 
     def _look(self, token: str) -> list[str]:
-        """The nearest words, one of each stem."""
+        """Return the nearest words, one for each stem."""
         found: dict[tuple[str, ...], str] = {}
         for near in nearest(self._reader, token):
             for term in self._asked([near.word]):
@@ -111,14 +112,14 @@ class Repair:
         return list(found.values())
 
     def _asked(self, words: Iterable[str]) -> list[QueryTerm]:
-        """What finds the words, of those that stand anywhere."""
+        """Return the terms for those of the words that occur in the index."""
         terms = map(self._term_of, words)
         return [term for term in terms if term is not None and term.rows]
 
 
 def as_in_files(respelt: str, shown: Iterable[str], words: Tokenizer) -> str:
-    """A correction as it is written in the files: with its accents and, in the middle of a word, its capitals.
-    ``shown``: what was found there."""
+    """Write a correction as the files do: with accents and, inside a word, capitals. ``shown``: matched text from the
+    files."""
     data = respelt.encode("utf-8", "replace")
     tokens = words(data)
     wanted = {token for _, _, token in tokens}
@@ -142,7 +143,7 @@ def _as_written(word: str, typed: str) -> str:
 
 
 def _in_case(word: str, typed: str) -> str:
-    """A word as it would have been typed."""
+    """Return a word in the case in which ``typed`` is written."""
     if len(typed) > 1 and typed.isupper():
         return word.upper()
     return word[0].upper() + word[1:] if typed[0].isupper() else word

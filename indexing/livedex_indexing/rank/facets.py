@@ -1,7 +1,7 @@
 """Counts the files that match a query: by language, by kind of chunk, by root.
 
-Invariant: a count is of all that matches, whatever ranking looked at: as many files as the same query would find with
-that language, kind or root as one more filter. Every copy of a content is a file.
+Invariant: a count covers all matches, not only those that ranking looked at: it equals the number of files that the
+same query would find with that language, kind or root as one more filter. Every copy of a content is a file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ File = tuple[int, int, int]  # file id, content id, root id
 ChunkTraits = tuple[int, int, int]  # content id, kind and language of a chunk (0: not known)
 
 _SORT = "SELECT DISTINCT c.content_id, c.kind, coalesce(c.language, 0)"
-# The full-text index comes first and its rows in the order of chunks: the chunks are then read one after the other.
+# The full-text index comes first, with its rows in the order of chunks, so the chunks are read sequentially.
 _MATCHED = f"""{_SORT} FROM postings CROSS JOIN chunks c ON c.id = postings.rowid
                WHERE postings MATCH ? AND {{}}"""
 _THESE = f"{_SORT} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
@@ -42,7 +42,8 @@ _PLACES: Final = {"kinds": 1, "languages": 2}  # in a `ChunkTraits`
 
 
 class FacetCounter:
-    """Counts for one search, in its snapshot. ``holds`` says whether a content holds its phrases, None: all do."""
+    """Counts the facets of one search, in its snapshot. ``holds`` tells whether a content contains the query's phrases;
+    None: all do."""
 
     def __init__(
         self, reader: Reader, compiled: CompiledQuery, file_filter: FileFilter, holds: Callable[[int], bool] | None
@@ -54,7 +55,7 @@ class FacetCounter:
         self._holds = holds
 
     def count(self, names: Iterable[str], roots: Mapping[int, bytes]) -> Facets:
-        """The facets of those names, in their order; in each the most frequent first. Raises DeadlinePassed."""
+        """Return the named facets, in that order, each with the most frequent value first. Raises DeadlinePassed."""
         by_name, traits_of_named = self._by_name()
         traits = self._by_text()
         named = {file_id for file_id, _, _ in by_name}
@@ -77,7 +78,7 @@ class FacetCounter:
         return facets
 
     def _by_text(self) -> set[ChunkTraits]:
-        """The sorts of the chunks that match."""
+        """Return the traits of the chunks that match."""
         rows, values = self._resolved.rows
         terms = [term for term in self._compiled.any_of if term.rows]
         found: set[ChunkTraits] = set()
@@ -90,8 +91,8 @@ class FacetCounter:
         return found
 
     def _by_name(self) -> tuple[list[File], set[ChunkTraits]]:
-        """The files that match by their path, which do so with each of their chunks; where nothing is looked for in
-        texts and paths, all that the filters admit."""
+        """Return the files that match by their path and the traits of their chunks, all of which match with the file. A
+        query without words or phrases matches every file that passes the filters."""
         files, chunks = self._resolved.files, self._resolved.chunks
         if not self._compiled.textual:
             found = self._reader.rows(_FILES.format(files.sql), files.values)
@@ -114,7 +115,7 @@ class FacetCounter:
 
 
 def _files_with(files: Iterable[File], traits: Iterable[ChunkTraits], place: int) -> Counter[int]:
-    """How many of the files have a chunk of each value."""
+    """Return for each value how many of the files have a chunk with it."""
     copies = Counter(map(itemgetter(1), files))
     counts: Counter[int] = Counter()
     for content_id, value in set(map(itemgetter(0, place), traits)):

@@ -1,9 +1,9 @@
-"""Looks into the rows that a search may answer with: how often each word stands there, where, and how near to others.
+"""Extracts the features of matching rows: how often each query word occurs, where, and how near to others.
 
-Invariant: a row costs the same however common its words are; nothing is decided here.
+Invariant: the cost of a row does not depend on how common its words are; nothing is decided here.
 
-FTS5 calls a function of ours for each row that it finds, with the places of every word (1 to 5 µs a row). The rows are
-found by their ids in a few spans, where walking through all rows of the words would take longer.
+FTS5 calls a function of this module for each row that it finds, with the positions of every word (1 to 5 µs a row). The
+rows are found by their ids in a few spans where walking through all rows of the words would take longer.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 
-WORDS: Final = 24  # the rarest so many words are looked for in a row
+WORDS: Final = 24  # words to look for in a row: the rarest
 NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
-_RARE_ROWS: Final = 5_000  # of the words that lead to rows together
-_LED_WORD_US: Final = 0.05  # of each word in a row that a rare word leads to
+_RARE_ROWS: Final = 5_000  # rows that the rare words have together
+_LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
 _BODY, _HEADS, _SYMBOLS = 0, 2, 3
-_STOP_SHARE: Final = 0.5  # of its idf: what a stop word is worth beside others (measured: .01 on functions)
-_ALL_NAMES: Final = 2.0  # times more is a name worth that is asked for as a whole
-_WRITTEN_ROWS: Final = 40_000  # of a commoner word nobody asks in which form it is written
+_STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
+_ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
+_WRITTEN_ROWS: Final = 40_000  # rows: the written form of a commoner word is not looked up
 
 _LED = """SELECT livedex_features(postings) FROM postings
           WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
@@ -40,14 +40,17 @@ _WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT va
 
 
 class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
-    """What one row holds. ``counts`` runs beside the words asked: how often each stands in text, parts of names and
-    headings, ``texts`` how often in the text alone. ``symbols`` is the Σ idf of those that name a definition, more the
-    fewer other names there are; ``heading`` that of those in the headings times the share of them that they make up;
-    ``opening`` that of those among the first words of the text.
-    ``pairs`` runs beside the neighbours in the query: how often they are neighbours here; ``near`` beside the same
-    without stop words: how often the rarer of both stands here where they come within eight words of each other, else
-    0. Both are empty where the row holds no two of
-    the words. ``length`` is the number of words."""
+    """The features of one row.
+
+    ``counts`` and ``texts`` are parallel to the query's words: how often each occurs in text, parts of names and
+    headings, and in the text alone. ``symbols`` is the Σ idf of the words that name a definition, higher the fewer
+    other names there are; ``heading`` is the Σ idf of those in the headings times the share of the headings' words that
+    they make up; ``opening`` is the Σ idf of those among the first words of the text.
+
+    ``pairs`` is parallel to the neighbours in the query: how often they are neighbours here. ``near`` is parallel to
+    the same without stop words: how often the rarer of the two occurs here if they come within eight words of each
+    other, else 0. Both are empty where the row contains fewer than two of the words. ``length`` is the number of words.
+    """
 
     counts: Sequence[int]
     texts: Sequence[int]
@@ -60,9 +63,10 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
 
 
 class FeatureTable(NamedTuple):
-    """Rows by id. ``idfs`` runs beside their counts: first `scored_terms`, then stop words. ``near`` runs beside
-    theirs: Σ idf of the two. ``chunks`` is the number of all rows there are, ``usual`` their average length.
-    ``written`` has, beside the scored words, the contents that hold the word as it is asked for; None: all do."""
+    """Features of rows by id. ``idfs`` is parallel to their counts: first `scored_terms`, then stop words. ``near`` is
+    parallel to theirs: Σ idf of the two. ``chunks`` is the number of all rows in the index, ``usual`` their average
+    length. ``written`` is parallel to the scored words: the contents that contain the word as typed; None: treat all as
+    such."""
 
     rows: dict[int, MatchFeatures]
     idfs: Sequence[float]
@@ -73,9 +77,9 @@ class FeatureTable(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What is looked for: ``terms`` are scored, each worth its place in ``idfs``; all of ``phrases`` are in the
-    expression. The others are places in ``phrases``: pairs of neighbours with the number of words in the first, and
-    the same once stop words are out."""
+    """What to look for: ``terms`` are the scored ones, as positions in ``phrases``, each with its idf in ``idfs``;
+    ``phrases`` are all terms of the expression. ``pairs`` and ``near`` are (left, right, number of words in left), left
+    and right being positions in ``phrases``: neighbours in the query, with and without stop words."""
 
     phrases: list[QueryTerm]
     terms: list[int]
@@ -85,14 +89,14 @@ class _Wanted(NamedTuple):
 
 
 def scored_terms(compiled: CompiledQuery) -> list[QueryTerm]:
-    """The words whose counts matter, in the order typed: the rarest that any chunk holds."""
+    """Return the terms whose counts matter, in the order typed: the rarest `WORDS` that any chunk contains."""
     terms = [term for term in compiled.any_of if term.rows]
     rarest = set(sorted(terms, key=lambda term: (term.rows, term.match))[:WORDS])
     return [term for term in terms if term in rarest]
 
 
 def extract(reader: Reader, compiled: CompiledQuery, ids: Collection[int]) -> FeatureTable:
-    """Those of the rows ``ids`` that hold one of the words."""
+    """Return the features of those of the rows ``ids`` that contain a query word."""
     wanted = _wanted(compiled)
     if not ids or not wanted.terms:
         return FeatureTable({}, [], [], 0, 1.0)
@@ -113,8 +117,8 @@ def extract(reader: Reader, compiled: CompiledQuery, ids: Collection[int]) -> Fe
 
 
 def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int]) -> list[frozenset[int] | None]:
-    """For each term those of ``contents`` that hold it as it is asked for, not only its stem. None where that is not
-    looked for: of words that stand together FTS5 does not know it here, of very common ones it says nothing."""
+    """Return for each term those of ``contents`` that contain it as typed, not only its stem. None where that is not
+    looked up: the table has no compounds, and for very common terms it says nothing."""
     among = id_list(contents)
     return [
         frozenset(row for (row,) in reader.rows(_WRITTEN, (term.match, among)))
@@ -125,14 +129,14 @@ def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int
 
 
 def _look(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor, last: int) -> None:
-    """Has FTS5 call the function for each of the rows, on the way that costs least."""
+    """Make FTS5 call the function for each of the rows, in the cheapest way."""
     match = any_of(wanted.phrases)
     words = len(wanted.phrases)
     places = spans(ids, wanted.phrases, last)
     rare = _rarest([wanted.phrases[number] for number in wanted.terms])
     if _LED_WORD_US * words * sum(term.rows for term in rare) < places.cost_us:
         if len(rare) == words:
-            reader.rows(_LED, (match, id_list(ids)))  # no other row holds a word
+            reader.rows(_LED, (match, id_list(ids)))  # no other row contains a query word
             return
         extractor.skip(len(rare))
         reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
@@ -144,7 +148,7 @@ def _look(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor,
 
 
 def _rarest(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
-    """Those with few rows together, at least one: most rows that are looked into hold one of them."""
+    """Return the terms with few rows together, at least one: most rows to examine contain one of them."""
     ordered = sorted(terms, key=lambda term: (term.rows, term.match))
     brought = list(accumulate(term.rows for term in ordered))
     return ordered[: max(1, bisect_right(brought, _RARE_ROWS))]
@@ -167,7 +171,7 @@ def _wanted(compiled: CompiledQuery) -> _Wanted:
 
 
 class _Extractor:
-    """The function that FTS5 calls for each row of one statement. One for each connection, which one thread uses."""
+    """The function that FTS5 calls for each row of one statement. One per connection, which one thread uses."""
 
     def __init__(self) -> None:
         self.begin(_Wanted([], [], [], [], []))
@@ -181,7 +185,7 @@ class _Extractor:
         self.skip(0)
 
     def skip(self, named: int) -> None:
-        """So many words are named once more at the beginning of the expression."""
+        """Ignore the first ``named`` phrases of the expression: they are repeated there."""
         self._numbers = range(named, named + len(self._wanted.phrases))
 
     def __call__(self, row: apsw.FTS5ExtensionApi, *_: Any) -> None:
@@ -223,7 +227,7 @@ class _Extractor:
 
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:
-    """How often one of ``right`` begins where one of ``left``, ``length`` words long, ends."""
+    """Return how often one of ``right`` begins where one of ``left``, ``length`` words long, ends."""
     if not left or not right:
         return 0
     ends = {place + length for place in left}
@@ -231,7 +235,7 @@ def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:
 
 
 def _near(left: Sequence[int], right: Sequence[int], length: int) -> int:
-    """How often the rarer of both stands there, if at most `NEAR_WORDS` words lie between one of each; else 0."""
+    """Return how often the rarer of the two occurs if at most `NEAR_WORDS` words lie between one of each; else 0."""
     if not left or not right:
         return 0
     reach = NEAR_WORDS + length

@@ -1,7 +1,7 @@
-"""What a file must hold, or must not hold, as a whole: phrases, required and excluded words.
+"""Filters whole files: by phrases, required words and excluded words.
 
-Invariant: the index only proposes files for a phrase (it knows stems, and no punctuation); whether the phrase stands
-there as written is read from the live file, once for each content.
+Invariant: the index only proposes files for a phrase (it has stems, and no punctuation); the live file decides whether
+the phrase is there as written, once for each content.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Tokenizer
 
-ONE_BY_ONE: Final = 64  # contents of which the index is asked each for itself, before it is asked for all
+ONE_BY_ONE: Final = 64  # contents that are queried singly before all chunks of the phrase are fetched at once
 _REMEMBERED: Final = 20_000  # answers, about 3 MB
 
 _TABLES = """
@@ -36,22 +36,22 @@ _CHUNKS = """SELECT c.id, c.start_byte, c.end_byte FROM contents t JOIN chunks c
 
 
 class Bytes(NamedTuple):
-    """A content's bytes as they are on disk, and the codec that decodes them."""
+    """The bytes of a content as they are on disk, and the codec that decodes them."""
 
     data: bytes
     encoding: str
 
 
 class FileFilter(NamedTuple):
-    """What is admitted once whole files are looked at, and the chunks at whose beginning a phrase may end: by the
-    phrase's text, then by content."""
+    """The filters narrowed by tests of whole files. ``borders`` has the chunks at whose beginning a phrase may end: by
+    the phrase's text, then by content id."""
 
     resolved: ResolvedFilters
     borders: Mapping[str, Mapping[int, Collection[int]]]
 
 
 def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) -> FileFilter:
-    """Narrows what is admitted to contents that hold all that is required and nothing that is excluded."""
+    """Narrow the filters to contents that contain everything required and nothing excluded."""
     borders = {
         phrase.text: border_chunks(reader, phrase.term) for phrase in (*compiled.phrases, *compiled.excluded_phrases)
     }
@@ -78,7 +78,7 @@ def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: Resolve
 
 
 class PhraseMemory:
-    """Remembers which contents hold which phrases. A content never changes, so neither does the answer."""
+    """Remembers which contents contain which phrases. A content never changes, so neither does the answer."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[int, str], bool] = OrderedDict()
@@ -93,11 +93,11 @@ class PhraseMemory:
 
 
 class PhraseCheck:
-    """Decides for one search which contents hold its phrases. ``read`` gives a content's live bytes, None where no
-    copy holds it any more: such a content is left out, since nothing can be said of it.
+    """Decides for one search which contents pass its phrases. ``read`` returns the live bytes of a content, None where
+    no copy has them any more: such a content is left out.
 
-    ``signs`` and ``excluded_signs`` are phrases without a word (``->``): the index knows nothing of them, so that each
-    content which the rest of the query proposes is read.
+    ``signs`` and ``excluded_signs`` are phrases without a word (``->``). The index knows nothing about them, so each
+    content that the rest of the query proposes is read.
     """
 
     def __init__(
@@ -118,15 +118,15 @@ class PhraseCheck:
         self._wanted = [*_written(compiled.phrases, reader.words), *_signs(signs, reader.words)]
         self._excluded = [*_written(compiled.excluded_phrases, reader.words), *_signs(excluded_signs, reader.words)]
         self._asked_one_by_one = 0
-        self._rows: dict[str, array[int]] = {}  # of a phrase: all chunks that may hold it, in order
+        self._rows: dict[str, array[int]] = {}  # by the phrase's text: all chunks that may contain it, in order
 
     @property
     def trivial(self) -> bool:
-        """Whether it admits all contents."""
+        """Whether every content passes."""
         return not self._wanted and not self._excluded
 
     def matches(self, content_id: int) -> bool:
-        """Raises DeadlinePassed or Cancelled."""
+        """Whether a content has all phrases and none of the excluded ones. Raises DeadlinePassed or Cancelled."""
         return all(self._holds(content_id, wanted) is True for wanted in self._wanted) and all(
             self._holds(content_id, excluded) is False for excluded in self._excluded
         )
@@ -146,8 +146,8 @@ class PhraseCheck:
         return holds
 
     def _pieces(self, content_id: int, phrase: _Wanted) -> list[tuple[int, int | None]]:
-        """The stretches of the content's bytes in which the phrase may stand: each chunk that the index proposes, with
-        the one before it, since the phrase may begin there."""
+        """Return the byte ranges of the content in which the phrase may be: each chunk that the index proposes,
+        together with the one before it, since the phrase may begin there."""
         if phrase.match is None:
             return [(0, None)]
         chunks = self._reader.rows(_CHUNKS, (content_id,))
@@ -158,8 +158,8 @@ class PhraseCheck:
         return [(chunks[max(0, chunk_id - 1 - first)][1], chunks[chunk_id - first][2]) for chunk_id in sorted(proposed)]
 
     def _proposed(self, phrase: _Wanted, first: int, last: int) -> Iterable[int]:
-        """Those of a content's chunks that the index proposes. A page of hits asks for few contents: one by one. Who
-        pages through all of a common word is told all its chunks at once."""
+        """Return the chunks of a content that the index proposes. A page of hits needs few contents, so they are
+        queried one by one; paging through all matches of a common word fetches all its chunks at once."""
         rows = self._rows.get(phrase.text)
         if rows is None and self._asked_one_by_one < ONE_BY_ONE:
             self._asked_one_by_one += 1
@@ -170,7 +170,7 @@ class PhraseCheck:
 
 
 class _Wanted(NamedTuple):
-    """A phrase as it is checked; ``match`` finds its candidates, None where the index has none to propose."""
+    """A phrase to check; ``match`` finds its candidates, None where the index has none to propose."""
 
     text: str
     match: str | None

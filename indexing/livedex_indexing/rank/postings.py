@@ -1,7 +1,7 @@
-"""Asks the full-text index for ranked rows: chunks by their words, files by the words of their path.
+"""Queries the full-text index for candidate rows: chunks by their words, files by the words of their path.
 
-Invariant: what a statement costs is bounded by the row budget and the length of its list, never by how common a word
-is; every order is total, so that two pages of one generation fit together.
+Invariant: the cost of a statement is bounded by the row budget and the length of its list, never by how common a word
+is; every order is total, so two pages of one generation fit together.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 
-ROW_BUDGET: Final = 2_000  # rows that the rarest words may bring (5,000: 3 % slower, dev halves -.002, -.001, 0)
-COMMON_ROWS: Final = 40_000  # of the words beside them: FTS5 reads all their rows to know how rare they are
+ROW_BUDGET: Final = 2_000  # rows that the rarest words may have (5,000: 3 % slower, dev halves -.002, -.001, 0)
+COMMON_ROWS: Final = 40_000  # rows of the common words with them: FTS5 reads all of these to compute their idf
 PATH_COMMON_ROWS: Final = 10_000
-COMMON_WORDS: Final = 4  # where none is rare, so many of them are asked for
-COMMON_PAIRS: Final = 3  # … and so many pairs of them
-NEIGHBOURS: Final = 24  # pairs of words that are looked for as neighbours
-TOO_COMMON: Final = 10_000  # the rarest word stands in more: rows are taken where it says most, ranked by `features`
-# Of each list. Not longer for a later page: what is ranked, and so the order, must not depend on the page.
+COMMON_WORDS: Final = 4  # words to query if none is rare
+COMMON_PAIRS: Final = 3  # … and pairs of them
+NEIGHBOURS: Final = 24  # pairs of words to find as neighbours
+TOO_COMMON: Final = 10_000  # rows of the rarest word: beyond, take rows where it counts most, ranked by their features
+# Rows of each list. Not longer for a later page: the ranked rows, and so the order, must not depend on the page.
 LIST_ROWS: Final = 150
-AHEAD_ROWS: Final = 2 * LIST_ROWS  # whatever the filters: mostly so many hold a whole list that is admitted
-UNSCORED_ROWS: Final = 100  # of each list without scores
+AHEAD_ROWS: Final = 2 * LIST_ROWS  # rows taken before filtering: mostly they include a full list that passes
+UNSCORED_ROWS: Final = 100  # rows of each list without scores
 EVERY: Final = (0, (1 << 63) - 1)  # ids of chunks
 BORDER_CUTS: Final = 16  # words of a phrase before the border of two chunks
 
@@ -53,8 +53,8 @@ _HOLDING = """SELECT DISTINCT (SELECT content_id FROM chunks c WHERE c.id = +pos
 
 
 class Candidates(NamedTuple):
-    """Rows worth a closer look. ``chunks`` maps ids to what is known of their worth, 0 where nothing is; ``paths`` maps
-    files to BM25 over the words of their paths. ``late``: the deadline cut it."""
+    """Rows worth a closer look. ``chunks`` maps ids to a score, 0 where none is known; ``paths`` maps files to BM25
+    over the words of their paths. ``late``: the deadline cut the collection."""
 
     chunks: dict[int, float]
     paths: dict[int, float]
@@ -62,7 +62,7 @@ class Candidates(NamedTuple):
 
 
 def collect(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) -> Candidates:
-    """The rows that ranking looks at. Past the deadline, those that were found."""
+    """Return the candidates for ranking. Past the deadline, those found so far."""
     found = Candidates({}, {}, late=False)
     terms = [term for term in compiled.any_of if term.rows]
     named = [term._replace(match=term.paths or term.match) for term in compiled.any_of if term.files]
@@ -85,7 +85,8 @@ def collect(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) 
 def matching_chunks(
     reader: Reader, terms: Sequence[QueryTerm], ids: Collection[int], last: int, *, small: bool
 ) -> list[int]:
-    """Those of ``ids`` that hold one of the words, of many the rarest. ``last``: about the highest id of all."""
+    """Filter ``ids`` to rows that contain a query word (only the rarest words if there are many). ``last``: approximate
+    maximum row id."""
     if not ids or not terms:
         return []
     told = terms if small else _budget(terms, _rows, COMMON_ROWS)[0]
@@ -94,21 +95,22 @@ def matching_chunks(
 
 
 def other_chunks(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
-    """Chunks that match, in the order of their ids, beginning behind ``after``."""
+    """Return chunks that match, in the order of their ids, starting after ``after``."""
     sql, values = resolved.rows
     return [row[0] for row in reader.rows(_OTHER_CHUNKS.format(sql), (match, after, *values, limit))]
 
 
 def other_files(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
-    """Files whose path matches, in the order of their ids, beginning behind ``after``."""
+    """Return files whose path matches, in the order of their ids, starting after ``after``."""
     sql, values = resolved.paths
     return [row[0] for row in reader.rows(_OTHER_FILES.format(sql), (match, after, *values, limit))]
 
 
 def border_chunks(reader: Reader, term: QueryTerm, span: tuple[int, int] = EVERY) -> dict[int, set[int]]:
-    """Chunks of ``span`` that begin with an end of the phrase whose beginning stands in the chunk before, by content.
+    """Return the chunks of ``span`` that begin with the end of a phrase whose beginning is in the chunk before, by
+    content.
 
-    No chunk holds such a phrase, so no phrase query finds it; words at a column's start are FTS5's to find.
+    No chunk contains such a phrase, so no phrase query finds it. FTS5 can find words at the start of a column.
     """
     found: dict[int, set[int]] = {}
     for cut in range(1, min(len(term.tokens), BORDER_CUTS + 1)):
@@ -122,13 +124,13 @@ def border_chunks(reader: Reader, term: QueryTerm, span: tuple[int, int] = EVERY
 
 
 def filter_chunks(reader: Reader, ids: Collection[int], resolved: ResolvedFilters) -> list[int]:
-    """Those of ``ids`` that the filters admit, in order."""
+    """Return those of ``ids`` that pass the filters, in order."""
     sql, values = resolved.rows
     return sorted(row for (row,) in reader.rows(_ADMITTED.format(sql), (id_list(ids), *values)))
 
 
 def contents_holding(reader: Reader, term: QueryTerm) -> set[int]:
-    """The contents with a chunk that matches, whatever the filters."""
+    """Return the contents with a chunk that matches, whatever the filters."""
     return contents_matching(reader, term.match) if term.rows else set()
 
 
@@ -145,9 +147,9 @@ def _files(term: QueryTerm) -> int:
 
 
 def _top_chunks(reader: Reader, match: str, resolved: ResolvedFilters) -> dict[int, float]:
-    """The best rows that the filters admit. To ask the filters of each row that matches takes several times longer
-    than to rank it (whether it is alive does not): the best of all rows come first, and those among them that are
-    admitted, if they are enough."""
+    """Return the best rows that pass the filters. Testing the filters on each matching row takes several times longer
+    than ranking it (testing whether it is alive does not). So the best of all rows come first; if enough of them pass,
+    they suffice."""
     if resolved.rows not in (Condition(), ALIVE) and not resolved.small:
         best = _top(reader, _TOP_CHUNKS, match, Condition(), AHEAD_ROWS)
         admitted = set(filter_chunks(reader, best, resolved))
@@ -166,11 +168,13 @@ def _top_with_rare(
     top: Callable[[str], dict[int, float]],
     rows_of: Callable[[QueryTerm], int],
 ) -> dict[int, float]:
-    """The best rows by BM25 of all words among those with a rare one; ``top`` has the best that match.
+    """Return the best rows by BM25 of all words, among those with a rare word; ``top`` returns the best rows of an
+    expression.
 
-    They are asked for with a common word beside, and without, so that each word is named once: FTS5 reads all rows of
-    each that is named, and counts twice what is named twice (where only the rare ones are the quality drops by .03:
-    ranking.md). Where a single word brings more than the budget, rows without another wait until others are too few.
+    The rows are queried once with the common words and once without, so that an expression names each word once: FTS5
+    reads all rows of each word named and counts a word twice that is named twice. (With the rare words alone the
+    quality drops by .03: ranking.md.) If a single word has more rows than the budget, rows with that word alone are
+    added only where the others are too few.
     """
     both = top(f"({any_of(rare)}) AND ({any_of(common)})") if common else {}
     if len(both) >= LIST_ROWS and rows_of(rare[0]) > ROW_BUDGET:
@@ -182,8 +186,8 @@ def _top_with_rare(
 def _budget(
     terms: Sequence[QueryTerm], rows_of: Callable[[QueryTerm], int], common_rows: int
 ) -> tuple[list[QueryTerm], list[QueryTerm]]:
-    """The rarest terms that bring no more rows than the budget, at least one, and of the rest the rarest that stand in
-    no more than ``common_rows`` together."""
+    """Return the rarest terms whose rows fit the budget, at least one, and the rarest of the others that have no more
+    than ``common_rows`` rows together."""
     ordered = sorted(terms, key=lambda term: (rows_of(term), term.match))
     rare = 1
     brought = rows_of(ordered[0])
@@ -199,8 +203,8 @@ def _budget(
 
 
 def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilters, found: dict[int, float]) -> bool:
-    """The best rows by BM25 of the rare words. Where none is rare: rows that hold all words, and rows where one is in a
-    heading or names a definition, as they come. True where no other row can be worth more than these."""
+    """Collect the best rows by BM25 of the rare words. If no word is rare: rows that contain all words, and rows with
+    one in a heading or a definition's name, unranked. Return True if no other row can score higher."""
     if sum(term.rows for term in terms) <= LIST_ROWS:
         _add(reader, any_of(terms), resolved, found, LIST_ROWS)
         return True
@@ -219,7 +223,7 @@ def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilt
 
 
 def _by_neighbours(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters, found: dict[int, float]) -> None:
-    """Rows where words that are neighbours in the query are neighbours too."""
+    """Collect rows in which neighbours in the query are neighbours too."""
     spoken = list(pairwise(term for term in compiled.spoken if term.rows))
     told = [pair for pair in spoken if not (pair[0].is_stop_word and pair[1].is_stop_word) and not pair[0].prefix]
     rare = [pair for pair in told if resolved.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
@@ -234,12 +238,12 @@ def _by_neighbours(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFi
 def _add(
     reader: Reader, match: str, resolved: ResolvedFilters, found: dict[int, float], limit: int = UNSCORED_ROWS
 ) -> None:
-    """The first rows that match, whatever their worth."""
+    """Collect the first rows that match, without a score."""
     for row in other_chunks(reader, match, 0, resolved, limit):
         found.setdefault(row, 0.0)
 
 
 def first_chunks(reader: Reader, contents: Iterable[int], resolved: ResolvedFilters) -> list[int]:
-    """Of each content the first chunk that is admitted: the one shown where none is named."""
+    """Return the first chunk of each content that passes the filters: the one shown where none matched."""
     sql, values = resolved.chunks
     return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]

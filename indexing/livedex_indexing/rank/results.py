@@ -1,7 +1,7 @@
-"""Everything that matches a query, in the order it is served: first the ranked, then all others.
+"""Lists everything that matches a query, in the order served: first the ranked matches, then all others.
 
-Invariant: the order depends on the index's generation and the query alone, not on the page asked for; so the pages of
-one generation neither overlap nor leave out, and every match can be paged to.
+Invariant: the order depends only on the index's generation and the query, not on the requested page. So the pages of
+one generation neither overlap nor skip a match, and every match can be paged to.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 
 _BATCH: Final = 500
-EXAMINED: Final = 150  # chunks that are looked into, at most, and for a few words …
-EXAMINED_PER_WORD: Final = 50  # … so many for each: there BM25 alone puts what is best near the top
+EXAMINED: Final = 150  # chunks whose features are extracted, at most, and for a few words …
+EXAMINED_PER_WORD: Final = 50  # … this many for each: there BM25 alone puts the best near the top
 _SMALL_INDEX: Final = 5_000  # chunks: below, few words get as many rows (topics of `help()`: .787, not .727)
-BY_PATH: Final = 15  # files that only their path brought whose chunks are looked into …
-FIRST_CHUNKS: Final = 4  # … beside those with a rare word
-_ALL_CHUNKS: Final = 1_000  # of such files, which are all looked into where a word is asked by its beginning
+BY_PATH: Final = 15  # path-only matches whose chunks are examined …
+FIRST_CHUNKS: Final = 4  # … at least this many of each, besides those with a rare word
+_ALL_CHUNKS: Final = 1_000  # chunks of such files: up to here all are examined if the query has a prefix
 _TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
-_COPIES: Final = 64  # of one content whose names are looked at
-VARIANT: Final = 0.8  # of a word's worth in a file's name, where the name says it otherwise: `config` for configuration
-SYNONYM: Final = 2.0  # words of a name is one worth that stands there for a word asked: `is` for whether (`synonyms`)
-_USUAL_NAME: Final = 12  # characters of a file of code
-_AT_PATH: Final = 2.0  # times as much says the name at a path asked for: the file comes before what tells of it
-_SHORTEST: Final = 3  # letters of a word that may be short for another, and at least a third of its stem
-_INSIDE: Final = 4  # letters of a stem that is found inside of a name's words: `fromarray`
+_COPIES: Final = 64  # copies of one content whose names are examined
+VARIANT: Final = 0.8  # weight of a term that a file's name has in another form: `config` for configuration
+SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: `is` for whether (`synonyms`)
+_USUAL_NAME: Final = 12  # characters in the name of a file of code
+_AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
+_SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
+_INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 _NOT_NAMED: Final[tuple[float, float, Sequence[float]]] = (0.0, 0.0, ())
 
@@ -59,7 +59,8 @@ _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
 class RankedResults:
     """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking.
 
-    ``demote_auxiliary``: rank tests, examples and the like after equally good code, unless the query asks for them.
+    ``no_file_limit``: the query names a single file, so its chunks may fill the page. ``demote_auxiliary``: rank tests,
+    examples and the like after equally good code, unless the query asks for them.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class RankedResults:
         self._inflected = [term for term in self._named if _has_variants(term)]
         self._suffixes: dict[bytes, AbstractSet[str]] = {}
         self._variants: dict[str, Sequence[QueryTerm]] = {}
-        # A hundred names a search: a look into a table and a search for all words at once cost a third of asking each.
+        # A search tests a hundred names: a table lookup and one search for all words cost a third of testing each term.
         self._short: dict[str, list[QueryTerm]] = {}
         for term in self._inflected:
             for short in _short_for(term):
@@ -94,16 +95,16 @@ class RankedResults:
         self._inside = {text for term in self._inflected for text in _long_enough(term)}
         self._synonyms = expand(token for term in compiled.spoken for token in term.tokens)
         self._scored = scored_terms(compiled)
-        self._left: list[int] = []  # proposed chunks that are not looked into, best first
+        self._left: list[int] = []  # candidate chunks that are not examined, best first
         self._demote_auxiliary = demote_auxiliary and not asks_for_auxiliary(
             token for term in compiled.any_of for token in term.tokens
         )
         self.late = False
 
     def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
-        """The hits in order; None is a place that stays empty (see `diversify`).
+        """Yield the hits in order; None is a place that stays empty (see `diversify`).
 
-        ``holds`` says whether a content holds its phrases. Raises DeadlinePassed.
+        ``holds`` tells whether a content contains the query's phrases. Raises DeadlinePassed.
         """
         if not self._compiled.textual:
             return (hit for hit in self._newest() if holds(hit.content_id))
@@ -117,7 +118,7 @@ class RankedResults:
             return
         contents = {file.content_id for file in ranked}
         seen = {chunk_id for file in ranked for _, chunk_id in file.chunks}
-        # Of a file that only its path brought the first chunk is shown.
+        # A file matched only by its path shows its first chunk.
         seen.update(first_chunks(self._reader, {file.content_id for file in ranked if not file.chunks}, self._resolved))
         yield from self._not_examined(seen, contents)
         yield from self._other_chunks(seen, contents)
@@ -144,14 +145,14 @@ class RankedResults:
     def _chunks_found_by_path(
         self, paths: Mapping[int, float], of_files: Mapping[int, int], known: set[int]
     ) -> dict[int, int]:
-        """The chunks of files that only their path brought: for their place, and so that the hit is the chunk that says
-        most. Of the best such files; of a long one without a rare word the first chunks."""
+        """Load chunks of path-only matches, to rank them and to pick the best chunk as the hit: of the best `BY_PATH`
+        such files, and of each the chunks with a rare word, or else the first ones."""
         best = sorted(paths, key=lambda file_id: (-paths[file_id], file_id))
         contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._resolved.chunks
         chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
         if len(chunks) <= _ALL_CHUNKS and any(term.prefix for term in self._scored):
-            return chunks  # each question about a beginning reads all words that begin so: `extract` asks, once for all
+            return chunks  # each query for a prefix reads all words with it: `extract` does that once for all chunks
         matching = postings.matching_chunks(
             self._reader, self._scored, chunks, self._compiled.chunks, small=self._resolved.small
         )
@@ -185,9 +186,10 @@ class RankedResults:
         return copies
 
     def _in_name(self, name: bytes) -> tuple[float, float, Sequence[float]]:
-        """What is asked for that stands in a file's name: Σ idf, the same times the share of the name that it makes up,
-        and for each scored word whether it does, empty where none does; all of it `VARIANT` for what is said in another
-        form. The suffix is no part of the name there, and a word that is meant counts in the share alone."""
+        """Return how a file's name matches: Σ idf of the query's terms in it; the same times the share of the name that
+        they make up; and for each scored term its weight there, empty where no term matches. A term that the name has
+        in another form counts `VARIANT`. The suffix is not part of that share, and a synonym counts in the share
+        alone."""
         if name.isascii() and not _holds_one(name.lower(), self._begin):
             return _NOT_NAMED
         told, dot, suffix = name.rpartition(b".")
@@ -208,7 +210,7 @@ class RankedResults:
         return score, score * covered / max(1, len(own)), [file_filter.get(term, 0.0) for term in self._scored]
 
     def _variants_of(self, word: str) -> Sequence[QueryTerm]:
-        """What is asked for that a word of a name says in another form: it is short for it, or holds it."""
+        """Return the terms that a word of a name abbreviates or contains."""
         variants = self._variants.get(word)
         if variants is None:
             told = self._short.get(word, ())
@@ -223,12 +225,12 @@ class RankedResults:
         return self._suffixes[suffix]
 
     def _words_of(self, name: bytes) -> dict[str, str]:
-        """The words of a name, in lower case, by their stems."""
+        """Return the words of a name, in lower case, by their stems."""
         text = path_text(name).lower().encode("utf-8", "replace")
         return {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in self._reader.stems(text)}
 
     def _not_examined(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
-        """What the full-text index proposed beyond what is looked into, in its order."""
+        """Yield the candidates of the full-text index beyond those examined, in its order."""
         content_of = self._pairs(_CONTENT_OF, self._left)
         for chunk_id in self._left:
             if chunk_id not in seen:
@@ -239,7 +241,8 @@ class RankedResults:
                 contents.add(content_id)
 
     def _other_chunks(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
-        """All further chunks that match, by their ids; with ``group_by_file`` one for each content not served yet."""
+        """Yield all further chunks that match, by their ids; with ``group_by_file`` one for each content not served
+        yet."""
         terms = [term for term in self._compiled.any_of if term.rows]
         last, match = 0, any_of(terms)
         while terms:
@@ -255,7 +258,8 @@ class RankedResults:
             last = found[-1]
 
     def _over_borders(self, contents: set[int]) -> Iterator[Placed]:
-        """Where phrases alone are asked for: files that hold one over the border of two chunks, and nowhere else."""
+        """Yield files that contain a phrase only across the border of two chunks, if the query has nothing but
+        phrases."""
         if self._compiled.terms:
             return
         found = {chunk_id for by_content in self._borders.values() for ids in by_content.values() for chunk_id in ids}
@@ -266,7 +270,7 @@ class RankedResults:
                 yield Placed(content_id, None, chunk_id, 0.0, ())
 
     def _other_files(self, contents: set[int]) -> Iterator[Placed]:
-        """Files that match by their path alone, each content once."""
+        """Yield files that match by their path alone, each content once."""
         terms = [term for term in self._compiled.terms if term.files]
         last, match = 0, any_path_of(terms)
         while terms:
@@ -290,7 +294,7 @@ class RankedResults:
 
 
 def _stands_among(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:
-    """``own``: those without the suffix, which a path may be typed without."""
+    """Whether a name matches a term. ``own``: its stems without the suffix, which a typed path may leave out."""
     if term.name:
         return own <= term.name <= stems
     if term.prefix:
@@ -299,20 +303,21 @@ def _stands_among(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str
 
 
 def _has_variants(term: QueryTerm) -> bool:
-    """Whether a word is looked for in other forms, too: not stop words, nor what is asked for as it stands."""
+    """Whether other forms of a term match, too: not for stop words, prefixes and words with other characters than
+    letters."""
     return (
         len(term.stems) == 1 and not (term.prefix or term.is_stop_word or term.unsegmented) and term.tokens[0].isalpha()
     )
 
 
 def _short_for(term: QueryTerm) -> Iterator[str]:
-    """The beginnings of a word that may stand for it."""
+    """Yield the beginnings of a word that may abbreviate it."""
     token, stem = term.tokens[0], term.stems[0]
     return (token[:letters] for letters in range(_SHORTEST, len(token) + 1) if 3 * letters >= len(stem))
 
 
 def _long_enough(term: QueryTerm) -> Sequence[str]:
-    """The forms of a word that count where they stand inside another."""
+    """Return the forms of a term that match inside another word."""
     return (term.stems[0], term.tokens[0]) if len(term.stems[0]) >= _INSIDE else ()
 
 
@@ -321,14 +326,15 @@ def _is_inside(word: str, term: QueryTerm) -> bool:
 
 
 def _beginnings(terms: Iterable[QueryTerm]) -> Collection[bytes]:
-    """Tells the names that may hold a term many times faster than the tokenizer tells which do: a stem keeps the
-    beginning of its word, of a short one all but the last letter."""
+    """Return beginnings that select the names which may match a term, many times faster than the tokenizer decides it:
+    a stem keeps the beginning of its word, a short stem all but the last letter."""
     stems = {term.stems[-1].encode() for term in terms}
     return {stem[: max(1, min(_SHORTEST, len(stem) - 1))] for stem in stems}
 
 
 def _holds_one(text: AnyStr, pieces: Iterable[AnyStr]) -> bool:
-    """A pattern is as fast to look for, but takes longer to compile than a hundred names to look at."""
+    """Whether the text contains one of the pieces. A pattern would be as fast to search with, but takes longer to
+    compile than a hundred names take to test."""
     for piece in pieces:  # noqa: SIM110  (any() of a generator takes three times as long)
         if piece in text:
             return True

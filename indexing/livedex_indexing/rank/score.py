@@ -1,25 +1,25 @@
-"""Orders files, and chunks inside a file, by how well they answer. Pure: scores go in, an order comes out.
+"""Orders files, and chunks inside a file, by score. Pure: features go in, an order comes out.
 
-Invariant: the order is total (ties fall to the path, then the ordinal), scores never rise along it, and at most
-`PER_FILE` chunks of one file stand among the first `FIRST`.
+Invariant: the order is total (ties go by path, then ordinal), scores never rise along it, and at most `PER_FILE` chunks
+of one file are among the first `FIRST` hits.
 
 A file's score is a sum of parts, each the best of its chunks (the sum over chunks ruins the order: -.09 to -.30),
-divided by T, the Σ idf of the words asked:
+divided by T, the Σ idf of the query's words:
 
     words    BM25 over a chunk (text, parts of names, headings) and the words of the file's name; stop words count half
-    written  BM25 over the words of the text in files that hold them as they are asked for, not only their stems
+    written  BM25 over the words of the text in files that contain them as typed, not only their stems
     pairs    BM25 over words that are neighbours in the query and in the text, each pair as one word
-    near     … over words within eight words of each other, stop words aside: both of them
-    symbols  Σ idf of the words that name a definition of the chunk, up to three times for names asked for as a whole
-    heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that are asked for
+    near     … over both words of a pair within eight words of each other, without stop words
+    symbols  Σ idf of the words that name a definition of the chunk, up to three times for names typed in full
+    heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
     opening  Σ idf of the words among the first eight of the chunk's text
-    more     words and written of the three next best chunks; in place of each that a file has not, most of its best
-    name     Σ idf of the words in the file's name, a smaller share of those that a word there is akin to
-    title    the same, times the share of the name's words that are asked for
+    more     words and written of the three next best chunks; most of the best one's for each that the file lacks
+    name     Σ idf of the words in the file's name; a smaller share for variants of them
+    title    the same, times the share of the name's words that match
     path     BM25 over the words of the path
-    short    1 / √ number of the file's chunks: of what says as much, the shorter
-    brief    what a file of code gains by a short name, or loses by a long one: a share of all the above
-    beside   what a file of code loses that is a test, an example, vendored or generated: a share of all the others
+    short    1 / √ number of the file's chunks: the shorter of two equal files comes first
+    brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
+    beside   penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ WEIGHTS: Final[Mapping[str, float]] = {
 K1: Final = 1.2
 B: Final = 0.75
 MORE_CHUNKS: Final = 3
-_NOT_THERE: Final = 0.7  # of its best chunk is worth each that a short file has not (.3 to .7: + .002 to .008 each set)
-_OF_CHUNKS: Final = 7  # the first so many parts are those of a chunk, the others of the file
-DAMPING: Final = 0.5  # of a file's second chunk, its square of the third: a page shows files first
+_NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
+_OF_CHUNKS: Final = 7  # the first parts are those of a chunk, the others those of the file
+DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
 
 
 class Copy(NamedTuple):
-    """One file that holds a content of so many ``chunks``. ``name``, ``title`` and ``path_score`` are parts of its
-    score; ``counts`` says of each word asked whether it stands in the name: 1, less where a word there is akin to it;
-    it is empty where none does. ``auxiliary``: the file is less likely meant than the code that it belongs to.
-    ``brevity``: log of the times that its name is shorter than usual, 0 where that says nothing."""
+    """One file with a content of ``chunks`` chunks. ``name``, ``title`` and ``path_score`` are parts of its score.
+    ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
+    matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
+    factor by which its name is shorter than usual, 0 where that says nothing."""
 
     file_id: int
     path: bytes
@@ -79,9 +79,9 @@ class Copy(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A content in its place: the copy that stands for it, and its chunks (share of the score, id), best first.
+    """A content with its score: its best copy, and its chunks as (share of the score, id), best first.
 
-    ``sums`` are the parts before they are divided by ``total``. ``chunks`` is empty for a file found by its path alone.
+    ``sums`` are the parts before division by ``total``. ``chunks`` is empty for a file found by its path alone.
     """
 
     content_id: int
@@ -93,13 +93,14 @@ class Ranked(NamedTuple):
 
     @property
     def parts(self) -> tuple[float, ...]:
-        """They run beside `WEIGHTS` and sum up to ``score``. Of a hundred files ten are shown: only theirs are made."""
+        """The parts of ``score``, parallel to `WEIGHTS`; they sum up to it. Computed on demand: of a hundred files ten
+        are shown."""
         return tuple([value / self.total for value in self.sums])
 
 
 class Placed(NamedTuple):
-    """A hit in its place. ``chunk_id`` is None where none of the file's chunks matched; ``file_id`` where the shortest
-    path may stand for the content. ``parts`` runs beside `WEIGHTS` and sums up to ``score``."""
+    """A hit in its place. ``chunk_id`` is None where no chunk of the file matched; ``file_id`` is None where the copy
+    with the shortest path may represent the content. ``parts`` is parallel to `WEIGHTS` and sums up to ``score``."""
 
     content_id: int
     file_id: int | None
@@ -111,7 +112,7 @@ class Placed(NamedTuple):
 def rank_files(
     features: FeatureTable, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
 ) -> list[Ranked]:
-    """The contents of which a copy is admitted, best first. ``content_of``: by chunk id."""
+    """Return the contents with a copy that passes the filters, best first. ``content_of``: content ids by chunk id."""
     chunks: dict[int, list[int]] = {}
     for chunk_id in features.rows:
         content_id = content_of.get(chunk_id)
@@ -144,10 +145,10 @@ def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool
 
 
 def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
-    """Moves a file's fourth chunk and those after it behind the first ten places.
+    """Move a file's fourth chunk and those after it behind the first ten places.
 
-    Where too few others stand before them, the places that are left over are None: nothing is served there, and the
-    next page goes on behind them.
+    Where too few other hits come before them, the remaining places are None: nothing is served there, and the next page
+    continues after them.
     """
     hits = iter(placed)
     later: list[Placed] = []
@@ -170,23 +171,23 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
 
 
 class _Scale:
-    """What a chunk's counts are worth."""
+    """Turns the features of a chunk into parts of a score."""
 
     def __init__(self, features: FeatureTable) -> None:
         self._rows = features.rows
         self._idfs = features.idfs
         self._near = features.near
         self._usual = features.usual
-        # Of stop words, which come last, nothing is known.
+        # For stop words, which come last, nothing is known.
         self._written = [*features.written, *repeat(frozenset[int](), len(features.idfs) - len(features.written))]
         self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
-        # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
+        # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
         pairs = [row.pairs for row in features.rows.values() if row.pairs]
         held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
         self._pairs = [idf_of(count, features.chunks) for count in held]
 
     def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
-        """The weighted parts of a chunk."""
+        """Return the weighted parts of a chunk."""
         row = self._rows[chunk_id]
         norm = K1 * (1 - B + B * row.length / self._usual)
         counts = _sums(row.counts, in_name) if in_name else row.counts
@@ -209,7 +210,7 @@ class _Scale:
 
 
 def _sums(counts: Sequence[int], in_name: Sequence[float]) -> list[float]:
-    """Of stop words, which come last, no name says anything."""
+    """Add the weights of the words in the name. Stop words, which come last, have none."""
     return list(map(add, counts, chain(in_name, repeat(0))))
 
 
@@ -254,8 +255,8 @@ def _place_of_copy(copy: Copy) -> tuple[float, bool, int, bytes]:
 
 
 def _more(scores: Sequence[float], chunks: int) -> float:
-    """What a file's next best chunks are worth, ``scores`` being those looked into, best first. One that has no others
-    is no worse for it."""
+    """Return the value of a file's next best chunks. ``scores`` are those of its examined chunks, best first. A file
+    without further chunks is not worse for it."""
     absent = max(0, MORE_CHUNKS + 1 - chunks)
     return WEIGHTS["more"] * (sum(scores[1 : 1 + MORE_CHUNKS]) + _NOT_THERE * absent * scores[0])
 
