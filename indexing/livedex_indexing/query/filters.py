@@ -30,21 +30,22 @@ MOST_BOUNDS: Final = 20  # bounds of globs: more would cost what they save
 OF_CONTENT: Final = "files d INDEXED BY files_by_content"
 
 _TABLES = """
-CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS admitted (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS listed (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS filtered_files (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS filtered_contents (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS filtered_chunks (id INTEGER PRIMARY KEY);
 """
 _INDEXED: Final = "d.content_id IS NOT NULL"
-_EMPTY = "DELETE FROM temp.chosen; DELETE FROM temp.admitted; DELETE FROM temp.listed"
-_ADMIT = "INSERT INTO temp.admitted SELECT DISTINCT content_id FROM files WHERE id IN (SELECT id FROM temp.chosen)"
-_ADMITTED_CHUNKS = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.admitted)"
-_LIST = """INSERT INTO temp.listed SELECT c.id FROM temp.admitted a JOIN contents t ON t.id = a.id
+_EMPTY = "DELETE FROM temp.filtered_files; DELETE FROM temp.filtered_contents; DELETE FROM temp.filtered_chunks"
+_FILTER_CONTENTS = """INSERT INTO temp.filtered_contents SELECT DISTINCT content_id FROM files
+                      WHERE id IN (SELECT id FROM temp.filtered_files)"""
+_COUNT_FILTERED = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.filtered_contents)"
+_LIST = """INSERT INTO temp.filtered_chunks SELECT c.id FROM temp.filtered_contents a JOIN contents t ON t.id = a.id
            JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
-_LIST_OF_ALL = f"INSERT INTO temp.listed SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
-_LISTED = "SELECT count(*) FROM temp.listed"
+_LIST_OF_ALL = f"INSERT INTO temp.filtered_chunks SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
+_COUNT_LISTED = "SELECT count(*) FROM temp.filtered_chunks"
 _HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
 _FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
-_HOLDS_CHUNK = """(SELECT count(*) FROM contents t
+_HAS_CHUNK = """(SELECT count(*) FROM contents t
     JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
     WHERE t.id = d.content_id AND {}) > 0"""
 
@@ -129,12 +130,12 @@ def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int
     small = False
     if listed or by_chunk:
         key = (generation, filters.files, filters.chunks, filters.key, by_chunk)
-        if reader.scratch.get("admitted") != key:
-            reader.scratch["admitted"] = None
+        if reader.scratch.get("filtered") != key:
+            reader.scratch["filtered"] = None
             reader.scratch["small"] = _list(reader, filters, listed, by_chunk)
-            reader.scratch["admitted"] = key
+            reader.scratch["filtered"] = key
         small = bool(reader.scratch["small"])
-    files = Condition("+d.id IN (SELECT id FROM temp.chosen)") if listed else filters.files
+    files = Condition("+d.id IN (SELECT id FROM temp.filtered_files)") if listed else filters.files
     of_rows = _small_rows(reader) if small else _rows(reader, filters, listed)
     return ResolvedFilters(files, filters.chunks, of_rows, _paths(filters, files), small)
 
@@ -142,7 +143,7 @@ def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int
 def files_with_chunks(resolved: ResolvedFilters) -> Condition:
     """Return the condition for files that pass and contain a chunk that passes."""
     sql, values = resolved.chunks
-    return resolved.files if sql == "1" else resolved.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
+    return resolved.files if sql == "1" else resolved.files.and_(Condition(_HAS_CHUNK.format(sql), values))
 
 
 def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
@@ -151,33 +152,33 @@ def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> boo
     reader.db.execute(_EMPTY)
     if listed:
         _list_files(reader, filters)
-        if reader.one(_ADMITTED_CHUNKS) <= SMALL:
+        if reader.one(_COUNT_FILTERED) <= SMALL:
             reader.rows(f"{_LIST} WHERE {filters.chunks.sql}", filters.chunks.values)
             return True
     if not by_chunk:
         return False
     inside = _chunks(filters, listed).and_(Condition("c.id NOT IN (SELECT id FROM dead)"))
     reader.rows(_LIST_OF_ALL.format(inside.sql), inside.values)
-    return bool(reader.one(_LISTED) <= SMALL)
+    return bool(reader.one(_COUNT_LISTED) <= SMALL)
 
 
 def _list_files(reader: Reader, filters: Filters) -> None:
     where, values = filters.files
     if filters.path_matches is None:
-        reader.rows(f"INSERT INTO temp.chosen SELECT d.id FROM files d WHERE {where}", values)
+        reader.rows(f"INSERT INTO temp.filtered_files SELECT d.id FROM files d WHERE {where}", values)
     else:
         path_matches = filters.path_matches
         found = reader.rows(f"SELECT d.id, d.folder, d.name FROM files d WHERE {where}", values)
         chosen = [(i,) for i, folder, name in found if path_matches(folder + b"/" + name if folder else name)]
-        reader.fill("INSERT INTO temp.chosen VALUES (?)", chosen)
-    reader.rows(_ADMIT)
+        reader.fill("INSERT INTO temp.filtered_files VALUES (?)", chosen)
+    reader.rows(_FILTER_CONTENTS)
 
 
 def _chunks(filters: Filters, listed: bool) -> Condition:
     """Return the condition for chunks that pass; it may include chunks of contents that no file uses."""
     files = filters.files
     if listed:
-        return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
+        return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.filtered_contents)"))
     if files.sql == _INDEXED:
         return filters.chunks
     of_files = f"(SELECT count(*) FROM {OF_CONTENT} WHERE d.content_id = c.content_id AND {files.sql}) > 0"
@@ -185,9 +186,10 @@ def _chunks(filters: Filters, listed: bool) -> Condition:
 
 
 def _small_rows(reader: Reader) -> Condition:
-    low, high = reader.rows("SELECT min(id), max(id) FROM temp.listed")[0]
+    low, high = reader.rows("SELECT min(id), max(id) FROM temp.filtered_chunks")[0]
     return Condition(
-        "+postings.rowid IN (SELECT id FROM temp.listed) AND postings.rowid BETWEEN ? AND ?", (low or 0, high or 0)
+        "+postings.rowid IN (SELECT id FROM temp.filtered_chunks) AND postings.rowid BETWEEN ? AND ?",
+        (low or 0, high or 0),
     )
 
 
@@ -204,7 +206,7 @@ def _paths(filters: Filters, files: Condition) -> Condition:
     sql, values = f"(SELECT {files.sql} FROM files d WHERE d.id = +paths.rowid)", files.values
     if filters.chunks.sql == "1":
         return Condition(sql, values)
-    some = f"(SELECT {_HOLDS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
+    some = f"(SELECT {_HAS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
     return Condition(f"{sql} AND {some}", values + filters.chunks.values)
 
 

@@ -61,9 +61,9 @@ class FacetCounter:
         named = {file_id for file_id, _, _ in by_name}
         contents = {trait[0] for trait in traits}
         if self._holds is not None:
-            admitted = set(filter(self._holds, contents.union(file[1] for file in by_name)))
-            contents &= admitted
-            by_name = [file for file in by_name if file[1] in admitted]
+            passing = set(filter(self._holds, contents.union(file[1] for file in by_name)))
+            contents &= passing
+            by_name = [file for file in by_name if file[1] in passing]
         by_text = [file for file in self._files_of(contents) if file[0] not in named]
         facets: Facets = {}
         for name in dict.fromkeys(names):
@@ -86,8 +86,8 @@ class FacetCounter:
             found.update(self._reader.rows(_MATCHED.format(rows), (any_of(terms), *values)))
         if not self._compiled.terms:
             over = {chunk for by_content in self._borders.values() for ids in by_content.values() for chunk in ids}
-            admitted = filter_chunks(self._reader, over, self._resolved) if over else []
-            found.update(self._reader.rows(_THESE, (json.dumps(admitted),)))
+            passing = filter_chunks(self._reader, over, self._resolved) if over else []
+            found.update(self._reader.rows(_THESE, (json.dumps(passing),)))
         return found
 
     def _by_name(self) -> tuple[list[File], set[ChunkTraits]]:

@@ -158,12 +158,12 @@ def _wanted(compiled: CompiledQuery) -> _Wanted:
     terms = scored_terms(compiled)
     scored = set(terms)
     spoken = [term for term in compiled.spoken if term.rows and (term in scored or term.is_stop_word)]
-    told = [
+    neighbours = [
         (left, right) for left, right in pairwise(spoken) if not left.prefix and (left in scored or right in scored)
     ]
-    phrases = list(dict.fromkeys([*terms, *(term for pair in told for term in pair)]))
+    phrases = list(dict.fromkeys([*terms, *(term for pair in neighbours for term in pair)]))
     place = {term: number for number, term in enumerate(phrases)}
-    pairs = [(place[a], place[b], len(a.tokens)) for a, b in told]
+    pairs = [(place[a], place[b], len(a.tokens)) for a, b in neighbours]
     near = [(place[a], place[b], len(a.tokens)) for a, b in pairwise(terms)]
     stops = [term for term in phrases if term not in scored]
     idfs = [*(term.idf for term in terms), *(_STOP_SHARE * term.idf for term in stops)]
@@ -197,14 +197,14 @@ class _Extractor:
         places = list(map(row.phrase_locations, self._numbers))
         counts, texts = [], []
         symbols = heading = opening = 0.0
-        held = naming = heads = 0
+        present = naming = heads = 0
         for number, idf in self._scored:
             body, ids, headed, named = places[number]
             count = len(body)
             texts.append(count)
             counts.append(count + len(ids) + len(headed))
             if count:
-                held += 1
+                present += 1
                 if body[0] < OPENING:
                     opening += idf
             if headed:
@@ -217,7 +217,7 @@ class _Extractor:
             symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))
         pairs: Sequence[int] = ()
         near: Sequence[int] = ()
-        if held > 1:
+        if present > 1:
             bodies = [columns[_BODY] for columns in places]
             pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
             near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]

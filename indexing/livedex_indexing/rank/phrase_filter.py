@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from livedex_indexing.query.filters import Condition, ResolvedFilters
 from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase
-from livedex_indexing.rank.postings import border_chunks, contents_holding
+from livedex_indexing.rank.postings import border_chunks, contents_with
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Tokenizer
@@ -25,9 +25,9 @@ ONE_BY_ONE: Final = 64  # contents that are queried singly before all chunks of 
 _REMEMBERED: Final = 20_000  # answers, about 3 MB
 
 _TABLES = """
-CREATE TEMP TABLE IF NOT EXISTS held (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS barred (id INTEGER PRIMARY KEY);
-DELETE FROM temp.held; DELETE FROM temp.barred;
+CREATE TEMP TABLE IF NOT EXISTS required_contents (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS excluded_contents (id INTEGER PRIMARY KEY);
+DELETE FROM temp.required_contents; DELETE FROM temp.excluded_contents;
 """
 _CANDIDATES = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _ALL = "SELECT json_group_array(rowid) FROM (SELECT rowid FROM postings WHERE postings MATCH ? ORDER BY rowid)"
@@ -55,19 +55,22 @@ def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: Resolve
     borders = {
         phrase.text: border_chunks(reader, phrase.term) for phrase in (*compiled.phrases, *compiled.excluded_phrases)
     }
-    held = [contents_holding(reader, term) for term in compiled.required]
-    held += [contents_holding(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
-    if not held and not compiled.excluded:
+    required = [contents_with(reader, term) for term in compiled.required]
+    required += [contents_with(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
+    if not required and not compiled.excluded:
         return FileFilter(resolved, borders)
     reader.db.execute(_TABLES)
     tests = []
-    if held:
-        reader.fill("INSERT INTO temp.held VALUES (?)", [(content_id,) for content_id in set.intersection(*held)])
-        tests.append("{}.content_id IN (SELECT id FROM temp.held)")
+    if required:
+        reader.fill(
+            "INSERT INTO temp.required_contents VALUES (?)",
+            [(content_id,) for content_id in set.intersection(*required)],
+        )
+        tests.append("{}.content_id IN (SELECT id FROM temp.required_contents)")
     if compiled.excluded:
-        excluded = set().union(*(contents_holding(reader, term) for term in compiled.excluded))
-        reader.fill("INSERT INTO temp.barred VALUES (?)", [(content_id,) for content_id in excluded])
-        tests.append("{}.content_id NOT IN (SELECT id FROM temp.barred)")
+        excluded = set().union(*(contents_with(reader, term) for term in compiled.excluded))
+        reader.fill("INSERT INTO temp.excluded_contents VALUES (?)", [(content_id,) for content_id in excluded])
+        tests.append("{}.content_id NOT IN (SELECT id FROM temp.excluded_contents)")
     of_file, of_chunk = (" AND ".join(test.format(table) for test in tests) for table in "dc")
     narrowed = resolved._replace(
         files=resolved.files.and_(Condition(of_file)),
@@ -86,8 +89,8 @@ class PhraseMemory:
     def get(self, content_id: int, text: str) -> bool | None:
         return self._known.get((content_id, text))
 
-    def put(self, content_id: int, text: str, holds: bool) -> None:
-        self._known[content_id, text] = holds
+    def put(self, content_id: int, text: str, contains: bool) -> None:
+        self._known[content_id, text] = contains
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
 
@@ -104,7 +107,7 @@ class PhraseCheck:
         self,
         reader: Reader,
         compiled: CompiledQuery,
-        held: FileFilter,
+        file_filter: FileFilter,
         memory: PhraseMemory,
         read: Callable[[int], Bytes | None],
         *,
@@ -112,7 +115,7 @@ class PhraseCheck:
         excluded_signs: Sequence[str] = (),
     ) -> None:
         self._reader = reader
-        self._borders = held.borders
+        self._borders = file_filter.borders
         self._memory = memory
         self._read = read
         self._wanted = [*_written(compiled.phrases, reader.words), *_signs(signs, reader.words)]
@@ -127,23 +130,23 @@ class PhraseCheck:
 
     def matches(self, content_id: int) -> bool:
         """Whether a content has all phrases and none of the excluded ones. Raises DeadlinePassed or Cancelled."""
-        return all(self._holds(content_id, wanted) is True for wanted in self._wanted) and all(
-            self._holds(content_id, excluded) is False for excluded in self._excluded
+        return all(self._contains(content_id, wanted) is True for wanted in self._wanted) and all(
+            self._contains(content_id, excluded) is False for excluded in self._excluded
         )
 
-    def _holds(self, content_id: int, phrase: _Wanted) -> bool | None:
+    def _contains(self, content_id: int, phrase: _Wanted) -> bool | None:
         known = self._memory.get(content_id, phrase.text)
         if known is not None:
             return known
         self._reader.check()
         pieces = self._pieces(content_id, phrase)
-        holds: bool | None = False
+        contains: bool | None = False
         if pieces:
             content = self._read(content_id)
-            holds = None if content is None else _stands_in(pieces, content, phrase.written)
-        if holds is not None:
-            self._memory.put(content_id, phrase.text, holds)
-        return holds
+            contains = None if content is None else _stands_in(pieces, content, phrase.written)
+        if contains is not None:
+            self._memory.put(content_id, phrase.text, contains)
+        return contains
 
     def _pieces(self, content_id: int, phrase: _Wanted) -> list[tuple[int, int | None]]:
         """Return the byte ranges of the content in which the phrase may be: each chunk that the index proposes,

@@ -47,7 +47,7 @@ _OTHER_FILES = "SELECT rowid FROM paths WHERE paths MATCH ? AND rowid > ? AND {}
 _ALL = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _SAME_CONTENT = """SELECT c.content_id, c.id FROM json_each(?) b JOIN chunks a ON a.id = b.value
                    JOIN chunks c ON c.id = b.value + 1 AND c.content_id = a.content_id"""
-_ADMITTED = "SELECT rowid FROM postings WHERE rowid IN (SELECT value FROM json_each(?)) AND {}"
+_PASSING = "SELECT rowid FROM postings WHERE rowid IN (SELECT value FROM json_each(?)) AND {}"
 _HOLDING = """SELECT DISTINCT (SELECT content_id FROM chunks c WHERE c.id = +postings.rowid) FROM postings
               WHERE postings MATCH ?"""
 
@@ -89,9 +89,9 @@ def matching_chunks(
     maximum row id."""
     if not ids or not terms:
         return []
-    told = terms if small else _budget(terms, _rows, COMMON_ROWS)[0]
-    places = spans(ids, told, last)
-    return [row for (row,) in reader.rows(_THESE, (places.json, any_of(told), id_list(ids)))]
+    searched = terms if small else _budget(terms, _rows, COMMON_ROWS)[0]
+    places = spans(ids, searched, last)
+    return [row for (row,) in reader.rows(_THESE, (places.json, any_of(searched), id_list(ids)))]
 
 
 def other_chunks(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
@@ -126,10 +126,10 @@ def border_chunks(reader: Reader, term: QueryTerm, span: tuple[int, int] = EVERY
 def filter_chunks(reader: Reader, ids: Collection[int], resolved: ResolvedFilters) -> list[int]:
     """Return those of ``ids`` that pass the filters, in order."""
     sql, values = resolved.rows
-    return sorted(row for (row,) in reader.rows(_ADMITTED.format(sql), (id_list(ids), *values)))
+    return sorted(row for (row,) in reader.rows(_PASSING.format(sql), (id_list(ids), *values)))
 
 
-def contents_holding(reader: Reader, term: QueryTerm) -> set[int]:
+def contents_with(reader: Reader, term: QueryTerm) -> set[int]:
     """Return the contents with a chunk that matches, whatever the filters."""
     return contents_matching(reader, term.match) if term.rows else set()
 
@@ -152,9 +152,9 @@ def _top_chunks(reader: Reader, match: str, resolved: ResolvedFilters) -> dict[i
     they suffice."""
     if resolved.rows not in (Condition(), ALIVE) and not resolved.small:
         best = _top(reader, _TOP_CHUNKS, match, Condition(), AHEAD_ROWS)
-        admitted = set(filter_chunks(reader, best, resolved))
-        if len(admitted) >= LIST_ROWS or len(best) < AHEAD_ROWS:
-            return dict(islice(((row, score) for row, score in best.items() if row in admitted), LIST_ROWS))
+        passing = set(filter_chunks(reader, best, resolved))
+        if len(passing) >= LIST_ROWS or len(best) < AHEAD_ROWS:
+            return dict(islice(((row, score) for row, score in best.items() if row in passing), LIST_ROWS))
     return _top(reader, _TOP_CHUNKS, match, resolved.rows, LIST_ROWS)
 
 
@@ -225,11 +225,11 @@ def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilt
 def _by_neighbours(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters, found: dict[int, float]) -> None:
     """Collect rows in which neighbours in the query are neighbours too."""
     spoken = list(pairwise(term for term in compiled.spoken if term.rows))
-    told = [pair for pair in spoken if not (pair[0].is_stop_word and pair[1].is_stop_word) and not pair[0].prefix]
-    rare = [pair for pair in told if resolved.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
+    selective = [pair for pair in spoken if not (pair[0].is_stop_word and pair[1].is_stop_word) and not pair[0].prefix]
+    rare = [pair for pair in selective if resolved.small or min(pair[0].rows, pair[1].rows) <= ROW_BUDGET]
     pairs = [
         f'"{" ".join((*left.tokens, *right.tokens))}"{" *" if right.prefix else ""}'
-        for left, right in rare[:NEIGHBOURS] or told[:COMMON_PAIRS]
+        for left, right in rare[:NEIGHBOURS] or selective[:COMMON_PAIRS]
     ]
     if pairs:
         _add(reader, f"body : ({' OR '.join(pairs)})", resolved, found)

@@ -157,10 +157,10 @@ class RankedResults:
             self._reader, self._scored, chunks, self._compiled.chunks, small=self._resolved.small
         )
         found = {chunk_id: chunks[chunk_id] for chunk_id in matching}
-        file_filter = Counter(found.values())
+        taken = Counter(found.values())
         for chunk_id, content_id in chunks.items():
-            if file_filter[content_id] < FIRST_CHUNKS:
-                file_filter[content_id] += 1
+            if taken[content_id] < FIRST_CHUNKS:
+                taken[content_id] += 1
                 found[chunk_id] = content_id
         return found
 
@@ -192,31 +192,31 @@ class RankedResults:
         alone."""
         if name.isascii() and not _holds_one(name.lower(), self._begin):
             return _NOT_NAMED
-        told, dot, suffix = name.rpartition(b".")
-        own = self._words_of(told if told else name)
-        stems = own.keys() | self._suffix_stems(suffix) if dot and told else own.keys()
+        base, dot, suffix = name.rpartition(b".")
+        own = self._words_of(base if base else name)
+        stems = own.keys() | self._suffix_stems(suffix) if dot and base else own.keys()
         named = (term for term in self._named if _stands_among(term, stems, own.keys()))
-        file_filter = {term: _AT_PATH if term.name else 1.0 for term in named}
-        said = {stem for term in file_filter for stem in term.stems}
+        weights = {term: _AT_PATH if term.name else 1.0 for term in named}
+        matched = {stem for term in weights for stem in term.stems}
         covered = 0.0
         for stem, word in own.items():
-            variants = () if stem in said else self._variants_of(word)
+            variants = () if stem in matched else self._variants_of(word)
             for term in variants:
-                file_filter.setdefault(term, VARIANT)
-            covered += 1.0 if stem in said else VARIANT if variants else SYNONYM if word in self._synonyms else 0.0
-        if not file_filter:
+                weights.setdefault(term, VARIANT)
+            covered += 1.0 if stem in matched else VARIANT if variants else SYNONYM if word in self._synonyms else 0.0
+        if not weights:
             return _NOT_NAMED
-        score = sum(term.idf * share for term, share in file_filter.items())
-        return score, score * covered / max(1, len(own)), [file_filter.get(term, 0.0) for term in self._scored]
+        score = sum(term.idf * weight for term, weight in weights.items())
+        return score, score * covered / max(1, len(own)), [weights.get(term, 0.0) for term in self._scored]
 
     def _variants_of(self, word: str) -> Sequence[QueryTerm]:
         """Return the terms that a word of a name abbreviates or contains."""
         variants = self._variants.get(word)
         if variants is None:
-            told = self._short.get(word, ())
+            found = self._short.get(word, ())
             if _holds_one(word, self._inside):
-                told = [term for term in self._inflected if term in told or _is_inside(word, term)]
-            variants = self._variants[word] = told
+                found = [term for term in self._inflected if term in found or _is_inside(word, term)]
+            variants = self._variants[word] = found
         return variants
 
     def _suffix_stems(self, suffix: bytes) -> AbstractSet[str]:
@@ -263,8 +263,8 @@ class RankedResults:
         if self._compiled.terms:
             return
         found = {chunk_id for by_content in self._borders.values() for ids in by_content.values() for chunk_id in ids}
-        admitted = postings.filter_chunks(self._reader, found, self._resolved) if found else []
-        for chunk_id, content_id in sorted(self._pairs(_CONTENT_OF, admitted).items()):
+        passing = postings.filter_chunks(self._reader, found, self._resolved) if found else []
+        for chunk_id, content_id in sorted(self._pairs(_CONTENT_OF, passing).items()):
             if content_id not in contents:
                 contents.add(content_id)
                 yield Placed(content_id, None, chunk_id, 0.0, ())

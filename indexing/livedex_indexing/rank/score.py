@@ -152,13 +152,13 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
     """
     hits = iter(placed)
     later: list[Placed] = []
-    held: dict[int, int] = {}
+    seen: dict[int, int] = {}
     served, floor = 0, 0.0
     for hit in hits:
-        if held.get(hit.content_id, 0) == PER_FILE:
+        if seen.get(hit.content_id, 0) == PER_FILE:
             later.append(hit)
             continue
-        held[hit.content_id] = held.get(hit.content_id, 0) + 1
+        seen[hit.content_id] = seen.get(hit.content_id, 0) + 1
         served, floor = served + 1, hit.score
         yield hit
         if served == FIRST:
@@ -183,8 +183,8 @@ class _Scale:
         self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
         # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
         pairs = [row.pairs for row in features.rows.values() if row.pairs]
-        held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
-        self._pairs = [idf_of(count, features.chunks) for count in held]
+        occurrences = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
+        self._pairs = [idf_of(count, features.chunks) for count in occurrences]
 
     def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
         """Return the weighted parts of a chunk."""
@@ -192,10 +192,10 @@ class _Scale:
         norm = K1 * (1 - B + B * row.length / self._usual)
         counts = _sums(row.counts, in_name) if in_name else row.counts
         words = written = 0.0
-        for count, text, idf, held in zip(counts, row.texts, self._idfs, self._written, strict=True):
+        for count, text, idf, contents in zip(counts, row.texts, self._idfs, self._written, strict=True):
             if count:
                 words += idf * count * (K1 + 1) / (count + norm)
-                if text and (held is None or content_id in held):
+                if text and (contents is None or content_id in contents):
                     written += idf * text * (K1 + 1) / (text + norm)
         of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_opening = self._weights
         return (
