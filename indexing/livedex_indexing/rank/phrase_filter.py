@@ -95,13 +95,17 @@ class PhraseMemory:
             self._known.popitem(last=False)
 
 
+class Signs(NamedTuple):
+    """Phrases without a word (``->``), as typed. The index knows nothing about them, so each content that the rest of
+    the query proposes is read."""
+
+    required: Sequence[str]
+    excluded: Sequence[str]
+
+
 class PhraseCheck:
     """Decides for one search which contents pass its phrases. ``read`` returns the live bytes of a content, None where
-    no copy has them any more: such a content is left out.
-
-    ``signs`` and ``excluded_signs`` are phrases without a word (``->``). The index knows nothing about them, so each
-    content that the rest of the query proposes is read.
-    """
+    no copy has them any more: such a content is left out."""
 
     def __init__(
         self,
@@ -110,16 +114,17 @@ class PhraseCheck:
         file_filter: FileFilter,
         memory: PhraseMemory,
         read: Callable[[int], Bytes | None],
-        *,
-        signs: Sequence[str] = (),
-        excluded_signs: Sequence[str] = (),
+        signs: Signs,
     ) -> None:
         self._reader = reader
         self._borders = file_filter.borders
         self._memory = memory
         self._read = read
-        self._wanted = [*_written(compiled.phrases, reader.words), *_signs(signs, reader.words)]
-        self._excluded = [*_written(compiled.excluded_phrases, reader.words), *_signs(excluded_signs, reader.words)]
+        self._wanted = [*_written(compiled.phrases, reader.words), *_without_words(signs.required, reader.words)]
+        self._excluded = [
+            *_written(compiled.excluded_phrases, reader.words),
+            *_without_words(signs.excluded, reader.words),
+        ]
         self._asked_one_by_one = 0
         self._rows: dict[str, array[int]] = {}  # by the phrase's text: all chunks that may contain it, in order
 
@@ -191,5 +196,5 @@ def _written(phrases: Sequence[Phrase], words: Tokenizer) -> list[_Wanted]:
     return [_Wanted(phrase.text, phrase.term.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
 
 
-def _signs(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:
+def _without_words(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:
     return [_Wanted(text, None, WrittenPhrase(text, words)) for text in texts]

@@ -28,7 +28,7 @@ from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import FacetCounter
-from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, build_file_filter
+from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader, ReadPool
@@ -280,8 +280,7 @@ class _Search:
             file_filter,
             self._searcher.memory,
             lambda content_id: self._bytes_of(content_id, file_filter.resolved),
-            signs=self._without_words(self._query.phrases),
-            excluded_signs=self._without_words(excluded),
+            Signs(self._without_words(self._query.phrases), self._without_words(excluded)),
         )
 
     def _without_words(self, phrases: Iterable[str]) -> list[str]:
