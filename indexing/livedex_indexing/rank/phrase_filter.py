@@ -148,7 +148,7 @@ class PhraseCheck:
         contains: bool | None = False
         if pieces:
             content = self._read(content_id)
-            contains = None if content is None else _stands_in(pieces, content, phrase.written)
+            contains = None if content is None else _occurs_in(pieces, content, phrase.written)
         if contains is not None:
             self._memory.put(content_id, phrase.text, contains)
         return contains
@@ -185,7 +185,7 @@ class _Wanted(NamedTuple):
     written: WrittenPhrase
 
 
-def _stands_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written: WrittenPhrase) -> bool:
+def _occurs_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written: WrittenPhrase) -> bool:
     return any(
         written.places(decode_slice(content.data, content.encoding, start, len(content.data) if end is None else end))
         for start, end in pieces

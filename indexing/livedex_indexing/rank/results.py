@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import AnyStr, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
-from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import asks_for_auxiliary, is_auxiliary
 from livedex_indexing.rank.features import extract, scored_terms, written
+from livedex_indexing.rank.name_match import NameMatch, NameMatcher
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
-from livedex_indexing.rank.synonyms import expand
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.path_words import path_text
 
 _BATCH: Final = 500
 EXAMINED: Final = 150  # chunks whose features are extracted, at most, and for a few words …
@@ -32,16 +30,8 @@ _SMALL_INDEX: Final = 5_000  # chunks: below, few words get as many rows (topics
 BY_PATH: Final = 15  # path-only matches whose chunks are examined …
 FIRST_CHUNKS: Final = 4  # … at least this many of each, besides those with a rare word
 _ALL_CHUNKS: Final = 1_000  # chunks of such files: up to here all are examined if the query has a prefix
-_TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
 _COPIES: Final = 64  # copies of one content whose names are examined
-VARIANT: Final = 0.8  # weight of a term that a file's name has in another form: `config` for configuration
-SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: `is` for whether (`synonyms`)
 _USUAL_NAME: Final = 12  # characters in the name of a file of code
-_AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
-_SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
-_INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
-
-_NOT_NAMED: Final[tuple[float, float, Sequence[float]]] = (0.0, 0.0, ())
 
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
@@ -79,22 +69,8 @@ class RankedResults:
         self._borders = file_filter.borders
         self._group_by_file = group_by_file
         self._no_file_limit = no_file_limit
-        stops = (
-            term for term in compiled.spoken if term.is_stop_word and term.idf >= _TELLING and len(term.tokens[0]) > 2
-        )
-        self._named = tuple(dict.fromkeys((*compiled.any_of, *stops)))
-        self._begin = _beginnings(self._named)
-        self._inflected = [term for term in self._named if _has_variants(term)]
-        self._suffixes: dict[bytes, AbstractSet[str]] = {}
-        self._variants: dict[str, Sequence[QueryTerm]] = {}
-        # A search tests a hundred names: a table lookup and one search for all words cost a third of testing each term.
-        self._short: dict[str, list[QueryTerm]] = {}
-        for term in self._inflected:
-            for short in _short_for(term):
-                self._short.setdefault(short, []).append(term)
-        self._inside = {text for term in self._inflected for text in _long_enough(term)}
-        self._synonyms = expand(token for term in compiled.spoken for token in term.tokens)
         self._scored = scored_terms(compiled)
+        self._names = NameMatcher(reader, compiled, self._scored)
         self._left: list[int] = []  # candidate chunks that are not examined, best first
         self._demote_auxiliary = demote_auxiliary and not asks_for_auxiliary(
             token for term in compiled.any_of for token in term.tokens
@@ -171,12 +147,12 @@ class RankedResults:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
         copies: dict[int, list[Copy]] = {}
-        names: dict[bytes, tuple[float, float, Sequence[float]]] = {}
+        names: dict[bytes, NameMatch] = {}
         for content_id, file_id, root, folder, name, chunks, is_code in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
                 if name not in names:
-                    names[name] = self._in_name(name)
+                    names[name] = self._names.match(name)
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
                 score, title, counts = names[name]
                 auxiliary = bool(is_code) and self._demote_auxiliary and is_auxiliary(folder, name)
@@ -184,50 +160,6 @@ class RankedResults:
                 by_path = paths.get(file_id, 0.0)
                 those.append(Copy(file_id, path, score, title, by_path, counts, chunks, auxiliary, brevity))
         return copies
-
-    def _in_name(self, name: bytes) -> tuple[float, float, Sequence[float]]:
-        """Return how a file's name matches: Σ idf of the query's terms in it; the same times the share of the name that
-        they make up; and for each scored term its weight there, empty where no term matches. A term that the name has
-        in another form counts `VARIANT`. The suffix is not part of that share, and a synonym counts in the share
-        alone."""
-        if name.isascii() and not _holds_one(name.lower(), self._begin):
-            return _NOT_NAMED
-        base, dot, suffix = name.rpartition(b".")
-        own = self._words_of(base if base else name)
-        stems = own.keys() | self._suffix_stems(suffix) if dot and base else own.keys()
-        named = (term for term in self._named if _stands_among(term, stems, own.keys()))
-        weights = {term: _AT_PATH if term.name else 1.0 for term in named}
-        matched = {stem for term in weights for stem in term.stems}
-        covered = 0.0
-        for stem, word in own.items():
-            variants = () if stem in matched else self._variants_of(word)
-            for term in variants:
-                weights.setdefault(term, VARIANT)
-            covered += 1.0 if stem in matched else VARIANT if variants else SYNONYM if word in self._synonyms else 0.0
-        if not weights:
-            return _NOT_NAMED
-        score = sum(term.idf * weight for term, weight in weights.items())
-        return score, score * covered / max(1, len(own)), [weights.get(term, 0.0) for term in self._scored]
-
-    def _variants_of(self, word: str) -> Sequence[QueryTerm]:
-        """Return the terms that a word of a name abbreviates or contains."""
-        variants = self._variants.get(word)
-        if variants is None:
-            found = self._short.get(word, ())
-            if _holds_one(word, self._inside):
-                found = [term for term in self._inflected if term in found or _is_inside(word, term)]
-            variants = self._variants[word] = found
-        return variants
-
-    def _suffix_stems(self, suffix: bytes) -> AbstractSet[str]:
-        if suffix not in self._suffixes:
-            self._suffixes[suffix] = self._words_of(suffix).keys()
-        return self._suffixes[suffix]
-
-    def _words_of(self, name: bytes) -> dict[str, str]:
-        """Return the words of a name, in lower case, by their stems."""
-        text = path_text(name).lower().encode("utf-8", "replace")
-        return {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in self._reader.stems(text)}
 
     def _not_examined(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
         """Yield the candidates of the full-text index beyond those examined, in its order."""
@@ -291,51 +223,3 @@ class RankedResults:
 
     def _pairs(self, sql: str, ids: Iterable[int]) -> dict[int, int]:
         return dict(self._reader.rows(sql, (id_list(ids),)))
-
-
-def _stands_among(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:
-    """Whether a name matches a term. ``own``: its stems without the suffix, which a typed path may leave out."""
-    if term.name:
-        return own <= term.name <= stems
-    if term.prefix:
-        return any(stem.startswith(term.stems[-1]) for stem in stems) and stems >= set(term.stems[:-1])
-    return stems >= set(term.stems)
-
-
-def _has_variants(term: QueryTerm) -> bool:
-    """Whether other forms of a term match, too: not for stop words, prefixes and words with other characters than
-    letters."""
-    return (
-        len(term.stems) == 1 and not (term.prefix or term.is_stop_word or term.unsegmented) and term.tokens[0].isalpha()
-    )
-
-
-def _short_for(term: QueryTerm) -> Iterator[str]:
-    """Yield the beginnings of a word that may abbreviate it."""
-    token, stem = term.tokens[0], term.stems[0]
-    return (token[:letters] for letters in range(_SHORTEST, len(token) + 1) if 3 * letters >= len(stem))
-
-
-def _long_enough(term: QueryTerm) -> Sequence[str]:
-    """Return the forms of a term that match inside another word."""
-    return (term.stems[0], term.tokens[0]) if len(term.stems[0]) >= _INSIDE else ()
-
-
-def _is_inside(word: str, term: QueryTerm) -> bool:
-    return any(text in word for text in _long_enough(term))
-
-
-def _beginnings(terms: Iterable[QueryTerm]) -> Collection[bytes]:
-    """Return beginnings that select the names which may match a term, many times faster than the tokenizer decides it:
-    a stem keeps the beginning of its word, a short stem all but the last letter."""
-    stems = {term.stems[-1].encode() for term in terms}
-    return {stem[: max(1, min(_SHORTEST, len(stem) - 1))] for stem in stems}
-
-
-def _holds_one(text: AnyStr, pieces: Iterable[AnyStr]) -> bool:
-    """Whether the text contains one of the pieces. A pattern would be as fast to search with, but takes longer to
-    compile than a hundred names take to test."""
-    for piece in pieces:  # noqa: SIM110  (any() of a generator takes three times as long)
-        if piece in text:
-            return True
-    return False

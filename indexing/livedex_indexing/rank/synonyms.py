@@ -63,8 +63,8 @@ until block: wait
 def _table() -> dict[str, frozenset[str]]:
     table: dict[str, frozenset[str]] = {}
     for line in _TEXT.strip().splitlines():
-        asked, _, names = line.partition(": ")
-        for word in asked.split():
+        spoken, _, names = line.partition(": ")
+        for word in spoken.split():
             table[word] = table.get(word, frozenset()) | (frozenset(names.split()) - {word})
     return table
 
@@ -74,5 +74,5 @@ _NAMED: Final = _table()
 
 def expand(words: Iterable[str]) -> frozenset[str]:
     """Return the words of names that are synonyms of ``words``, all in lower case."""
-    asked = {form for word in words for form in (word, word.removesuffix("s"))}  # convert and converts
-    return frozenset().union(*(_NAMED[word] for word in asked & _NAMED.keys()))
+    spoken = {form for word in words for form in (word, word.removesuffix("s"))}  # convert and converts
+    return frozenset().union(*(_NAMED[word] for word in spoken & _NAMED.keys()))
