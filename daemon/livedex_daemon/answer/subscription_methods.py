@@ -33,7 +33,7 @@ class Subscribing:
             call.supersede(params["supersedes"])
         scope = self._answering.search_scope(params)
         query = standing_query(params)
-        style = Style(params["max_snippet_chars"], params["context_lines"], False, query.one_each)
+        style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
         state = await self._answering.freshen(params, scope, began)
         standing = self._app.standing
         subscription = standing.admit(call, query, style)

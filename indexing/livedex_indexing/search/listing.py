@@ -109,11 +109,11 @@ def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, byt
     if status is not None:
         tests.append(f"d.status = {STATUSES.index(status)}")
     glob = params.get("glob")
-    admits = None if glob is None else glob_filter([glob], "glob").admits
+    path_matches = None if glob is None else glob_filter([glob], "glob").admits
     found = []
     for file_id, root_id, folder, name in reader.rows(_LIST.format(" AND ".join(tests)), values):
         rel = folder + b"/" + name if folder else name
-        if admits is None or admits(rel):
+        if path_matches is None or path_matches(rel):
             found.append((roots[root_id].rstrip(b"/") + b"/" + rel, file_id))
     return found
 
