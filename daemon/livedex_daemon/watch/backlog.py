@@ -93,10 +93,7 @@ class Backlog:
     """Marks come from any thread; one worker takes entries and says when each is done."""
 
     def __init__(self, clock: Callable[[], float], wake: Callable[[], None]) -> None:
-        """``clock``:
-
-        seconds, monotonic. ``wake``: called (outside the lock) when the worker may have something to take.
-        """
+        """``clock`` returns monotonic seconds. ``wake`` is called, outside the lock, when an entry may be ready."""
         self._clock = clock
         self._wake = wake
         self._lock = threading.Lock()

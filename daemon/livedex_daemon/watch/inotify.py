@@ -233,9 +233,8 @@ class InotifyWatcher:
         return folder
 
     def _add_quietly(self, fd: InotifyFD, absolute: bytes, mask: Mask) -> WatchDescriptor:
-        # Adding our callback to a watch again is right (the kernel gives a moved folder its old descriptor), but
-        # watchdog
-        # warns with the repr of the watch each time; taking the callback out first keeps it quiet.
+        # Our callback may be added to a watch again: the kernel gives a moved folder its old descriptor. watchdog's
+        # add_callback warns each time, with the repr of the watch, so the callback is set here instead.
         wd = inotify_c.inotify_add_watch(fd._inotify_fd, absolute, mask)
         if wd == -1:
             InotifyFD._raise_error()
@@ -404,7 +403,5 @@ class InotifyWatcher:
             passed = [on_passed for _, waiting in self._cookies.values() for on_passed in waiting] + self._queued
             self._cookies.clear()
             self._queued.clear()
-        for (
-            on_passed
-        ) in passed:  # their cookies may be among what was lost; the repair is marked, so waiting goes on there
+        for on_passed in passed:  # cookies may be lost too; the repair is already marked, so searches wait for that
             on_passed()
