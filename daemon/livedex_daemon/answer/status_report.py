@@ -16,7 +16,7 @@ from typing import Any
 
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.process.socket_guard import Door
+from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.model import Counts
@@ -38,9 +38,9 @@ class FreshnessFigures:
         self._lock = threading.Lock()
         self._samples: deque[float] = deque(maxlen=SAMPLES)
 
-    def add(self, now: float, heard_at: Iterable[float]) -> None:
+    def add(self, now: float, event_times: Iterable[float]) -> None:
         with self._lock:
-            self._samples.extend(now - at for at in heard_at)
+            self._samples.extend(now - at for at in event_times)
 
     def figures(self) -> dict[str, float | int | None]:
         with self._lock:
@@ -68,7 +68,7 @@ class Health:
         rebuilder: Rebuilder,
     ) -> None:
         self.started = False
-        self.door: Door | None = None
+        self.socket_guard: SocketGuard | None = None
         self.config_fault: str | None = None
         self.left_alone = 0  # files that are not read because the daemon crashed over them
         self._rebuilder = rebuilder
@@ -139,7 +139,7 @@ class Health:
         overflows = root.overflows  # before the state: whoever sees one sees what it led to
         return {
             **path_fields(root.path),
-            "state": root.told_state,
+            "state": root.reported_state,
             "watching": root.watching,
             "files": held.indexed if held else 0,
             "pending": (held.pending if held else 0) + self._freshness.pending([(root.id, b"")]),
@@ -152,7 +152,7 @@ class Health:
             return "degraded"
         if not self.started:
             return "starting"
-        if any(root.told_state in ("indexing", "recovering") for root in self._worker.roots):
+        if any(root.reported_state in ("indexing", "recovering") for root in self._worker.roots):
             return "indexing"
         return "ready"
 
@@ -185,12 +185,12 @@ class Health:
                     "run `livedex doctor`, or install livedex again",
                 )
             )
-        if self.door is not None and self.door.fault is not None:
+        if self.socket_guard is not None and self.socket_guard.fault is not None:
             found.append(
                 warning(
                     "socket_lost",
-                    f"new clients cannot connect: {self.door.fault}",
-                    f"move away what stands at {self.door.path}, or make its folder again; the rest follows",
+                    f"new clients cannot connect: {self.socket_guard.fault}",
+                    f"move away what stands at {self.socket_guard.path}, or make its folder again; the rest follows",
                 )
             )
         if self.config_fault is not None:

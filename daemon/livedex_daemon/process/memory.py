@@ -18,14 +18,14 @@ _M_ARENA_MAX = -8
 COLLECT_AFTER = 10_000  # objects more than were dropped
 
 
-def bound_arenas() -> None:
+def limit_arenas() -> None:
     """To be called before any thread is started."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, ARENAS)
 
 
-def no_core_dumps() -> None:
+def disable_core_dumps() -> None:
     """For this process and all that it starts."""
     # 1, not 0: Linux hands a core to a program that collects them whatever the limit, but for this one (core(5)).
     least = 1 if sys.platform == "linux" else 0
@@ -33,22 +33,22 @@ def no_core_dumps() -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (least, least))
 
 
-def collect_seldom() -> None:
+def raise_gc_threshold() -> None:
     """A search makes some thousand objects and drops nearly all of them without the collector's help: with Python's
     own threshold (700) it ran once a search, and each tenth time over far more than one search's objects."""
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
 
 
-def keep() -> None:
+def freeze() -> None:
     """What is there now is likely to stay: the collector looks at it no more (25 ms each time), until `give_back`."""
     gc.freeze()
 
 
-def give_back() -> None:
+def release() -> None:
     """Collects garbage and returns free pages to the system."""
     gc.unfreeze()
     gc.collect()
-    keep()
+    freeze()
     trim()
 
 

@@ -11,7 +11,7 @@ EVERY_S = 4.0  # what happens to a root or to the socket is told within 5 s
 _EARLY_S = 0.01  # a timer may fire this much too soon
 
 
-async def pulse() -> None:
+async def tick() -> None:
     """Sleeps to the next of these moments, each a multiple of `EVERY_S` on the loop's clock."""
     now = asyncio.get_running_loop().time()
     passed = (now + _EARLY_S) // EVERY_S

@@ -19,7 +19,7 @@ _CACHE_KIB: Final = 2_048
 _PLACE: Final = struct.Struct("<BQQQ")
 
 _SCHEMA: Final = """
-CREATE TABLE told (
+CREATE TABLE delivered (
     root_id      INTEGER NOT NULL,
     path         BLOB NOT NULL,              -- relative to the root
     subscription INTEGER NOT NULL,
@@ -28,12 +28,12 @@ CREATE TABLE told (
     PRIMARY KEY (root_id, path, subscription)
 ) WITHOUT ROWID
 """
-_OF_FILE = "SELECT subscription, content_hash, places FROM told WHERE root_id = ? AND path = ?"
-_OF_ROOT = "SELECT path, content_hash, places FROM told WHERE root_id = ? AND subscription = ?"
-_ROOTS = "SELECT DISTINCT root_id FROM told"
-_PUT = "INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?)"
-_REMOVE = "DELETE FROM told WHERE root_id = ? AND path = ? AND subscription = ?"
-_FORGET = "DELETE FROM told WHERE subscription IN (SELECT value FROM json_each(?))"
+_OF_FILE = "SELECT subscription, content_hash, places FROM delivered WHERE root_id = ? AND path = ?"
+_OF_ROOT = "SELECT path, content_hash, places FROM delivered WHERE root_id = ? AND subscription = ?"
+_ROOTS = "SELECT DISTINCT root_id FROM delivered"
+_PUT = "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM delivered WHERE root_id = ? AND path = ? AND subscription = ?"
+_FORGET = "DELETE FROM delivered WHERE subscription IN (SELECT value FROM json_each(?))"
 
 
 class Place(NamedTuple):
@@ -45,14 +45,14 @@ class Place(NamedTuple):
     start_byte: int
 
 
-class Entry(NamedTuple):
+class DeliveredFile(NamedTuple):
     """What is in a query of one state of a file."""
 
     content_hash: bytes
     packed: bytes
 
     @classmethod
-    def of(cls, found: Found) -> Entry:
+    def of(cls, found: Found) -> DeliveredFile:
         chunks = (_PLACE.pack(c.kind, c.start_line, c.end_line, c.start_byte) for c in found.chunks)
         return cls(found.content.hash, b"".join(chunks))
 
@@ -60,7 +60,7 @@ class Entry(NamedTuple):
         return (Place(*values) for values in _PLACE.iter_unpack(self.packed))
 
 
-class Told:
+class DeliveredState:
     """Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -70,20 +70,20 @@ class Told:
         self._db.pragma("cache_size", -_CACHE_KIB)
         self._db.execute(_SCHEMA)
 
-    def of_files(self, keys: Iterable[FileKey]) -> dict[int, dict[FileKey, Entry]]:
+    def of_files(self, keys: Iterable[FileKey]) -> dict[int, dict[FileKey, DeliveredFile]]:
         """What is in the queries of these files, by subscription."""
-        found: dict[int, dict[FileKey, Entry]] = {}
+        found: dict[int, dict[FileKey, DeliveredFile]] = {}
         with self._lock:
             for key in keys:
                 for subscription, content_hash, places in self._db.execute(_OF_FILE, key):
-                    found.setdefault(subscription, {})[key] = Entry(content_hash, places)
+                    found.setdefault(subscription, {})[key] = DeliveredFile(content_hash, places)
         return found
 
-    def of_roots(self, subscription: int, roots: Iterable[int]) -> dict[FileKey, Entry]:
+    def of_roots(self, subscription: int, roots: Iterable[int]) -> dict[FileKey, DeliveredFile]:
         """What is in one query of whole roots."""
         with self._lock:
             return {
-                (root_id, path): Entry(content_hash, places)
+                (root_id, path): DeliveredFile(content_hash, places)
                 for root_id in roots
                 for path, content_hash, places in self._db.execute(_OF_ROOT, (root_id, subscription))
             }
@@ -93,7 +93,7 @@ class Told:
         with self._lock:
             return {root_id for (root_id,) in self._db.execute(_ROOTS)}
 
-    def put(self, subscription: int, entries: Mapping[FileKey, Entry | None]) -> None:
+    def put(self, subscription: int, entries: Mapping[FileKey, DeliveredFile | None]) -> None:
         """From now on this is what is in the query of these files; None: nothing."""
         there = [(*key, subscription, *entry) for key, entry in entries.items() if entry is not None]
         gone = [(*key, subscription) for key, entry in entries.items() if entry is None]

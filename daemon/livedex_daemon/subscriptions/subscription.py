@@ -12,9 +12,9 @@ from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import FileKey, StandingQuery
 from livedex_ipc.server.rpc_server import Call
 
-MOST_FILES: Final = 20_000  # about 4 MB
+MAX_FILES: Final = 20_000  # about 4 MB
 RETRY_S: Final = 0.2  # until a file is looked at again that was not as it is indexed; doubled each time …
-RETRY_MOST_S: Final = 30.0
+RETRY_MAX_S: Final = 30.0
 PATIENCE: Final = 4  # so many times its own length a query waits longer than another
 
 
@@ -33,7 +33,7 @@ class Dirty:
     def add(self, files: Iterable[FileKey], roots: Iterable[int] = ()) -> None:
         self.roots.update(roots)
         self.files.update(files)
-        if len(self.files) > MOST_FILES:
+        if len(self.files) > MAX_FILES:
             self.roots.update(root_id for root_id, _ in self.files)
             self.files.clear()
 
@@ -59,39 +59,39 @@ class Subscription:
         self.style = style
         self.open = False
         self.closed = False
-        self.owed = Dirty()
-        self.took_s = 0.0  # how long it took to tell it the last time
-        self._owed_since = 0.0
-        self._unsteady: set[FileKey] = set()  # changed on disk when they were to be shown
+        self.pending = Dirty()
+        self.notify_s = 0.0  # how long it took to tell it the last time
+        self._pending_since = 0.0
+        self._unstable: set[FileKey] = set()  # changed on disk when they were to be shown
         self._retry_s = RETRY_S
         self.retry_at = float("inf")
 
-    def owe(self, files: Iterable[FileKey], roots: Iterable[int], now: float) -> None:
+    def add_pending(self, files: Iterable[FileKey], roots: Iterable[int], now: float) -> None:
         """It has to be told of these too, and could not be yet."""
-        if not self.owed:
-            self._owed_since = now
-        self.owed.add(files, roots)
+        if not self.pending:
+            self._pending_since = now
+        self.pending.add(files, roots)
 
-    def turn(self, now: float) -> float:
+    def due_order(self, now: float) -> float:
         """Sorts those that are to be told: first who is told quickly, but nobody waits for ever."""
-        return (self._owed_since if self.owed else now) + PATIENCE * self.took_s
+        return (self._pending_since if self.pending else now) + PATIENCE * self.notify_s
 
-    def doubt(self, files: Iterable[FileKey], now: float) -> None:
+    def retry_later(self, files: Iterable[FileKey], now: float) -> None:
         """Of these files nothing could be said now. They are owed again after a while, also if no change is heard."""
-        before = len(self._unsteady)
-        self._unsteady.update(files)
-        if len(self._unsteady) > before:
+        before = len(self._unstable)
+        self._unstable.update(files)
+        if len(self._unstable) > before:
             self.retry_at = min(self.retry_at, now + self._retry_s)
-            self._retry_s = min(2 * self._retry_s, RETRY_MOST_S)
+            self._retry_s = min(2 * self._retry_s, RETRY_MAX_S)
 
     def retry(self, now: float) -> None:
         """What was in doubt for long enough is owed."""
         if now >= self.retry_at:
-            self.owe(self._unsteady, (), now)
-            self._unsteady = set()
+            self.add_pending(self._unstable, (), now)
+            self._unstable = set()
             self.retry_at = float("inf")
 
     def settled(self) -> None:
         """What was shown was as it is indexed."""
-        if not self._unsteady:
+        if not self._unstable:
             self._retry_s = RETRY_S

@@ -28,7 +28,7 @@ class Entry:
         "first_at",
         "first_seq",
         "force",
-        "heard",
+        "from_event",
         "key",
         "last_at",
         "rest_until",
@@ -48,7 +48,7 @@ class Entry:
         self.tree = False
         self.force = False
         self.background = False
-        self.heard = False  # the system reported it
+        self.from_event = False  # the system reported it
         self.taken = False
         self.tally: Tally | None = None
         self.works = 0  # what the worker still has to finish before the entry is done
@@ -100,7 +100,7 @@ class Backlog:
         self._seq = itertools.count(1)
         self._order = itertools.count()
         self._waiting: dict[Key, Entry] = {}
-        self._in_hand: dict[Key, Entry] = {}
+        self._in_progress: dict[Key, Entry] = {}
         self._heap: list[tuple[float, int, Entry]] = []
         self._urgent: list[Entry] = []
 
@@ -112,7 +112,7 @@ class Backlog:
         force: bool = False,
         background: bool = False,
         now: bool = False,
-        heard: bool = False,
+        from_event: bool = False,
         rest_s: float = 0.0,
         tally: Tally | None = None,
     ) -> None:
@@ -139,7 +139,7 @@ class Backlog:
                 entry.last_at = at
             entry.tree = entry.tree or tree
             entry.force = entry.force or force
-            entry.heard = entry.heard or heard
+            entry.from_event = entry.from_event or from_event
             entry.background = entry.background and background
             entry.tally = tally or entry.tally
             if now:
@@ -194,11 +194,11 @@ class Backlog:
     def _grab(self, entry: Entry, busy: Callable[[Key], bool], taken: list[Entry]) -> bool:
         if entry.taken:
             return True
-        if entry.key in self._in_hand or busy(entry.key):
+        if entry.key in self._in_progress or busy(entry.key):
             return False
         entry.taken = True
         del self._waiting[entry.key]
-        self._in_hand[entry.key] = entry
+        self._in_progress[entry.key] = entry
         taken.append(entry)
         return True
 
@@ -207,7 +207,7 @@ class Backlog:
         finished = list(entries)
         with self._lock:
             for entry in finished:
-                self._in_hand.pop(entry.key, None)
+                self._in_progress.pop(entry.key, None)
             released = self._released(finished)
             again = bool(self._urgent)
         for waiter in released:
@@ -219,7 +219,7 @@ class Backlog:
         """What was taken was not carried out and never will be: it waits again, with whoever waits for it."""
         at = self._clock()
         with self._lock:
-            for key, entry in self._in_hand.items():
+            for key, entry in self._in_progress.items():
                 again = self._waiting.get(key)
                 if again is None:
                     again = self._waiting[key] = Entry(key, entry.first_seq, entry.first_at)
@@ -237,7 +237,7 @@ class Backlog:
                 heapq.heappush(self._heap, (at, next(self._order), again))
                 if again.waiters:
                     self._urgent.append(again)
-            self._in_hand.clear()
+            self._in_progress.clear()
         self._wake()
 
     @staticmethod
@@ -265,7 +265,7 @@ class Backlog:
         """
         waiter = Waiter(on_done)
         with self._lock:
-            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+            for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
                 if (
                     (entry.background and not background)
                     or entry.key[0] in skip_roots
@@ -286,13 +286,13 @@ class Backlog:
     def left(self, waiter: Waiter) -> list[Entry]:
         """What the waiter still waits for."""
         with self._lock:
-            entries = itertools.chain(self._waiting.values(), self._in_hand.values())
+            entries = itertools.chain(self._waiting.values(), self._in_progress.values())
             return [entry for entry in entries if waiter in entry.waiters]
 
     def forget(self, waiter: Waiter) -> None:
         """The waiter gave up: nothing is urgent on its account any more."""
         with self._lock:
-            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+            for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
                 if waiter in entry.waiters:
                     entry.waiters.remove(waiter)
 
@@ -309,8 +309,8 @@ class Backlog:
         """How many marked paths inside ``scope`` are not yet committed."""
         with self._lock:
             if scope is None:  # each search that does not wait asks, in the middle of a storm too
-                return len(self._waiting) + len(self._in_hand)
-            return sum(1 for key in itertools.chain(self._waiting, self._in_hand) if intersects(key, scope))
+                return len(self._waiting) + len(self._in_progress)
+            return sum(1 for key in itertools.chain(self._waiting, self._in_progress) if intersects(key, scope))
 
     def drop_root(self, root_id: int) -> None:
         """Forgets what waits for a root that is watched no longer; entries in hand finish on their own."""

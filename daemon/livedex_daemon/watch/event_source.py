@@ -24,7 +24,7 @@ REPAIR_REST_FACTOR = 5  # or so many times the length of the last one; a fresh s
 HAS_INOTIFY: bool = sys.platform == "linux"
 
 
-class Watching:
+class EventSource:
     """The sink of the watcher; its methods are called on the watcher's thread, the worker's and the loop's; so each
     looks once which watcher there is."""
 
@@ -114,7 +114,7 @@ class Watching:
         if sources == self._sources.get(root.id):
             return
         self._sources[root.id] = sources
-        self._watch_beside(sources)
+        self._watch_folders_of(sources)
 
     def forget_root(self, root_id: int) -> None:
         self._sources.pop(root_id, None)
@@ -122,9 +122,9 @@ class Watching:
 
     def _watch_config(self) -> None:
         self._config_target = os.path.realpath(self._config)
-        self._watch_beside({self._config, self._config_target})
+        self._watch_folders_of({self._config, self._config_target})
 
-    def _watch_beside(self, files: Iterable[bytes]) -> None:
+    def _watch_folders_of(self, files: Iterable[bytes]) -> None:
         watcher = self.watcher
         if watcher is not None:
             for folder in {_nearest_folder(file) for file in files}:
@@ -133,7 +133,7 @@ class Watching:
     # -- Sink
 
     def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
-        self._backlog.mark((root_id, path), tree=tree, heard=True)
+        self._backlog.mark((root_id, path), tree=tree, from_event=True)
 
     def root_changed(self, root_id: int) -> None:
         self._backlog.mark((root_id, b""), tree=True)
@@ -160,7 +160,7 @@ class Watching:
                 self._backlog.mark((root.id, b""), tree=True, now=True)
 
 
-def _native(sink: Watching, cookies: str) -> Watcher:
+def _native(sink: EventSource, cookies: str) -> Watcher:
     if HAS_INOTIFY:
         from livedex_daemon.watch.inotify import InotifyWatcher
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, RootState
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.mounts import mount_kind
@@ -30,17 +30,17 @@ KEEP_S = 24 * 3600.0  # the entries of a root that is gone
 class Presence:
     """What the worker tells of each root, and asks before it walks one."""
 
-    def __init__(self, store: Store, backlog: Backlog, watching: Watching) -> None:
+    def __init__(self, store: Store, backlog: Backlog, watching: EventSource) -> None:
         self._store = store
         self._backlog = backlog
         self._watching = watching
         self.observer = "auto"
         self.on_store_fault: Callable[[IndexUnwritable], None] = lambda _error: None
 
-    def check(self, root: Root, *, anew: bool = False) -> None:
+    def check(self, root: Root, *, rewatch: bool = False) -> None:
         """Looks at the root's folder itself, and acts when its state changed.
 
-        ``anew``: the source of events is another one, so that a root that is there is watched and compared again.
+        ``rewatch``: the source of events is another one, so that a root that is there is watched and compared again.
         """
         if root.unsaved:
             self._save(root)
@@ -65,7 +65,7 @@ class Presence:
             self._leave(root, "missing")
         elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
             pass  # an empty folder where files were: not believed
-        elif anew or not same or not root.present:
+        elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
     @staticmethod
@@ -134,7 +134,7 @@ class Presence:
         if not root.present:
             return
         root.state = "online"
-        if root.walked_losses != root.overflows:  # looked at last: one that is counted later finds the root online
+        if root.overflows_at_walk != root.overflows:  # looked at last: one that is counted later finds the root online
             root.state = "recovering"
         root.first_indexed = True
         root.last_reconciled = time.time()

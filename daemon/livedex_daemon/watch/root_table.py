@@ -16,7 +16,7 @@ from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
-Watching = Literal["native", "polling", "mixed", "none"]
+WatchKind = Literal["native", "polling", "mixed", "none"]
 PRESENT: frozenset[RootState] = frozenset(("online", "indexing", "recovering"))
 
 
@@ -41,7 +41,7 @@ class Root:
         self.planned: ChunkSettings | None = None  # the settings that every content of this root is known to follow
         self.unsaved: dict[str, Any] = {}  # of its state, what the index does not hold yet
         self.overflows = 0
-        self.walked_losses = 0  # how many of them the last walk of the whole root came after
+        self.overflows_at_walk = 0  # how many of them the last walk of the whole root came after
         self.walk_s = 0.0  # length of the last walk of the whole root
         self.walked_at = 0.0  # when it ended, on the monotonic clock
 
@@ -71,9 +71,9 @@ class Root:
         self.polled = frozenset(p for p in wanted if not any(p != q and is_within(p, q) for q in wanted))
 
     @property
-    def told_state(self) -> RootState:
+    def reported_state(self) -> RootState:
         """``state`` for those on other threads: recovering from the moment that a loss of events is counted."""
-        lost = self.walked_losses != self.overflows
+        lost = self.overflows_at_walk != self.overflows
         return "recovering" if lost and self.state == "online" else self.state
 
     @property
@@ -81,7 +81,7 @@ class Root:
         return self.state in PRESENT
 
     @property
-    def watching(self) -> Watching:
+    def watching(self) -> WatchKind:
         if not self.present:
             return "none"
         if not self.polled:
