@@ -48,14 +48,14 @@ DEFECTS = (
     Defect(
         "caught-up-with-events-queued",
         "all events count as passed on while some are still queued",
-        "livedex_daemon/watch/inotify.py",
+        "livedex_daemon/watch/inotify_reader.py",
         (("return not self._queue.poll(0) and self._idle", "return self._idle"),),
         f"{WATCHER}::test_every_change_is_heard_before_it_has_caught_up",
     ),
     Defect(
         "caught-up-while-passing-on",
         "all events count as passed on once the last was read, before it is handed on",
-        "livedex_daemon/watch/inotify.py",
+        "livedex_daemon/watch/inotify_reader.py",
         (("return not self._queue.poll(0) and self._idle", "return not self._queue.poll(0)"),),
         f"{WATCHER}::test_it_has_not_caught_up_with_what_is_still_being_passed_on",
     ),
@@ -66,8 +66,7 @@ DEFECTS = (
         (
             (
                 "            self._place_cookies(fd)\n        except",
-                "            other = InotifyFD()\n"
-                "            other.daemon = True\n"
+                "            other = InotifyReader()\n"
                 "            for folder in (b'/', b'/usr', b'/etc', b'/dev'):\n"
                 "                other.add_callback(folder, COOKIE_MASK, self, self._id)\n"
                 "            self._place_cookies(other)\n"
@@ -115,7 +114,7 @@ DEFECTS = (
                 "in list(self._waiting.values()):\n                if (\n",
             ),
         ),
-        f"{BACKLOG}::test_what_is_in_progress_is_waited_for",
+        f"{BACKLOG}::test_what_is_in_hand_is_waited_for",
     ),
     Defect(
         "scope-misses-the-folder-above",

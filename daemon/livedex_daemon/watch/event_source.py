@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.inotify import Watcher
 from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.watcher import Watcher
 
 log = logging.getLogger(__name__)
 

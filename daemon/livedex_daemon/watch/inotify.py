@@ -11,52 +11,18 @@ import errno
 import itertools
 import logging
 import os
-import select
 import threading
 from collections.abc import Callable
-from typing import Literal, Protocol
 
 from watchdog.observers import inotify_c
-from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, InotifyFD, Mask, WatchDescriptor
+from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
+
+from livedex_daemon.watch.inotify_reader import InotifyReader
+from livedex_daemon.watch.watcher import Barrier, Sink
 
 log = logging.getLogger(__name__)
 
-Barrier = Literal["exact", "best_effort"]
 COOKIES = 16  # cookies under way at once; further barriers share the next one
-
-
-class Sink(Protocol):
-    """Who is told. Called from the watcher's own thread, in the kernel's order; it must be quick and never raise."""
-
-    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None: ...
-
-    def root_changed(self, root_id: int) -> None: ...
-
-    def outside_changed(self, path: bytes) -> None: ...
-
-    def events_lost(self) -> None: ...
-
-
-class Watcher(Protocol):
-    """What the daemon asks of a source of events, whatever the platform."""
-
-    barrier_kind: Barrier
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-    def alive(self) -> bool: ...
-
-    def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool: ...
-
-    def watch_outside(self, folder: bytes) -> bool: ...
-
-    def unwatch(self, root_id: int, path: bytes) -> None: ...
-
-    def caught_up(self) -> bool: ...
-
-    def barrier(self, on_passed: Callable[[], None]) -> bool: ...
 
 
 # Without IN_MODIFY writes to open files are lost, without IN_ATTRIB a chmod that denies or restores.
@@ -95,32 +61,6 @@ class _Folder:
         self.outside = False
 
 
-class _Reading(InotifyFD):
-    """watchdog's reading thread, of which others can tell whether it has passed on all that the kernel queued."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._idle = False  # it waits for events, and has passed on all that it read before
-        self._queue = select.poll()
-        self._queue.register(self._inotify_fd, select.POLLIN)
-
-    def _check_inotify_fd(self) -> bool:
-        """watchdog's wait for events: between what it read last and what it reads next."""
-        self._idle = True
-        try:
-            return super()._check_inotify_fd()
-        finally:
-            self._idle = False
-
-    def caught_up(self) -> bool:
-        """Whether every event that was queued before the call was passed on. False where it is not, or just not yet.
-
-        What is no longer queued was read with ``_idle`` unset, which is set again once it was passed on: so the queue
-        comes first.
-        """
-        return not self._queue.poll(0) and self._idle
-
-
 class InotifyWatcher:
     """One inotify descriptor for all roots and for the cookies: the kernel keeps one order for each descriptor.
 
@@ -142,18 +82,16 @@ class InotifyWatcher:
         self._names = itertools.cycle([b"%02d" % number for number in range(COOKIES)])
         self._cookies: dict[bytes, tuple[int, list[Callable[[], None]]]] = {}
         self._queued: list[Callable[[], None]] = []
-        self._fd: _Reading | None = None
+        self._fd: InotifyReader | None = None
         self._id = inotify_c.CallbackId(id(self))
 
     def start(self) -> None:
         """Opens the descriptor and its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
-        fd = _Reading()
-        os.set_inheritable(fd._inotify_fd, False)  # watchdog leaves it open for whatever is started
-        fd.daemon = True
+        fd = InotifyReader()
         try:
             self._place_cookies(fd)
         except OSError:
-            fd._close_resources()  # its own close() leaves them to the thread, which was not started
+            fd.release()
             raise
         self._fd = fd
         fd.start()
@@ -172,7 +110,7 @@ class InotifyWatcher:
     def alive(self) -> bool:
         return self._fd is not None and self._fd.is_alive()
 
-    def _place_cookies(self, fd: InotifyFD) -> None:
+    def _place_cookies(self, fd: InotifyReader) -> None:
         os.makedirs(self._cookie_folder, mode=0o700, exist_ok=True)
         for number in range(COOKIES):
             with contextlib.suppress(OSError):
@@ -220,31 +158,15 @@ class InotifyWatcher:
         if self._fd is None:
             return None
         try:
-            wd = self._add_quietly(self._fd, absolute, mask)
+            wd = self._fd.watch(absolute, mask, self, self._id)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES):
                 raise FileNotFoundError(absolute) from error
             return None
-        if wd == -1:  # watchdog stays silent on EACCES
-            raise FileNotFoundError(absolute)
         folder = self._by_wd.get(wd)
         if folder is None:
             folder = self._by_wd[wd] = _Folder(wd, absolute)
         return folder
-
-    def _add_quietly(self, fd: InotifyFD, absolute: bytes, mask: Mask) -> WatchDescriptor:
-        # Our callback may be added to a watch again: the kernel gives a moved folder its old descriptor. watchdog's
-        # add_callback warns each time, with the repr of the watch, so the callback is set here instead.
-        wd = inotify_c.inotify_add_watch(fd._inotify_fd, absolute, mask)
-        if wd == -1:
-            InotifyFD._raise_error()
-            return wd
-        with fd._lock:
-            watch = fd._watch_for_wd.get(wd)
-            if watch is None:
-                watch = fd._watch_for_wd[wd] = inotify_c.Watch(wd, mask, absolute)
-            watch.callbacks[self._id] = self
-        return wd
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         """Takes the watches of a folder and of all below it away; events that are still queued for them are hints at

@@ -15,7 +15,7 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
-from livedex_daemon.watch.inotify import Barrier, Sink
+from livedex_daemon.watch.watcher import Barrier, Sink
 
 BARRIER_S = 0.25  # a cookie that has not come back by then is not waited for
 
