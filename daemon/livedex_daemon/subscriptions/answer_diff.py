@@ -1,7 +1,7 @@
-"""Works out for one standing query what came and what went since it was last told, and tells it.
+"""Computes which hits of a standing query were added and removed since the last message, and sends them.
 
-Invariant: what is remembered as told is what was sent; a file that is not as it was indexed is not shown, and what was
-told of its former state is taken back.
+Invariant: the delivered state is exactly what was sent. A file that differs from its indexed state is not shown, and
+its former hits are removed.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.server import message_json
 
-MESSAGE_CHARS: Final = 1 << 20  # about so much is told at once; the rest follows in the next round
-_OF_A_HIT: Final = 800  # characters beside its texts
+MESSAGE_CHARS: Final = 1 << 20  # approximate size of one message; the rest follows in the next round
+_OF_A_HIT: Final = 800  # characters besides its texts
 _OF_A_REMOVED: Final = 300
 
 
 class ChangeSet:
-    """The files that some standing queries have to be told about, as they are indexed now and as they were told."""
+    """A set of changed files: as they are indexed now, and as they were delivered to each query."""
 
     def __init__(self, reader: Reader, delivered: DeliveredState, dirty: Dirty) -> None:
         self.dirty = dirty
@@ -39,7 +39,7 @@ class ChangeSet:
             yield from parts_of_all(self._reader, self.dirty.roots)
 
     def delivered(self, subscription: int) -> dict[FileKey, DeliveredFile]:
-        """What one query was told of these files."""
+        """Return what was delivered to one query of these files."""
         return {**self._of_files.get(subscription, {}), **self._delivered.of_roots(subscription, self.dirty.roots)}
 
     @cached_property
@@ -52,7 +52,7 @@ class ChangeSet:
 
 
 class ChangeSets:
-    """The looks of one round: who is owed the same shares one."""
+    """The change sets of one round: queries with the same pending files share one."""
 
     def __init__(self, reader: Reader, delivered: DeliveredState) -> None:
         self._reader = reader
@@ -67,7 +67,10 @@ class ChangeSets:
 
 
 class AnswerDiff:
-    """One round: all queries are told of one state of the index. ``paths``: of roots that are served no more too."""
+    """One round, in which all queries see one state of the index.
+
+    ``paths``: root id to path, including roots that are no longer served.
+    """
 
     def __init__(
         self,
@@ -84,8 +87,7 @@ class AnswerDiff:
         self._generation = generation
 
     def notify(self, subscription: Subscription, changes: ChangeSet) -> tuple[set[FileKey], set[FileKey]]:
-        """Sends what changed. Returns the files that did not fit into the message, and those that have changed on
-        disk meanwhile."""
+        """Send the changes. Return the files that did not fit into the message, and those that changed on disk."""
         delivered = changes.delivered(subscription.id)
         unstable: set[FileKey] = set()
         seen, new = self._find_changed(subscription, changes, delivered, unstable)
@@ -118,7 +120,7 @@ class AnswerDiff:
         delivered: Mapping[FileKey, DeliveredFile],
         unstable: set[FileKey],
     ) -> tuple[set[FileKey], dict[FileKey, Found]]:
-        """The files that are in the query, and those of them that are in it otherwise than was told."""
+        """Return the files that match the query, and those of them that differ from the delivered state."""
         seen: set[FileKey] = set()
         new: dict[FileKey, Found] = {}
         for part in changes.parts():

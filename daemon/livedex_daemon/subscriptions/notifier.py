@@ -1,7 +1,7 @@
-"""Keeps standing queries up to date: looks at the files that changed, and tells each client what came and what went.
+"""Keeps standing queries up to date: checks changed files and sends each client the hits added and removed.
 
-Invariant: what a client was told adds up to what its query holds, as of the last state of the index that it was told
-of; only what is committed is told, a client is told at most ten times a second, and no commit waits for it.
+Invariant: the messages to a client add up to the answer of its query, as of the last generation sent. Only committed
+changes are sent, at most ten times a second, and no commit waits for them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from livedex_ipc.server.rpc_server import Call
 
 log = logging.getLogger(__name__)
 
-ROUND_EVERY_S: Final = 0.1  # between two rounds; while files go on changing this grows …
-STORM_FACTOR: Final = 1.5  # … by that factor …
-STORM_MAX_S: Final = 0.5  # … up to that: rounds cost by their number, and what is indexed is told within a second
-ROUND_MAX_S: Final = 0.3  # queries that are not told by then come first in the next round
+ROUND_EVERY_S: Final = 0.1  # between two rounds; while files keep changing this grows …
+STORM_FACTOR: Final = 1.5  # … by this factor …
+STORM_MAX_S: Final = 0.5  # … up to this: fewer rounds cost less, and changes are still sent within a second
+ROUND_MAX_S: Final = 0.3  # queries not reached by then come first in the next round
 RETRY_AFTER_FAULT_S: Final = 1.0
-FIRST_ANSWER_S: Final = 30.0  # what the first answer may take, freshness aside
+FIRST_ANSWER_S: Final = 30.0  # deadline of the first answer, without the wait for freshness
 MAX_PER_CONNECTION: Final = 100
 MAX_TOTAL: Final = 1_000
 
@@ -44,16 +44,17 @@ _GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 
 
 class FirstAnswer(NamedTuple):
-    """The first answer: the newest hits, and the state of the index that all later changes are told against."""
+    """The first answer: the newest hits, and the generation that all later changes start from."""
 
     hits: list[dict[str, Any]]
     generation: int
 
 
 class ChangeNotifier:
-    """``mark`` has a file looked at again, ``mend`` is told that the index could not be read.
+    """``mark`` has a file inspected again; ``mend`` is called when the index cannot be read.
 
-    `admit`, `open`, `drop` and `named` belong to the event loop, `changed` and `everything` to any thread.
+    Call ``subscribe``, ``open``, ``drop`` and ``find`` on the event loop, ``changed`` and ``mark_all_changed`` on any
+    thread.
     """
 
     def __init__(
@@ -79,13 +80,13 @@ class ChangeNotifier:
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._delivered: DeliveredState | None = None
-        self._known_paths: dict[int, bytes] = {}  # of all roots that anything was told of
+        self._known_paths: dict[int, bytes] = {}  # every root that was ever served
         self._thread = threading.Thread(target=self._run, name="standing", daemon=True)
 
     # -- clients
 
     def subscribe(self, call: Call, query: StandingQuery, style: Style) -> Subscription:
-        """Takes a query in: from now on no change is missed. Raises Unavailable where there are too many."""
+        """Add a query: from now on no change is missed. Raises Unavailable if there are too many."""
         connection = call.connection_closed
         own = sum(other.connection is connection for other in self._subscriptions.values())
         for count, limit, where in ((own, MAX_PER_CONNECTION, "on this connection"),
@@ -106,13 +107,13 @@ class ChangeNotifier:
         return subscription
 
     def open(self, subscription: Subscription) -> None:
-        """Its first answer is out."""
+        """Send changes from now on: the first answer was sent."""
         with self._wake:
             subscription.open = True
             self._wake.notify()
 
     def drop(self, subscription: Subscription) -> None:
-        """It is told nothing from now on. A second time does nothing."""
+        """Send nothing from now on. A second call does nothing."""
         with self._wake:
             subscription.closed = True
             if self._subscriptions.pop(subscription.id, None) is not None:
@@ -126,7 +127,7 @@ class ChangeNotifier:
                 self.drop(subscription)
 
     def find(self, call: Call, number: int) -> Subscription:
-        """The subscription of that number on the caller's connection. Raises NotFound."""
+        """Return the subscription with that number on the caller's connection. Raises NotFound."""
         found = self._subscriptions.get(number)
         if found is None or found.connection is not call.connection_closed:
             raise NotFound(f"no subscription {number} on this connection", {"field": "subscription"})
@@ -135,14 +136,14 @@ class ChangeNotifier:
     # -- the index
 
     def changed(self, files: Iterable[FileKey], roots: Iterable[int]) -> None:
-        """A commit changed these files, and what is served of these roots."""
+        """A commit changed these files, and possibly every file of these roots."""
         if self._subscriptions:
             with self._wake:
                 self._dirty.add(files, roots)
                 self._wake.notify()
 
     def mark_all_changed(self) -> None:
-        """The index was built anew: all that was told is compared with it."""
+        """The index was rebuilt: compare everything that was delivered with it."""
         if self._delivered is not None and self._subscriptions:
             self.changed((), {*self._delivered.roots(), *(root.id for root in self._roots())})
 
@@ -157,12 +158,12 @@ class ChangeNotifier:
     # -- the first answer
 
     def first(self, subscription: Subscription, side: Side, limit: int, cancelled: Callable[[], bool]) -> FirstAnswer:
-        """What is in the query now, the newest files first, at most ``limit`` hits of it. Runs in a thread.
+        """Return the hits of the query now, the newest files first, at most ``limit``. Runs in a thread.
 
-        Raises DeadlinePassed, Cancelled, and what reading the index raises.
+        Raises DeadlinePassed, Cancelled, and whatever reading the index raises.
         """
         assert self._delivered is not None
-        self._delivered.forget([subscription.id])  # of a first try that failed
+        self._delivered.forget([subscription.id])  # left by a first try that failed
         deadline = side.readers.clock() + FIRST_ANSWER_S
         roots = self._served()
         try:
@@ -186,7 +187,7 @@ class ChangeNotifier:
     def _record_all(
         self, reader: Reader, subscription: Subscription, roots: dict[int, bytes], limit: int
     ) -> tuple[list[Found], set[FileKey]]:
-        """Notes all that is in a query as told. The newest ``limit`` files of it, and those that cannot be told."""
+        """Record all matches as delivered. Return the newest ``limit`` files, and those whose state is unstable."""
         assert self._delivered is not None
         newest: list[Found] = []
         unstable: set[FileKey] = set()
@@ -228,7 +229,7 @@ class ChangeNotifier:
             self._next_at = began + max(self._pace_s, self._round(ended))
 
     def _pause(self) -> float | None:
-        """Seconds until there is something to do, None while there is nothing."""
+        """Return the seconds until there is something to do; None if there is nothing."""
         now = time.monotonic()
         if self._closed:
             return 0
@@ -240,12 +241,12 @@ class ChangeNotifier:
         return max(0.0, min(retries) - now, self._next_at - now) if retries else None
 
     def _round(self, ended: list[int]) -> float:
-        """Tells clients what changed; returns how long to rest at least, in seconds."""
+        """Send the changes; return the least pause before the next round, in seconds."""
         assert self._delivered is not None
         with self._wake:
             dirty = self._dirty.take()
             subscriptions = list(self._subscriptions.values())
-            if self._rebuilding():  # of a half-built index nothing can be said to be missing
+            if self._rebuilding():  # in a half-built index no file is known to be missing
                 self._dirty.roots, dirty.roots = dirty.roots, set()
         side = self._serving.side
         try:
