@@ -1,6 +1,6 @@
-"""Runs a command that needs no daemon (`config …`, `doctor`) in this process, as the `livedex` command would.
+"""Runs a command that needs no daemon (``config …``, ``doctor``) in this process, like the ``livedex`` command.
 
-Invariant: an error is printed in the form that was asked for, and its exit code comes back; nothing is raised.
+Invariant: an error is printed in the requested form and its exit code is returned; nothing is raised.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _INTERRUPTED = 130
 
 
 def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
-    """Runs the action that ``argv`` names; ``--json`` and ``--human`` may stand anywhere in it.
+    """Run the action that ``argv`` names and return its exit code; ``--json`` and ``--human`` may appear anywhere.
 
-    ``actions`` is by the words that are typed after ``title``, ``""`` for none. The exit code comes back.
+    ``actions`` maps the words typed after ``title`` (``""`` for none) to their action.
     """
     forms = [word for word in argv if word in ("--json", "--human")]
     words = [word for word in argv if word not in ("--json", "--human")]

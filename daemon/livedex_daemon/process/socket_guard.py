@@ -1,7 +1,7 @@
-"""The socket under which clients find this daemon: bound, watched, bound again when somebody took it away, given back.
+"""Binds the socket at which clients find this daemon, binds it again if it is removed, and removes it at the end.
 
-Invariant: nothing is removed but our own socket or one that nobody answers on; what else stands in its place stays, and
-the status says so. A socket that a supervisor handed over is the supervisor's: it is neither watched nor removed.
+Invariant: only our own socket, or one on which nothing answers, is removed. Any other file at its path stays, and the
+status reports it. A socket inherited from a supervisor is neither watched nor removed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from livedex_ipc.server.rpc_server import Server
 
 log = logging.getLogger(__name__)
 
-GIVE_UP_S = 60.0  # without the folder of the socket, as after a logout: nobody can come in any more
+GIVE_UP_S = 60.0  # after the socket's folder is gone, as after a logout, so that no client can connect
 
 
 class SocketGuard:
-    """Used on the event loop. ``fault``: why clients cannot come in, None while they can."""
+    """Use it on the event loop. ``fault``: why clients cannot connect; None while they can."""
 
     def __init__(
         self, path: str, inherited: socket.socket | None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Binds ``path`` unless a socket was ``inherited``. Raises what `bind` raises."""
+        """Bind ``path`` unless a socket was ``inherited``. Raises what ``bind`` raises."""
         self.fault: str | None = None
         self.path = path
         self.sock = inherited or bind(path)
@@ -38,7 +38,7 @@ class SocketGuard:
         self._unreachable_since: float | None = None
 
     async def watch(self, server: Server, give_up: Callable[[], None]) -> None:
-        """Looks every few seconds whether the socket still is ours, for as long as it runs."""
+        """Check at every tick that the socket is still ours, until cancelled. Calls ``give_up`` after ``GIVE_UP_S``."""
         while self._bound is not None:
             await tick()
             if identity(self.path) != self._bound:
@@ -68,6 +68,6 @@ class SocketGuard:
         return self._clock() - self._unreachable_since > GIVE_UP_S
 
     def close(self) -> None:
-        """Removes the socket's file where it is ours."""
+        """Remove the socket's file if it is ours."""
         if self._bound is not None:
             unbind(self.path, self._bound)
