@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from shlex import quote
 from typing import Any
 
 from livedex_daemon.answer.freshness import Freshness
@@ -19,16 +19,13 @@ from livedex_daemon.index_file.rebuild import Rebuilder
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.hits.answer_json import rfc3339, warning
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc import __version__
 
 SAMPLES = 1000
 HARMLESS = frozenset(("files_failed", "parser_missing", "plugin_refused"))  # these do not break a promise
-
-
-def warning(code: str, message: str, remedy: str) -> dict[str, str]:
-    return {"code": code, "message": message, "remedy": remedy}
 
 
 class FreshnessFigures:
@@ -243,7 +240,7 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
             warning(
                 "root_missing",
                 f"{path} is not there; its entries are kept for 24 hours and not served",
-                f"mount or create it, or run `livedex roots remove {path}`",
+                f"mount or create it, or run `livedex roots remove {quote(path)}`",
             )
         ]
     if root.state == "denied":
@@ -283,6 +280,4 @@ def _store_warning(error: str, db_path: str) -> dict[str, str]:
 
 
 def _time_text(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if seconds is None else rfc3339(round(seconds * 1e6) * 1000)

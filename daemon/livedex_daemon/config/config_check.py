@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
 from livedex_daemon.config.setting_values import ElementError, kind_of, patterns
 from livedex_daemon.config.settings_schema import ROOT_KEYS, ROOTS, SETTINGS, TABLES, known_keys
+from livedex_ipc.params import nearest
 
 # Python 3.14 has line and column as attributes, older versions only in the message.
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
@@ -192,12 +192,12 @@ def _nearest(path: Path, siblings: tuple[str, ...]) -> str | None:
     """Return the most similar key of the same table, else a very similar one of another table, else None."""
     name = str(path[-1]).lower()
     by_name = {known.rsplit(".", 1)[-1]: known for known in siblings}
-    near = get_close_matches(name, by_name, n=1, cutoff=0.6)
-    if near:
-        return by_name[near[0]]
+    near = nearest(name, by_name)
+    if near is not None:
+        return by_name[near]
     elsewhere = {known.rsplit(".", 1)[-1]: known for known in known_keys()}
-    near = get_close_matches(name, elsewhere, n=1, cutoff=0.85)
-    return elsewhere[near[0]] if near else None
+    near = nearest(name, elsewhere, cutoff=0.85)
+    return elsewhere[near] if near is not None else None
 
 
 def _syntax_fault(text: str, message: str) -> Fault:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
+
+from livedex_ipc.params import nearest
 
 Reader = Callable[[Any], Any]
 
@@ -134,8 +135,8 @@ class ElementError(ValueError):
 
 
 def suggestion(word: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(word.lower(), known, n=1)
-    return f' (did you mean "{near[0]}"?)' if near else ""
+    near = nearest(word.lower(), known)
+    return f' (did you mean "{near}"?)' if near else ""
 
 
 def one_of(admitted: tuple[str, ...]) -> str:

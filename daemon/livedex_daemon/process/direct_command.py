@@ -6,10 +6,10 @@ Invariant: an error is printed in the requested form and its exit code is return
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
 from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.errors import InvalidParams, LivedexError
+from livedex_ipc.params import nearest
 
 Action = Callable[[Streams], int]
 _INTERRUPTED = 130
@@ -41,6 +41,6 @@ def _action(title: str, actions: Mapping[str, Action], words: list[str]) -> Acti
     if typed in actions:
         return actions[typed]
     known = [name for name in actions if name]
-    near = get_close_matches(typed, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}" if known else "it takes no words"
-    raise InvalidParams(f"{title} does not know {typed!r}: {hint}", {"nearest": near[0] if near else None})
+    near = nearest(typed, known)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}" if known else "it takes no words"
+    raise InvalidParams(f"{title} does not know {typed!r}: {hint}", {"nearest": near})
