@@ -48,9 +48,9 @@ def _run() -> int:
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import locations, memory
 
-    memory.bound_arenas()
-    memory.no_core_dumps()
-    memory.collect_seldom()
+    memory.limit_arenas()
+    memory.disable_core_dumps()
+    memory.raise_gc_threshold()
     sys.setswitchinterval(SWITCH_S)
     places = locations.locate()
     places.prepare()

@@ -27,12 +27,12 @@ from livedex_daemon.index_file.rebuild import Rebuilder
 from livedex_daemon.index_file.salvage import Remains
 from livedex_daemon.process import logs, memory
 from livedex_daemon.process.locations import Locations
-from livedex_daemon.process.socket_guard import Door
-from livedex_daemon.subscriptions.notifier import Standing
+from livedex_daemon.process.socket_guard import SocketGuard
+from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_daemon.upkeep.idle_maintenance import Tidying
 from livedex_daemon.upkeep.schedule import Jobs
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit import Storing
@@ -79,7 +79,7 @@ class App:
         self.figures = FreshnessFigures()
         self.power = PowerGate()
         self.backlog = Backlog(time.monotonic, self._wake_worker)
-        self.watching = Watching(self.backlog, locations, lambda: self.worker.roots, self._config_edited)
+        self.watching = EventSource(self.backlog, locations, lambda: self.worker.roots, self._config_edited)
         self.presence = Presence(self.store, self.backlog, self.watching)
         self.remains = Remains(lambda: self.worker.roots, self.marks)
         self.rebuilder = Rebuilder(self.store, self.serving, self.remains, self.backlog, under_way=rebuilds)
@@ -112,7 +112,7 @@ class App:
             locations.index_db,
             self.rebuilder,
         )
-        self.standing = Standing(
+        self.standing = ChangeNotifier(
             self.serving,
             lambda: self.worker.roots,
             lambda: self.rebuilder.under_way,
@@ -120,7 +120,7 @@ class App:
             self._mend_soon,
         )
         self.store.on_change = self.standing.changed
-        self.rebuilder.on_rebuilt = self.standing.everything
+        self.rebuilder.on_rebuilt = self.standing.mark_all_changed
         self.health.left_alone = len(self.crashes.left_alone)
         self.reloader = Reloader(self, config)
         self.handlers = Handlers(self)
@@ -143,26 +143,28 @@ class App:
             self._loop.add_signal_handler(number, self._stopping.set)
         self._loop.add_signal_handler(signal.SIGHUP, self._config_edited_soon)
         sockets = supervisor.inherited_sockets()
-        door = self.health.door = Door(self.locations.socket_path, sockets[0] if sockets else None)
-        keeping = asyncio.create_task(door.keep(self.server, self.stop))
+        socket_guard = self.health.socket_guard = SocketGuard(
+            self.locations.socket_path, sockets[0] if sockets else None
+        )
+        keeping = asyncio.create_task(socket_guard.watch(self.server, self.stop))
         beat = asyncio.create_task(self._beat())
         try:
             # Clients that connect already wait in the socket's queue. Most trees are caught up with before the first
             # answer, which is then complete; a large one, or a root on a disk that hangs, keeps nobody waiting.
             beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
-            await self.server.start(door.sock)
+            await self.server.start(socket_guard.sock)
             supervisor.ready("serving")
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self.locations.log_path)
             await beginning
-            memory.keep()
+            memory.freeze()
             await self._stopping.wait()
         finally:
             supervisor.stopping()
             beat.cancel()
             keeping.cancel()
-            await self._stop(door)
+            await self._stop(socket_guard)
 
     async def _begin(self) -> None:
         self.watching.start(self.reloader.config.watch.observer)
@@ -173,11 +175,11 @@ class App:
         self.health.started = True
         await self.freshness.ensure(None, time.monotonic() + BEGIN_S)
 
-    async def _stop(self, door: Door) -> None:
+    async def _stop(self, socket_guard: SocketGuard) -> None:
         log.info("daemon_stopping")
         self.jobs.stop()
         self.reloader.close()
-        door.close()
+        socket_guard.close()
         await self.server.close(STOP_S / 4)
         self.handlers.close()
         self.watching.stop()
@@ -208,8 +210,8 @@ class App:
     def _wake_worker(self) -> None:
         self.worker.wake()  # made after the backlog that calls it
 
-    def _committed(self, now: float, heard_at: list[float]) -> None:
-        self.figures.add(now, heard_at)
+    def _committed(self, now: float, event_times: list[float]) -> None:
+        self.figures.add(now, event_times)
         self.tidying.committed(now)
 
     def _config_edited(self) -> None:
@@ -242,7 +244,7 @@ class App:
             for key in self.worker.unsettled:
                 self.backlog.mark(key)
         for root in self.worker.roots:
-            self.presence.check(root, anew=revived)
+            self.presence.check(root, rewatch=revived)
             self.presence.drop_expired(root)
             self.watching.retry(root)
             if seldom and root.state == "online":

@@ -194,6 +194,6 @@ class Reloader:
             root.config = wanted_now
             if rules_changed or moved:
                 root.rules = self._rules(root.path, root.config)
-            app.presence.check(root, anew=not first and config.watch.observer != former.watch.observer)
+            app.presence.check(root, rewatch=not first and config.watch.observer != former.watch.observer)
             if root.present and (everything or rules_changed or (not first and root.id in regrouped)):
                 app.backlog.mark((root.id, b""), tree=True, now=True)

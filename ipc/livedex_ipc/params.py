@@ -84,13 +84,13 @@ def check(method: str, known: Mapping[str, Param], params: Any) -> dict[str, Any
     return checked
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like ``word``, or None when none is like it."""
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word most like ``word``, or None if no similarity reaches ``cutoff`` (0 to 1)."""
     if len(word) > 100:  # difflib is quadratic, and nobody mistypes by that much
         return None
     from difflib import get_close_matches
 
-    found = get_close_matches(word, list(known), n=1)
+    found = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return found[0] if found else None
 
 

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 from livedex_daemon.index_file.rebuild import Rebuilder
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Entry, Scope, intersects, is_within
-from livedex_daemon.watch.inotify import Watcher
 from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.watcher import Watcher
 from livedex_daemon.write.worker import Worker
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]

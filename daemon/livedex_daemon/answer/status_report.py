@@ -11,24 +11,21 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from shlex import quote
 from typing import Any
 
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.process.socket_guard import Door
+from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.hits.answer_json import rfc3339, warning
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc import __version__
 
 SAMPLES = 1000
 HARMLESS = frozenset(("files_failed", "parser_missing", "plugin_refused"))  # these do not break a promise
-
-
-def warning(code: str, message: str, remedy: str) -> dict[str, str]:
-    return {"code": code, "message": message, "remedy": remedy}
 
 
 class FreshnessFigures:
@@ -38,9 +35,9 @@ class FreshnessFigures:
         self._lock = threading.Lock()
         self._samples: deque[float] = deque(maxlen=SAMPLES)
 
-    def add(self, now: float, heard_at: Iterable[float]) -> None:
+    def add(self, now: float, event_times: Iterable[float]) -> None:
         with self._lock:
-            self._samples.extend(now - at for at in heard_at)
+            self._samples.extend(now - at for at in event_times)
 
     def figures(self) -> dict[str, float | int | None]:
         with self._lock:
@@ -68,7 +65,7 @@ class Health:
         rebuilder: Rebuilder,
     ) -> None:
         self.started = False
-        self.door: Door | None = None
+        self.socket_guard: SocketGuard | None = None
         self.config_fault: str | None = None
         self.left_alone = 0  # files that are not read because the daemon crashed over them
         self._rebuilder = rebuilder
@@ -139,7 +136,7 @@ class Health:
         overflows = root.overflows  # before the state: whoever sees one sees what it led to
         return {
             **path_fields(root.path),
-            "state": root.told_state,
+            "state": root.reported_state,
             "watching": root.watching,
             "files": held.indexed if held else 0,
             "pending": (held.pending if held else 0) + self._freshness.pending([(root.id, b"")]),
@@ -152,7 +149,7 @@ class Health:
             return "degraded"
         if not self.started:
             return "starting"
-        if any(root.told_state in ("indexing", "recovering") for root in self._worker.roots):
+        if any(root.reported_state in ("indexing", "recovering") for root in self._worker.roots):
             return "indexing"
         return "ready"
 
@@ -185,12 +182,12 @@ class Health:
                     "run `livedex doctor`, or install livedex again",
                 )
             )
-        if self.door is not None and self.door.fault is not None:
+        if self.socket_guard is not None and self.socket_guard.fault is not None:
             found.append(
                 warning(
                     "socket_lost",
-                    f"new clients cannot connect: {self.door.fault}",
-                    f"move away what stands at {self.door.path}, or make its folder again; the rest follows",
+                    f"new clients cannot connect: {self.socket_guard.fault}",
+                    f"move away what stands at {self.socket_guard.path}, or make its folder again; the rest follows",
                 )
             )
         if self.config_fault is not None:
@@ -243,7 +240,7 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
             warning(
                 "root_missing",
                 f"{path} is not there; its entries are kept for 24 hours and not served",
-                f"mount or create it, or run `livedex roots remove {path}`",
+                f"mount or create it, or run `livedex roots remove {quote(path)}`",
             )
         ]
     if root.state == "denied":
@@ -283,6 +280,4 @@ def _store_warning(error: str, db_path: str) -> dict[str, str]:
 
 
 def _time_text(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if seconds is None else rfc3339(round(seconds * 1e6) * 1000)

@@ -36,7 +36,7 @@ class Subscribing:
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
         state = await self._answering.freshen(params, scope, began)
         standing = self._app.standing
-        subscription = standing.admit(call, query, style)
+        subscription = standing.subscribe(call, query, style)
         ended = threading.Event()
         try:
             first = await self._answering.reading(
@@ -58,5 +58,5 @@ class Subscribing:
 
     async def unsubscribe(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         standing = self._app.standing
-        standing.drop(standing.named(call, params["subscription"]))
+        standing.drop(standing.find(call, params["subscription"]))
         return {}

@@ -1,6 +1,6 @@
-"""Where the daemon keeps its files, as platformdirs decides or ``LIVEDEX_HOME`` says, and how those folders are made.
+"""The folders and files of the daemon, from ``LIVEDEX_HOME`` or platformdirs, and the creation of those folders.
 
-Invariant: after ``prepare`` every folder is a real one of this user's, closed to everybody else (0700).
+Invariant: after ``prepare`` every folder is a real one, owned by this user and closed to all others (0700).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _PRIVATE = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """Absolute paths, not resolved. ``state_dir`` holds the socket where there is no runtime folder.
+    """Absolute paths, not resolved. ``state_dir`` contains the socket if there is no runtime folder.
 
-    Beside each other in ``data_dir``: ``index_db`` (derived), ``forgotten_db`` (the marks of `livedex delete`, which
-    survive a rebuild), ``lock_path`` (held by the one daemon of this home) and ``cookie_dir`` (touched to learn that
-    all earlier events of the roots have arrived).
+    ``data_dir`` contains ``index_db`` (derived), ``forgotten_db`` (the marks of ``livedex delete``, which survive a
+    rebuild), ``lock_path`` (locked by the one daemon of this home) and ``cookie_dir`` (its files are touched to learn
+    that all earlier events of the roots have arrived).
     """
 
     config_path: str
@@ -53,21 +53,21 @@ class Locations:
 
     @property
     def own_folders(self) -> tuple[str, ...]:
-        """What is never indexed, whatever the roots: indexing the log or the index would feed on itself."""
+        """Folders that are never indexed, in any root: indexing the log or the index would cause further changes."""
         return (self.data_dir, self.log_dir)
 
     def prepare(self) -> None:
-        """Makes the folders of data, log and cookies. Raises Unavailable naming the folder and the remedy.
+        """Create the folders for data, log and cookies. Raises Unavailable with the folder and the remedy.
 
-        A folder of ours that others may read is closed; one that others may write is refused, as what lies in it
-        may be theirs. The socket's folder is made by who binds it, the configuration's by who writes it.
+        A folder that others may read is closed; one that others may write is refused, because its files may be
+        theirs. The socket's folder is created on binding, the configuration's on writing.
         """
         for folder in (self.data_dir, self.log_dir, self.cookie_dir):
             make_private(folder)
 
 
 def locate() -> Locations:
-    """The places for this process's environment: the same that ``livedex_ipc.paths`` gives the command."""
+    """Return the locations for this process's environment, the same that ``livedex_ipc.paths`` gives the command."""
     home = paths.home()
     if home is not None:
         return Locations(
@@ -77,7 +77,7 @@ def locate() -> Locations:
             state_dir=home,
             socket_path=paths.socket_path(),
         )
-    import platformdirs  # where it is missing, the doctor still has to come so far as to say so
+    import platformdirs  # imported here, so that `livedex doctor` can report it missing
 
     dirs = platformdirs.PlatformDirs("livedex", appauthor=False)
     return Locations(
@@ -91,10 +91,10 @@ def locate() -> Locations:
 
 
 def make_private(folder: str) -> None:
-    """Makes ``folder`` and what is missing above it, 0700 whatever the umask; an existing one is checked.
+    """Create ``folder`` and its missing parents, 0700 regardless of the umask; check an existing one.
 
-    Raises Unavailable when it cannot be made or written, is a link or no folder, belongs to another user, or may be
-    written by others.
+    Raises Unavailable if it cannot be created or written, is a link or not a folder, belongs to another user, or is
+    writable by others.
     """
     try:
         make_missing(folder)
@@ -111,7 +111,7 @@ def make_private(folder: str) -> None:
 
 
 def unsafe(folder: str, found: os.stat_result) -> str | None:
-    """Why a folder (as ``lstat`` found it) must not hold livedex's files, with the remedy; None when it may."""
+    """Return why a folder (as ``lstat`` found it) must not contain livedex's files, with the remedy; None if it may."""
     if stat.S_ISLNK(found.st_mode):
         return f"{folder} is a link: put a folder in its place, or set LIVEDEX_HOME to the folder it leads to"
     if not stat.S_ISDIR(found.st_mode):
@@ -133,7 +133,7 @@ def _unwritable(folder: str, reason: str) -> Unavailable:
 
 
 def make_missing(folder: str) -> None:
-    """Makes ``folder`` and what is missing above it, all 0700 whatever the umask. Raises OSError."""
+    """Create ``folder`` and its missing parents, all 0700 regardless of the umask. Raises OSError."""
     missing = []
     while not os.path.lexists(folder):
         missing.append(folder)
@@ -141,6 +141,6 @@ def make_missing(folder: str) -> None:
     for each in reversed(missing):
         try:
             os.mkdir(each, _PRIVATE)
-        except FileExistsError:  # somebody was quicker; the caller looks at what is there
+        except FileExistsError:  # another process was faster; the caller checks the result
             continue
-        os.chmod(each, _PRIVATE)  # the umask may have taken even the owner's permissions
+        os.chmod(each, _PRIVATE)  # the umask may remove even the owner's permissions

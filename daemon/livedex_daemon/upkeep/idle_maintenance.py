@@ -100,7 +100,7 @@ class Tidying:
             self._worker.mend(damaged=True)
         store.release_memory()
         self._serving.release_memory()
-        memory.give_back()
+        memory.release()
 
     def check_slice(self) -> bool:
         """Whether the next pages of the index file are as they were written, after the last ones the first again."""

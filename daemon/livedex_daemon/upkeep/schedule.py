@@ -17,7 +17,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
 
 from livedex_daemon.config.settings import Config
-from livedex_daemon.process.tick import pulse
+from livedex_daemon.process.tick import tick
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.worker import Worker
@@ -73,7 +73,7 @@ class Jobs:
         anything else, and is what notices that the clock which the other jobs go by was set."""
         ahead = time.time() - time.monotonic()
         while True:
-            await pulse()
+            await tick()
             _carry_out(self._look_at_roots)
             before, ahead = ahead, time.time() - time.monotonic()
             if abs(ahead - before) > JUMP_S:

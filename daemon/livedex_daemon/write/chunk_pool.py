@@ -104,9 +104,9 @@ class Pool:
         may_run: Callable[[], bool] = lambda: True,
         bulk_processes: int = 2,
     ) -> None:
-        """``known(content_hash, signature)``:
+        """``known(content_hash, signature)`` is called on the pool's threads.
 
-        asked from the pool's threads. ``may_run``: False holds bulk work back.
+        ``may_run`` returns False to hold bulk work back.
         """
         self.policy = policy
         self.files_read = 0

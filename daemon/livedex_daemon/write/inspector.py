@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, is_below
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.chunk_pool import Pool
@@ -29,7 +29,7 @@ OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each i
 class Looker:
     """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
 
-    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching) -> None:
+    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: EventSource) -> None:
         self.changes = Changes()
         self.finished: list[Entry] = []
         self.retries: list[Work] = []
@@ -159,7 +159,7 @@ class Looker:
         self._walks.append(TreeWalk(self._store, root, path, entry, watch=watch, policy=policy))
         entry.works += 1  # the walk itself
         if not entry.key[1]:
-            root.walked_losses = root.overflows
+            root.overflows_at_walk = root.overflows
 
     def walk_on(self) -> bool:
         """A slice of one walk, one that somebody waits for first. False when there is nothing to walk."""

@@ -270,9 +270,9 @@ class TreeWalk:
         return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
-        """Asked where the device changes:
+        """Decide what to do where the device changes.
 
-        other mounts are entered, kernel filesystems are not, remote ones are polled.
+        Other mounts are entered, kernel file systems are not, remote ones are polled.
         """
         kind = mount_kind(self.root.absolute(path))
         if kind == "pseudo":

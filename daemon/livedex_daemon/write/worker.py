@@ -56,7 +56,7 @@ class Worker:
         precedence: Precedence,
         on_commit: Callable[[float, list[float]], None],
     ) -> None:
-        """``on_commit(now, heard_at)``: after a commit, with when each of its changes was heard of (monotonic)."""
+        """``on_commit(now, event_times)`` is called after a commit with the time of each event in it (monotonic)."""
         self.store = store
         self.roots = RootTable()
         self.pool: Pool | None = None
@@ -289,7 +289,7 @@ class Worker:
         for key in again:
             self._backlog.mark(key)
         finished, looker.finished = looker.finished, []
-        self._on_commit(time.monotonic(), [entry.first_at for entry in finished if entry.heard])
+        self._on_commit(time.monotonic(), [entry.first_at for entry in finished if entry.from_event])
         for entry in finished:
             root = self.roots.get(entry.key[0])
             if not entry.key[1] and root is not None:

@@ -12,11 +12,11 @@ import pytest
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import RootTable
 
 
-class Vanishing(Watching):
+class Vanishing(EventSource):
     """One whose source is gone at the second look, as when it is stopped between the two."""
 
     looks = 0
@@ -87,15 +87,15 @@ def backlog() -> Backlog:
 
 
 def watching(
-    kind: type[Watching], folder: Path, heard: list[str], *, backlog: Backlog | None = None, roots: Any = RootTable
-) -> Watching:
+    kind: type[EventSource], folder: Path, heard: list[str], *, backlog: Backlog | None = None, roots: Any = RootTable
+) -> EventSource:
     config, other = str(folder / "config.toml"), str(folder / "other")
     locations = Locations(config, other, other, other, other)
     return kind(backlog or Backlog(lambda: 0.0, lambda: None), locations, roots, lambda: heard.append("config"))
 
 
 def test_the_configuration_is_read_though_nothing_is_watched_any_more(tmp_path: Path, heard: list[str]) -> None:
-    watching(Watching, tmp_path, heard).outside_changed(os.fsencode(tmp_path / "config.toml"))
+    watching(EventSource, tmp_path, heard).outside_changed(os.fsencode(tmp_path / "config.toml"))
     assert heard == ["config"]
 
 
@@ -122,7 +122,7 @@ def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
     tmp_path: Path, heard: list[str], backlog: Backlog
 ) -> None:
     root: Any = PolledRoot({b"a", b"b", b"c"}, backlog)
-    retrying = watching(Watching, tmp_path, heard, backlog=backlog)
+    retrying = watching(EventSource, tmp_path, heard, backlog=backlog)
     retrying.watcher = cast("Any", Source(room=2))
     retrying.retry(root)
     assert root.marked_before == {b"a": True, b"b": True}
@@ -137,7 +137,7 @@ def test_all_roots_are_marked_before_another_source_is_there(
         assert starting.watcher is None, "nobody believes it yet"
         return [PolledRoot(set(), backlog)]
 
-    starting = watching(Watching, tmp_path, heard, backlog=backlog, roots=roots)
+    starting = watching(EventSource, tmp_path, heard, backlog=backlog, roots=roots)
     monkeypatch.setattr("livedex_daemon.watch.event_source._native", lambda *_: Source())
     starting.start("native")
     assert starting.watcher is not None

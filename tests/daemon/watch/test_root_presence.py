@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Root:
         RootRow(1, path, 1, 1, None, True, None), RootConfig(str(tmp_path), str(tmp_path), (), 1), RuleTree(path)
     )
     made.state = "recovering"
-    made.overflows = made.walked_losses = 1
+    made.overflows = made.overflows_at_walk = 1
     return made
 
 
@@ -49,11 +49,11 @@ def test_a_loss_during_the_repair_is_not_repaired_by_it(presence: Presence, root
 
 def test_a_loss_is_told_from_the_moment_it_is_counted(presence: Presence, root: Root) -> None:
     presence.walked(root)
-    assert root.told_state == "online"
+    assert root.reported_state == "online"
     root.overflows += 1
-    assert root.told_state == "recovering"
+    assert root.reported_state == "recovering"
     root.state = "missing"
-    assert root.told_state == "missing"
+    assert root.reported_state == "missing"
 
 
 def test_a_walk_of_a_root_that_went_meanwhile_says_nothing(presence: Presence, root: Root) -> None:
