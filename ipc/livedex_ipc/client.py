@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from livedex_ipc import paths
-from livedex_ipc.errors import InternalError, InvalidParams, NoDaemon, TimedOut, Unavailable, from_wire
+from livedex_ipc.errors import InternalError, NoDaemon, TimedOut, Unavailable, from_wire
 from livedex_ipc.peers import peer_uid
 
 RECV_BYTES = 256 * 1024
@@ -160,7 +160,7 @@ def connect(
     the daemon's own error (ConfigInvalid, say) when it ended at once; InvalidParams when the socket's path is too long.
     """
     where = os.path.abspath(path) if path else paths.socket_path()
-    check_length(where)
+    paths.check_length(where)
     client = attempt(where)
     if client is not None:
         return client
@@ -168,7 +168,7 @@ def connect(
         raise NoDaemon(f"no daemon answers on {where}: start one with `livedex up`", {"socket": where})
     from livedex_ipc.spawn import start
 
-    return start(where, wait_s=wait_s, command=command)
+    return start(where, attempt, wait_s=wait_s, command=command)
 
 
 def attempt(where: str, wait_s: float = 10.0) -> Client | None:
@@ -200,17 +200,6 @@ def _connect(sock: socket.socket, where: str, deadline: float) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-
-
-def check_length(where: str) -> None:
-    """Raises InvalidParams, naming the operating system's limit, when a socket's path does not fit."""
-    size, limit = len(os.fsencode(where)), paths.SOCKET_PATH_LIMIT
-    if size >= limit:
-        raise InvalidParams(
-            f"the socket path {where} is {size} bytes long; the limit is {limit - 1} ({limit} with the closing NUL):"
-            " set LIVEDEX_SOCKET or LIVEDEX_HOME to a shorter one",
-            {"field": "socket", "length": size, "limit": limit - 1},
-        )
 
 
 def _left(deadline: float | None) -> float | None:

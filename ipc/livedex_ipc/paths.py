@@ -10,6 +10,8 @@ import os
 import stat
 import sys
 
+from livedex_ipc.errors import InvalidParams
+
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
 # sun_path in the kernel's sockaddr_un; a closing NUL takes one of the bytes.
@@ -60,6 +62,17 @@ def socket_path() -> str:
     if _is_private(runtime):
         return os.path.join(runtime, APP, SOCKET_NAME)
     return os.path.join(state_dir(), SOCKET_NAME)
+
+
+def check_length(where: str) -> None:
+    """Raises InvalidParams, naming the operating system's limit, when a socket's path does not fit."""
+    size, limit = len(os.fsencode(where)), SOCKET_PATH_LIMIT
+    if size >= limit:
+        raise InvalidParams(
+            f"the socket path {where} is {size} bytes long; the limit is {limit - 1} ({limit} with the closing NUL):"
+            " set LIVEDEX_SOCKET or LIVEDEX_HOME to a shorter one",
+            {"field": "socket", "length": size, "limit": limit - 1},
+        )
 
 
 def _is_private(folder: str) -> bool:

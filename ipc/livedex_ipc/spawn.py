@@ -11,11 +11,10 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
-from livedex_ipc import client
 from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
 from livedex_ipc.paths import make_private
 
@@ -23,20 +22,26 @@ POLL_S = 0.01  # between two looks at the socket
 RIVAL_S = 0.25  # between two starts while another daemon holds the home and does not answer
 TAIL_BYTES = 64 * 1024  # of the daemon's stderr that are read
 
+Connected = TypeVar("Connected")  # what the client makes of a daemon that answers
+Attempt = Callable[[str], Connected | None]  # None where no daemon listens at that socket
+
 # Daemons that this process started and that have not ended: a long-lived client reaps them here.
 _started: list[subprocess.Popen[bytes]] = []
 
 
-def start(where: str, *, wait_s: float, command: Sequence[str] | None) -> client.Client:
-    """A connection to the daemon on the socket ``where``, started here or by who was faster. Raises as connect()."""
+def start(where: str, attempt: Attempt[Connected], *, wait_s: float, command: Sequence[str] | None) -> Connected:
+    """What ``attempt`` gives for the daemon on the socket ``where``, started here or by another client that was faster.
+
+    ``attempt`` is given the socket's path. Raises as client.connect().
+    """
     deadline = time.monotonic() + wait_s
     _make_folder(os.path.dirname(where))
-    with _lock(where + ".lock", where, deadline) as found:
-        return found or client.attempt(where) or _launch(where, deadline, wait_s, command)
+    with _lock(where + ".lock", where, attempt, deadline) as found:
+        return found or attempt(where) or _launch(where, attempt, deadline, wait_s, command)
 
 
 @contextmanager
-def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | None]:
+def _lock(path: str, where: str, attempt: Attempt[Connected], deadline: float) -> Iterator[Connected | None]:
     """Holds the lock; or gives the connection to a daemon that came up while another client held it."""
     try:
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -49,7 +54,7 @@ def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | No
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                found = client.attempt(where)
+                found = attempt(where)
                 if found is None:
                     _pause(where, deadline)
         yield found
@@ -57,32 +62,34 @@ def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | No
         os.close(held)
 
 
-def _launch(where: str, deadline: float, wait_s: float, command: Sequence[str] | None) -> client.Client:
+def _launch(
+    where: str, attempt: Attempt[Connected], deadline: float, wait_s: float, command: Sequence[str] | None
+) -> Connected:
     """Starts a daemon until one answers; a second time only where the first found another one in its place."""
-    outcome: client.Client | LivedexError | None = None
+    outcome: Connected | LivedexError | None = None
     while True:
         try:
-            outcome = _launch_once(where, deadline, wait_s, command)
+            outcome = _launch_once(where, attempt, deadline, wait_s, command)
         except NoDaemon:
             if isinstance(outcome, LivedexError):  # who holds the home says more than that the time is up
                 raise outcome from None
             raise
-        if isinstance(outcome, client.Client):
+        if not isinstance(outcome, LivedexError):
             return outcome
         # Another daemon holds this home (its pid is in the error): about to answer, or about to end after `down`.
         if "pid" not in (outcome.data or {}) or time.monotonic() > deadline:
             raise outcome
         again = min(deadline, time.monotonic() + RIVAL_S)
         while time.monotonic() < again:
-            found = client.attempt(where)
+            found = attempt(where)
             if found is not None:
                 return found
             time.sleep(POLL_S)
 
 
 def _launch_once(
-    where: str, deadline: float, wait_s: float, command: Sequence[str] | None
-) -> client.Client | LivedexError:
+    where: str, attempt: Attempt[Connected], deadline: float, wait_s: float, command: Sequence[str] | None
+) -> Connected | LivedexError:
     """A connection to the daemon that was started here, or why it ended."""
     import tempfile
 
@@ -90,7 +97,7 @@ def _launch_once(
         process = _popen(command, where, stderr)
         while True:
             ended = process.poll() is not None
-            found = client.attempt(where)
+            found = attempt(where)
             if found is not None:
                 return found
             if ended:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from livedex_daemon.answer.audit_pass import Auditor, Difference
-from livedex_daemon.answer.index_run import on_loop
+from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key
 from livedex_indexing.chunk.chunk_process import ChunkProcess
 from livedex_indexing.path_text import path_fields

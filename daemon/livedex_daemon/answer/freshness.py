@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from livedex_daemon.answer.index_run import on_loop
 from livedex_daemon.index_file.rebuild import Rebuilder
+from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Entry, Scope, intersects, is_within
 from livedex_daemon.watch.inotify import Watcher
 from livedex_daemon.watch.root_table import Root, RootTable

@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.run_progress import Tally
 from livedex_indexing.path_text import display_path, path_fields
@@ -24,19 +24,6 @@ _MESSAGES = {
     "denied": "this user may not read it",
     "missing": "the root is not there: mount or create it; its entries are kept for 24 hours",
 }
-
-
-def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> Callable[[], None]:
-    """``action``, to be called from any thread and run on ``loop``: at once where it is called there."""
-
-    def call() -> None:
-        if asyncio._get_running_loop() is loop:
-            action()
-            return
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(action)
-
-    return call
 
 
 class IndexRun:

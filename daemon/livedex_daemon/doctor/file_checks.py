@@ -19,9 +19,9 @@ from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.process.locations import Locations, locate, unsafe
 from livedex_indexing.disk.mounts import mount_kind
-from livedex_ipc import client
 from livedex_ipc.cli.render.terminal_text import size_text
 from livedex_ipc.errors import ConfigInvalid, InvalidParams
+from livedex_ipc.paths import check_length
 
 _INOTIFY = "/proc/sys/fs/inotify/"
 _COUNT_S = 1.0  # for counting folders: the figure is only held against a limit
@@ -71,7 +71,7 @@ def socket() -> Iterator[Check]:
     """The socket's path, and who may connect to it."""
     where = locate().socket_path
     try:
-        client.check_length(where)
+        check_length(where)
     except InvalidParams as fault:
         yield failed("socket", fault.message, "set LIVEDEX_SOCKET to a shorter path")
         return

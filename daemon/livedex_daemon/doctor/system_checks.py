@@ -91,7 +91,7 @@ def daemon() -> Iterator[Check]:
     """Whether one runs, answers, and is of this version. None running is as it should be: commands start it."""
     where = paths.socket_path()
     try:
-        client.check_length(where)
+        paths.check_length(where)
         connection = client.attempt(where, wait_s=_ANSWER_S)
         if connection is None:
             yield ok("daemon", "none runs; the first command that needs one starts it")

@@ -6,7 +6,7 @@ Invariant: whatever is text of a file was cut from the file's bytes after the ne
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.hits.answer_json import absolute, rfc3339
@@ -16,71 +16,23 @@ from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import OF_CONTENT, Admission
 from livedex_indexing.query.highlight import Marker, Span
+from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
 _PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
-CONTENT = """t.id, t.hash, t.encoding, t.pipeline, t.first_chunk, t.chunks, t.lossy, t.fallback, t.frontmatter,
-             (SELECT name FROM languages WHERE id = t.language)"""
-CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.language), c.start_byte, c.end_byte,
-           c.start_line, c.end_line, c.context_chars, c.heading, c.symbol, c.metadata"""
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
-_FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
-                  ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
 _COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
               WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
               ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),
               d.folder, d.name, d.root_id"""
 _MATCHES = """SELECT count(*) FROM postings WHERE postings MATCH ? AND postings.rowid BETWEEN ? AND ? AND {}"""
-
-
-class ContentRow(NamedTuple):
-    """A row selected as `CONTENT`."""
-
-    id: int
-    hash: bytes
-    encoding: str
-    pipeline: str
-    first_chunk: int
-    chunks: int
-    lossy: int
-    fallback: str | None
-    frontmatter: str | None
-    language: str | None
-
-    def metadata(self) -> dict[str, Any]:
-        """What all chunks of the content carry."""
-        found: dict[str, Any] = {}
-        if self.frontmatter is not None:
-            found["frontmatter"] = json.loads(self.frontmatter)
-        if self.lossy:
-            found["lossy"] = True
-        if self.fallback is not None:
-            found["fallback"] = self.fallback
-        return found
-
-
-class ChunkRow(NamedTuple):
-    """A row selected as `CHUNK`."""
-
-    id: int
-    content_id: int
-    kind: int
-    language: str | None
-    start_byte: int
-    end_byte: int
-    start_line: int
-    end_line: int
-    context_chars: int
-    heading: str | None
-    symbol: str | None
-    metadata: str | None
 
 
 class Rows(NamedTuple):
@@ -115,12 +67,6 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
         copies.setdefault(content_id, []).append(file_copy(values))
     matches = {} if match is None else {c: _count(reader, match, row, admission) for c, row in contents.items()}
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
-
-
-def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
-    """Of each content the first chunk that is admitted: the one shown where none is named."""
-    sql, values = admission.chunks
-    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]
 
 
 class HitMaker:

@@ -13,11 +13,12 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.hits.answer_json import rfc3339
-from livedex_indexing.hits.hit_builder import ChunkRow, ContentRow, Lines, Style, byte_length, file_fields
+from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, file_fields
 from livedex_indexing.hits.live_files import FileCopy
 from livedex_indexing.lines.line_pattern import Line
 from livedex_indexing.model import KINDS
 from livedex_indexing.query.highlight import Span
+from livedex_indexing.store.row_types import ChunkRow, ContentRow
 
 _MARKS: Final = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes: such text began with one
 _SHOWN_BEFORE: Final = 4  # of a long line: one part in so many of the snippet stands before the match

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow, Style
+from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.line_hits import FileText, Place, chunk_at, hit_of
@@ -23,6 +23,7 @@ from livedex_indexing.query.filters import Admission, holding_admitted
 from livedex_indexing.rank.facets import Facets, ordered
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_ipc.errors import Cancelled
 
 MODES: Final = ("exact", "regex")

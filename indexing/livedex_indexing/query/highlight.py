@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.query_terms import Unit
 from livedex_indexing.text.terms import compounds, parts_of
 from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
 from livedex_indexing.text.unsegmented import RUN, as_written, blanked, finder, folded

@@ -6,16 +6,16 @@ tokenizer itself found, each in quotes.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
-from livedex_indexing.query.spell_repair import Meanings, Repair
-from livedex_indexing.store.database import varints
+from livedex_indexing.query.query_terms import Asked, Phrase, Unit, is_letter
+from livedex_indexing.query.spell_repair import Repair
+from livedex_indexing.query.word_counts import WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 from livedex_indexing.text.terms import compounds, parts_of
@@ -24,137 +24,9 @@ from livedex_indexing.text.unsegmented import RUN, as_asked, folded, pieces_of
 MAX_WORDS: Final = 64  # the rarest so many count
 _MAX_UNITS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
-_MANY: Final = 1_000  # chunks: of a word in so many it takes long to count them, and a few more change nothing
-_SAME_SIZE: Final = 0.02  # by which share the number of all chunks may differ for that
-_REMEMBERED: Final = 10_000  # counts of words, about 2 MB
 _SENTENCE: Final = 8  # a longer run of Chinese, Thai … that stands nowhere is not one word, but many
 
 _NAME: Final = re.compile(r"[\w.-]+")
-
-# Words that say nothing about what is looked for: articles, pronouns, prepositions, auxiliaries, and what people put
-# around a question. Taken from ranking.md's recipe: leaving them out gains .01 and two thirds of the time.
-_STOP_TEXT: Final = """
-a about above across after again against all also although always am among an and another any anyone anything are around
-as at be because been before being below between both but by can cannot could did do does doing don done down during
-each either else etc ever every few find for from further get gets getting had has have having he hence her here hers
-him his how however i if in into is it its itself just least less let like make many may me might more most much must my
-need needs neither no nor not now of off often on once one only onto or other others our out over own per please rather
-same shall she should show since so some such than that the their them then there these they thing this those through
-thus to together too toward under until up upon us use used uses using very via want wants was way we well were what
-whatever when where whether which while who whom whose why will with within without would yes yet you your explain
-"""
-STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
-
-_COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
-_COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
-_COUNT_PATHS = "SELECT count(*) FROM paths WHERE paths MATCH ?"
-_TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the number of rows, then of words
-
-
-class Unit(NamedTuple):
-    """One thing asked: a word, a prefix, words that stand together (``foo_bar``), or a phrase.
-
-    ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that hold it, ``files`` of paths. ``idf``
-    is BM25's, of its rows among all. ``spaceless`` is what was typed where it holds a script without blanks between
-    words: its tokens are pairs of characters then, and it is marked by the characters. Of what may be a path
-    (``net/tun.c``) ``paths`` finds the files there, and ``name`` has the stems of its last part.
-    """
-
-    match: str
-    tokens: tuple[str, ...]
-    stems: tuple[str, ...]
-    prefix: bool
-    rows: int
-    files: int
-    idf: float
-    spaceless: str = ""
-    paths: str = ""
-    name: frozenset[str] = frozenset()
-
-    @property
-    def stop(self) -> bool:
-        return len(self.tokens) == 1 and (self.tokens[0] in STOP_WORDS or _is_letter(self.tokens[0]))
-
-
-class Phrase(NamedTuple):
-    """A phrase that a file must hold as written: ``text`` is what was typed, ``unit`` finds its candidates."""
-
-    text: str
-    unit: Unit
-
-
-class Asked(NamedTuple):
-    """What a search looks for. ``units`` in the order typed, stop words left out unless they stand alone; ``spoken``
-    is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out.
-    ``respelt``: what was typed and its correction, of each word that stands nowhere and has near ones; the units are
-    those of the corrections, in ``spoken`` of the nearest alone. ``chunks`` is the number of all there are."""
-
-    units: tuple[Unit, ...]
-    spoken: tuple[Unit, ...]
-    required: tuple[Unit, ...]
-    phrases: tuple[Phrase, ...]
-    excluded: tuple[Unit, ...]
-    barred: tuple[Phrase, ...]
-    total: float
-    cut: bool
-    respelt: tuple[tuple[str, str], ...] = ()
-    chunks: int = 0
-
-    @property
-    def any_of(self) -> tuple[Unit, ...]:
-        """What a file must hold one of: the words, or the phrases where there are no words."""
-        return self.units or tuple(phrase.unit for phrase in self.phrases)
-
-    @property
-    def textual(self) -> bool:
-        """Whether anything is looked for in texts and paths; otherwise the query lists what the filters admit."""
-        return bool(self.units or self.phrases or self.required)
-
-
-class WordCounts:
-    """How many rows hold a word: read once a generation, since a common word's list is long to read.
-
-    While much is indexed there are several generations a second: of common words the number in the ``former`` one is
-    taken, as long as the index has hardly grown. Of any other an old number would hide what is new.
-    """
-
-    def __init__(self, generation: int, former: WordCounts | None = None) -> None:
-        self.generation = generation
-        self.chunks: int | None = None
-        self._known: dict[str, tuple[int, int]] = {}
-        self._many: dict[str, int] = {} if former is None else former._many
-        self._counted_at: int = 0 if former is None else former._counted_at  # all chunks, when these were counted
-        self.meanings: Meanings = Meanings() if former is None else former.meanings
-
-    def all_chunks(self, reader: Reader) -> int:
-        if self.chunks is None:
-            totals = reader.one(_TOTALS)
-            self.chunks = varints(totals)[0] if totals else 0
-            if abs(self.chunks - self._counted_at) > _SAME_SIZE * self._counted_at:
-                self._many, self._counted_at = {}, self.chunks
-        return self.chunks
-
-    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
-        """(chunks, paths) that hold it."""
-        known = self._known.get(match)
-        if known is None:
-            rows = self._rows(reader, match, stems, prefix)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
-        return known
-
-    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
-        self.all_chunks(reader)  # first: it forgets the numbers of an index of another size
-        rows = self._many.get(match)
-        if rows is None:
-            if len(stems) == 1 and not prefix:
-                rows = int(reader.one(_COUNT_TERM, (stems[0],)) or 0)
-            else:
-                rows = int(reader.one(_COUNT_ROWS, (match,)))
-            if rows >= _MANY and len(self._many) < _REMEMBERED:
-                self._many[match] = rows
-        return rows
 
 
 def ask(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> Asked:
@@ -225,16 +97,6 @@ def ask_whole(reader: Reader, query: Query) -> Asked:
         total=1.0,
         cut=False,
     )
-
-
-def any_of(units: Iterable[Unit]) -> str:
-    """An FTS5 expression that any of the units satisfies."""
-    return " OR ".join(unit.match for unit in units)
-
-
-def any_path_of(units: Iterable[Unit]) -> str:
-    """The same for the words of paths."""
-    return " OR ".join(unit.paths or unit.match for unit in units)
 
 
 def _units(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alone: bool) -> list[Unit]:
@@ -340,16 +202,6 @@ def _rarity(units: Sequence[Unit]) -> tuple[int, str]:
     return min((unit.rows, unit.match) for unit in units)
 
 
-def idf_of(rows: int, total: int) -> float:
-    """BM25's, never negative: a word in over half of the rows says next to nothing."""
-    return max(1e-6, math.log((max(total, rows) - rows + 0.5) / (rows + 0.5)))
-
-
 def _is_mark(text: str) -> bool:
     """Whether a part of a name only tells it from its like: a number, a single letter."""
-    return _is_letter(text) or any(character.isdigit() for character in text)
-
-
-def _is_letter(token: str) -> bool:
-    """A single letter of an alphabet; one character of Chinese or Japanese is a word."""
-    return len(token) == 1 and ord(token) < 0x2E80
+    return is_letter(text) or any(character.isdigit() for character in text)

@@ -6,66 +6,22 @@ of one generation is repaired alike. For searches that do not ask to be fresh it
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from livedex_indexing.query.query_parser import is_plain
+from livedex_indexing.query.query_terms import Unit
 from livedex_indexing.query.spelling import is_held, is_word, nearest
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.tokens import Tokenizer
-
-if TYPE_CHECKING:
-    from livedex_indexing.query.query_compiler import Unit, WordCounts
 
 REPAIRED: Final = 8  # words of a query whose spelling is looked after: 5 to 20 ms each
 _MEANT: Final = 3  # words that a misspelt one may stand for
 _OTHER: Final = 0.5  # what each but the nearest counts
 _RARE: Final = 50  # chunks: so few may all be of contents that no file uses any more
-_REMEMBERED: Final = 1_000  # misspelt words, under 1 MB
-# So long a look serves searches that do not wait: it takes up to 50 ms while much is indexed.
-_FOUND_S: Final = 60.0  # where it found words, which are good as long as they stand somewhere
-_MISSED_S: Final = 3.0
 
-Written = tuple[str, "Unit"]  # a word as it was typed
-
-
-@dataclass
-class _Meaning:
-    """The words that one may mean, as the index was in the generation ``found`` at ``at`` (monotonic), and the last
-    generation that it was taken for."""
-
-    words: list[str]
-    found: int
-    at: float
-    taken: int
-
-
-class Meanings:
-    """What words that stand nowhere may mean, kept from one query to the next of a generation.
-
-    While much is indexed there are several generations a second; of a former one a search takes what is not old only
-    where it does not ask to be fresh.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str, _Meaning] = {}
-
-    def of(self, token: str, generation: int, look: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
-        known = self._known.get(token)
-        if known is not None:
-            if known.found == generation:
-                return known.words
-            old = time.monotonic() - known.at > (_FOUND_S if known.words else _MISSED_S)
-            if not fresh and (known.taken == generation or not old):
-                known.taken = generation  # by all pages of the generation
-                return known.words
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        words = look(token)
-        self._known[token] = _Meaning(words, generation, time.monotonic(), generation)
-        return words
+Written = tuple[str, Unit]  # a word as it was typed
 
 
 class Repair:

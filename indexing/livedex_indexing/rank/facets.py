@@ -15,7 +15,7 @@ from typing import Final
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.filters import OF_CONTENT
-from livedex_indexing.query.query_compiler import Asked, any_of, any_path_of
+from livedex_indexing.query.query_terms import Asked, any_of, any_path_of
 from livedex_indexing.rank.phrase_filter import Held
 from livedex_indexing.rank.postings import admitted_chunks
 from livedex_indexing.store.database import id_list

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 import msgspec
 
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of
+from livedex_indexing.query.query_terms import Asked, Unit, any_of
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader

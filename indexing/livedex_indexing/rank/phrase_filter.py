@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import Admission, Condition
 from livedex_indexing.query.highlight import WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, Phrase
+from livedex_indexing.query.query_terms import Asked, Phrase
 from livedex_indexing.rank.postings import border_chunks, contents_holding
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.decoder import decode_slice

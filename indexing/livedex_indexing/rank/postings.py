@@ -6,13 +6,13 @@ is; every order is total, so that two pages of one generation fit together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import ALIVE, Admission, Condition
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of
+from livedex_indexing.query.query_terms import Asked, Unit, any_of
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
@@ -36,6 +36,9 @@ _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE post
 _TOP_FILES = """SELECT rowid, -bm25(paths) AS score FROM paths WHERE paths MATCH ? AND {}
                 ORDER BY score DESC, rowid LIMIT ?"""
 _SOME = "SELECT rowid FROM postings WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
+_FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
+                  ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
 _THESE = f"""{WITH_SPANS} SELECT postings.rowid FROM spans CROSS JOIN postings
              WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
              AND +postings.rowid IN (SELECT value FROM json_each(?))"""
@@ -227,3 +230,9 @@ def _add(reader: Reader, match: str, admission: Admission, found: dict[int, floa
     """The first rows that match, whatever their worth."""
     for row in other_chunks(reader, match, 0, admission, limit):
         found.setdefault(row, 0.0)
+
+
+def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
+    """Of each content the first chunk that is admitted: the one shown where none is named."""
+    sql, values = admission.chunks
+    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]

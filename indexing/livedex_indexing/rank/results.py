@@ -12,13 +12,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from typing import AnyStr, Final
 
-from livedex_indexing.hits.hit_builder import first_chunks
 from livedex_indexing.query.filters import OF_CONTENT, holding_admitted
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of, any_path_of
+from livedex_indexing.query.query_terms import Asked, Unit, any_of, any_path_of
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_asked_for, stands_beside
 from livedex_indexing.rank.features import scored_units, weigh, written
 from livedex_indexing.rank.phrase_filter import Held
+from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, rank_files, spread
 from livedex_indexing.rank.synonyms import names_for
 from livedex_indexing.store.database import id_list

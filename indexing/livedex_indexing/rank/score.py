@@ -31,7 +31,7 @@ from itertools import chain, repeat
 from operator import add
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.query_compiler import idf_of
+from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.rank.features import Weighing
 
 # Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.

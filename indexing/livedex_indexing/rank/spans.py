@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.query_terms import Unit
 from livedex_indexing.store.database import as_json
 
 _BEGIN_US: Final = 5.0  # a span, and

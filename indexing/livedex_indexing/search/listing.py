@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from livedex_indexing.hits.answer_json import absolute, rfc3339
-from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
 from livedex_indexing.model import KINDS, STATUSES, FileRow
 from livedex_indexing.path_text import display_path, path_fields
@@ -18,6 +17,7 @@ from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import places, relative, root_at, within
 from livedex_indexing.store.file_rows import FROM, ROW, file_row
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import NotFound

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing.hits.answer_json import warning
-from livedex_indexing.hits.hit_builder import CONTENT, ContentRow, HitMaker, Rows, Style, read_rows
+from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style, read_rows
 from livedex_indexing.hits.live_files import COPY, LiveFiles, Stale, file_copy
 from livedex_indexing.hits.text_budget import Room
 from livedex_indexing.lines.line_pattern import Pattern
@@ -21,15 +21,18 @@ from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import STATUSES, Query
 from livedex_indexing.query.filters import Admission, admit, build
 from livedex_indexing.query.highlight import Marker, WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, WordCounts, any_of, any_path_of, ask
+from livedex_indexing.query.query_compiler import ask
 from livedex_indexing.query.query_parser import is_phrase, parse, with_words
+from livedex_indexing.query.query_terms import Asked, any_of, any_path_of
 from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.query.spell_repair import as_in_files
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Counting
 from livedex_indexing.rank.phrase_filter import Bytes, Held, PhraseCheck, PhraseMemory, restrict
 from livedex_indexing.rank.results import Matching
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader, ReadPool
+from livedex_indexing.store.row_types import CONTENT, ContentRow
 from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.params import parse_time, path_bytes, paths_bytes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from livedex_indexing.hits.hit_builder import ChunkRow, HitMaker, Rows, Style
+from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import path_fields
@@ -17,6 +17,7 @@ from livedex_indexing.query.highlight import Marker, WrittenPhrase
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import ChunkRow
 
 _SCORE = 1.0  # a standing query is about matching: no hit is better than another
 

@@ -12,17 +12,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import Filters, build
 from livedex_indexing.query.highlight import WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of, any_path_of, ask_whole
+from livedex_indexing.query.query_compiler import ask_whole
 from livedex_indexing.query.query_parser import QUERY_BYTES
+from livedex_indexing.query.query_terms import Asked, Unit, any_of, any_path_of
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.searcher import query_of
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import InvalidParams, OutsideRoots

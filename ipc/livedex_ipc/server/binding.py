@@ -14,9 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from livedex_ipc.client import check_length
 from livedex_ipc.errors import Conflict, Unavailable
-from livedex_ipc.paths import make_private
+from livedex_ipc.paths import check_length, make_private
 
 BACKLOG = 512  # connections that wait to be accepted
 LOCK_S = 5.0  # for another daemon that is binding in the same folder

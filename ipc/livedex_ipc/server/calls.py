@@ -9,18 +9,31 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from livedex_ipc.errors import Cancelled, InvalidRequest
 from livedex_ipc.methods import Method
 from livedex_ipc.server import message_json
 
-if TYPE_CHECKING:
-    from livedex_ipc.server.connection import Connection
-
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
 HAND_OVER_S = 5.0  # a message of another thread waits so long for a busy loop
+
+
+class Channel(Protocol):
+    """What a call needs of the connection that it came by."""
+
+    closed: asyncio.Event
+
+    @property
+    def behind(self) -> bool:
+        """Whether the client is slow to take what it was sent."""
+
+    def send(self, message: bytes) -> None:
+        """Sends an encoded message."""
+
+    def supersede(self, key: str, request: Request) -> None:
+        """Ends the request that holds ``key``, if another does, and gives the key to ``request``."""
 
 
 class Call:
@@ -28,7 +41,7 @@ class Call:
 
     __slots__ = ("_connection", "_loop", "_request", "connection_closed")
 
-    def __init__(self, connection: Connection, request: Request) -> None:
+    def __init__(self, connection: Channel, request: Request) -> None:
         self._connection = connection
         self._request = request
         self._loop = asyncio.get_running_loop()

@@ -9,20 +9,19 @@ import asyncio
 import logging
 import select
 from collections import deque
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any, Protocol
 
 from livedex_ipc import framing
 from livedex_ipc.errors import Cancelled, InternalError, InvalidRequest, LivedexError, ParseError, TimedOut, Unavailable
 from livedex_ipc.framing import Decoder, Frame, FrameError
-from livedex_ipc.methods import check_params, method_named
+from livedex_ipc.limits import Limits
+from livedex_ipc.methods import Method, check_params, method_named
 from livedex_ipc.peers import peer_uid
 from livedex_ipc.server import message_json
-from livedex_ipc.server.calls import Batch, Call, Request, RequestId, id_of, method_of, superseded
+from livedex_ipc.server.calls import Batch, Call, Handler, Request, RequestId, id_of, method_of, superseded
 from livedex_ipc.server.outbox import Outbox
-
-if TYPE_CHECKING:
-    from livedex_ipc.server.rpc_server import Server
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +30,32 @@ ASIDE_BYTES = 64 * 1024  # a larger text is parsed in a thread: 4 MiB of `{},` t
 PEER_S = 0.25  # between two looks at a client that is not read from
 
 
+class Host(Protocol):
+    """What a connection needs of the server that it belongs to; the attributes are as the Server's."""
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]: ...
+    @property
+    def methods(self) -> Mapping[str, Method]: ...
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def uid(self) -> int: ...
+    @property
+    def closing(self) -> bool: ...
+    @property
+    def parser(self) -> Executor: ...
+    @property
+    def lets_linger(self) -> bool: ...
+    def admit(self, connection: Connection) -> bool: ...
+    def forget(self, connection: Connection) -> None: ...
+    def watch(self, task: asyncio.Task[None]) -> None: ...
+
+
 class Connection(asyncio.Protocol):
     """Made by the Server for each client that connects."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Host) -> None:
         self._server = server
         self._limits = server.limits
         self._loop = asyncio.get_running_loop()

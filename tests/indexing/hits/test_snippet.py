@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from livedex_indexing.hits.hit_builder import Lines, byte_length
 from livedex_indexing.hits.snippet import cut
 from livedex_indexing.query.highlight import Marker, WrittenPhrase, merged
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.query_terms import Unit
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Runs, candidates, in_code_points
 

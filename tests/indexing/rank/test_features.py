@@ -6,7 +6,9 @@ import pytest
 
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
-from livedex_indexing.query.query_compiler import Asked, WordCounts, ask
+from livedex_indexing.query.query_compiler import ask
+from livedex_indexing.query.query_terms import Asked
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.features import NEAR_WORDS, WORDS, scored_units, weigh, written
 from livedex_indexing.store.read_pool import Reader
 

@@ -9,7 +9,9 @@ import pytest
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import admit, build
-from livedex_indexing.query.query_compiler import Unit, WordCounts, any_of, ask
+from livedex_indexing.query.query_compiler import ask
+from livedex_indexing.query.query_terms import Unit, any_of
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank import postings
 from livedex_indexing.store.read_pool import Reader
 

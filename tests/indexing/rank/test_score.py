@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.query.query_compiler import idf_of
+from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.rank.features import Weighed, Weighing
 from livedex_indexing.rank.score import (
     DAMPING,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.query_terms import Unit
 from livedex_indexing.rank.spans import spans
 
 LAST = 100_000
