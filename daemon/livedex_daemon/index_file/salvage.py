@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from livedex_daemon.index_file.index_readers import Side
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.watch.root_table import Roots
 from livedex_indexing.search.searcher import SearchAnswer, Searcher
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.store.forgotten_files import Marks
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 class Remains:
     """``side`` is None while there is nothing left to read from. Asked from any thread."""
 
-    def __init__(self, roots: Callable[[], RootTable], marks: Marks) -> None:
+    def __init__(self, roots: Roots, marks: Marks) -> None:
         self.side: Side | None = None
         self._roots = roots
         self._marks = marks
@@ -59,7 +59,7 @@ class Remains:
 
     def _admits(self, hit: dict[str, Any]) -> bool:
         path = path_bytes(hit)
-        found = self._roots().locate(path) if path is not None else None
+        found = self._roots.locate(path) if path is not None else None
         if found is None:
             return False
         root, relative = found

@@ -20,7 +20,9 @@ from livedex_daemon.index_file.index_readers import Serving, Side
 from livedex_daemon.subscriptions.answer_diff import Look, Looks, Telling
 from livedex_daemon.subscriptions.delivered import Entry, Told
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits
@@ -51,7 +53,7 @@ class First(NamedTuple):
 
 
 class Standing:
-    """``mark`` has a file looked at again, ``mend`` is told that the index could not be read.
+    """A file that cannot be told is marked in the backlog; an index that cannot be read is reported to its readers.
 
     `admit`, `open`, `drop` and `named` belong to the event loop, `changed` and `everything` to any thread.
     """
@@ -59,16 +61,14 @@ class Standing:
     def __init__(
         self,
         serving: Serving,
-        roots: Callable[[], RootTable],
-        rebuilding: Callable[[], bool],
-        mark: Callable[[FileKey], None],
-        mend: Callable[[Side, Exception], None],
+        roots: Roots,
+        store_health: StoreHealth,
+        backlog: Backlog,
     ) -> None:
         self._serving = serving
         self._roots = roots
-        self._rebuilding = rebuilding
-        self._mark = mark
-        self._mend = mend
+        self._store_health = store_health
+        self._backlog = backlog
         self._numbers = itertools.count(1)
         self._wake = threading.Condition()
         self._subscriptions: dict[int, Subscription] = {}
@@ -144,7 +144,7 @@ class Standing:
     def everything(self) -> None:
         """The index was built anew: all that was told is compared with it."""
         if self._told is not None and self._subscriptions:
-            self.changed((), {*self._told.roots(), *(root.id for root in self._roots())})
+            self.changed((), {*self._told.roots(), *(root.id for root in self._roots)})
 
     def stop(self) -> None:
         with self._wake:
@@ -201,13 +201,13 @@ class Standing:
         return newest, unsure
 
     def _served(self) -> dict[int, bytes]:
-        roots = {root.id: root.path for root in self._roots()}
+        roots = {root.id: root.path for root in self._roots}
         self._paths |= roots
         return roots
 
     def _look_again(self, subscription: Subscription, files: set[FileKey]) -> None:
         for key in files:
-            self._mark(key)
+            self._backlog.mark(key, now=True)
         with self._wake:
             subscription.doubt(files, time.monotonic())
             self._wake.notify()
@@ -232,7 +232,7 @@ class Standing:
         now = time.monotonic()
         if self._ended:
             return 0
-        whole = not self._rebuilding()
+        whole = not self._store_health.rebuilding
         ready = [subscription for subscription in self._subscriptions.values() if subscription.open]
         if self._dirty.files or (self._dirty.roots and whole) or any(_is_owed(each, whole) for each in ready):
             return max(0.0, self._next_at - now)
@@ -245,7 +245,7 @@ class Standing:
         with self._wake:
             dirty = self._dirty.take()
             subscriptions = list(self._subscriptions.values())
-            if self._rebuilding():  # of a half-built index nothing can be said to be missing
+            if self._store_health.rebuilding:  # of a half-built index nothing can be said to be missing
                 self._dirty.roots, dirty.roots = dirty.roots, set()
         side = self._serving.side
         try:
@@ -256,7 +256,7 @@ class Standing:
             return 0.0
         except (LivedexError, apsw.Error) as error:
             log.warning("standing_waits", extra={"error": type(error).__name__})
-            self._mend(side, error)
+            self._serving.report(side, error)
         except Exception:
             log.exception("standing_failed")
         else:
@@ -290,7 +290,7 @@ class Standing:
 
     def _owed_now(self, subscription: Subscription) -> Dirty:
         taken = subscription.owed.take()
-        if self._rebuilding():
+        if self._store_health.rebuilding:
             subscription.owed.roots, taken.roots = taken.roots, set()
         return taken
 

@@ -7,10 +7,10 @@ Runs on the worker's thread only.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from livedex_daemon.watch.backlog import Key
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
 from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import Precedence
@@ -23,7 +23,7 @@ from livedex_ipc.errors import Unavailable
 
 
 class Storing:
-    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable], precedence: Precedence) -> None:
+    def __init__(self, store: Store, marks: Marks, roots: Roots, precedence: Precedence) -> None:
         self._store = store
         self._roots = roots
         self._marks = marks
@@ -50,7 +50,7 @@ class Storing:
 
     def admits(self, root_id: int, path: bytes) -> bool:
         """Asked once more before anything is stored: the rules may have changed since the path was looked at."""
-        root = self._roots().get(root_id)
+        root = self._roots.get(root_id)
         return root is not None and root.belongs(path) and root.rules.explain(path, False) is None
 
     def _remove(self, changes: Changes) -> None:

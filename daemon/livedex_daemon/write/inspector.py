@@ -29,16 +29,16 @@ OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each i
 class Looker:
     """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
 
-    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching) -> None:
+    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching, pool: Pool) -> None:
         self.changes = Changes()
         self.finished: list[Entry] = []
         self.retries: list[Work] = []
         self.needs_commit = False  # a look waits for the commit of older decisions
-        self.pool: Pool | None = None
         self._store = store
         self._backlog = backlog
         self._presence = presence
         self._watching = watching
+        self._pool = pool
         self._walks: deque[TreeWalk] = deque()
         self._departed: list[tuple[Root, Entry]] = []
         self._busy: dict[Key, Work] = {}
@@ -120,7 +120,7 @@ class Looker:
             self._drop_tree(root, path)
         changes = self.changes
         rows, removed = len(changes.rows), len(changes.removed)
-        work = examine(root, path, stat, row, entry, self._pool().policy.max_file_size, changes, time.time())
+        work = examine(root, path, stat, row, entry, self._pool.policy.max_file_size, changes, time.time())
         tally = entry.tally
         if tally is not None:
             tally.scanned += 1
@@ -144,18 +144,14 @@ class Looker:
             found = self._stat(root, twin.path) if twin.path != path else None
             if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
                 continue
-            max_size = self._pool().policy.max_file_size
+            max_size = self._pool.policy.max_file_size
             work = examine(root, twin.path, found, twin, entry, max_size, self.changes, time.time())
             if work is not None:
                 entry.works += 1
                 self.submit([work], bulk=False)
 
-    def _pool(self) -> Pool:
-        assert self.pool is not None  # set before the worker starts
-        return self.pool
-
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
-        watch, policy = self._watching.watch, self._pool().policy
+        watch, policy = self._watching.watch, self._pool.policy
         self._walks.append(TreeWalk(self._store, root, path, entry, watch=watch, policy=policy))
         entry.works += 1  # the walk itself
         if not entry.key[1]:
@@ -163,7 +159,7 @@ class Looker:
 
     def walk_on(self) -> bool:
         """A slice of one walk, one that somebody waits for first. False when there is nothing to walk."""
-        if not self._walks or self._pool().outstanding > OUTSTANDING:
+        if not self._walks or self._pool.outstanding > OUTSTANDING:
             return False
         walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
         if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
@@ -267,7 +263,7 @@ class Looker:
             else:
                 self.retries.append(work)
         if free:
-            self._pool().submit(free, bulk=bulk)
+            self._pool.submit(free, bulk=bulk)
 
     def retry(self) -> None:
         """Submits again what had to wait, where its time has come."""

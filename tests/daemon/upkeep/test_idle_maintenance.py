@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakePool, FakeWorker, unused_index
 from livedex_daemon.process import memory
 from livedex_daemon.upkeep import idle_maintenance
 from livedex_daemon.upkeep.idle_maintenance import Tidying
 from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.search_priority import Precedence
 
 
@@ -24,10 +24,8 @@ def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def tidy(precedence: Precedence) -> Tidying:
     """One that has nothing else to do."""
-    worker: Any = SimpleNamespace(order=lambda action: action())
-    pool: Any = SimpleNamespace(outstanding=1)
-    serving: Any = None
-    return Tidying(worker, Backlog(lambda: 0.0, lambda: None), pool, serving, precedence)
+    pool, backlog = FakePool(outstanding=1), Backlog(lambda: 0.0, lambda: None)
+    return Tidying(FakeWorker().real, unused_index(), backlog, pool.real, precedence, CommitLatency())
 
 
 def later(_seconds: float, _action: Callable[[], object]) -> None:

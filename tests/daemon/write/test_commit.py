@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from livedex_daemon.watch.root_table import RootTable
+from helpers.fakes import FakeMarks, online_root
+from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.commit import Storing
 from livedex_daemon.write.search_priority import Precedence
 from livedex_daemon.write.walk import Changes
@@ -33,10 +32,7 @@ def row(path: bytes) -> FileRow:
 
 @pytest.fixture
 def storing(store: Store) -> Storing:
-    anything: Any = SimpleNamespace(
-        id=1, path=b"/r", belongs=lambda _: True, rules=SimpleNamespace(explain=lambda *_: None), nested=frozenset()
-    )
-    return Storing(store, SimpleNamespace(), lambda: RootTable([anything]), Precedence())  # type: ignore[arg-type]
+    return Storing(store, FakeMarks().real, Roots([online_root()]), Precedence())
 
 
 def renamed() -> Changes:

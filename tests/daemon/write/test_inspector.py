@@ -6,17 +6,15 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakePool, FakePresence, FakeStore, FakeWatching, online_root
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Backlog, Entry
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.inspector import Looker
-from livedex_daemon.write.walk import Changes, Policy, Work
-from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_daemon.write.walk import Changes, Work
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import FileRow, FileState, RootRow
 from livedex_indexing.store.index_store import Store
@@ -36,18 +34,9 @@ class Desk:
         )
         self.root.state = "online"
         self.backlog = Backlog(time.monotonic, lambda: None)
-        self.unwatched: list[bytes] = []
-        watching: Any = SimpleNamespace(
-            unwatch=lambda _root, path: self.unwatched.append(path),
-            watch=lambda *_: None,
-            watch_outside=lambda _root: None,
-        )
-        presence: Any = SimpleNamespace(is_same=lambda _root: True)
-        self.looker = Looker(self.store, self.backlog, presence, watching)
-        pool: Any = SimpleNamespace(
-            submit=lambda *_, **__: None, outstanding=0, policy=Policy(ChunkSettings(), 1 << 20, True)
-        )
-        self.looker.pool = pool
+        watching = FakeWatching()
+        self.unwatched = watching.unwatched
+        self.looker = Looker(self.store, self.backlog, FakePresence().real, watching.real, FakePool().real)
 
     def look_at(self, path: bytes, *, tree: bool = False) -> Entry:
         """Looks at a path of which nothing was heard for long."""
@@ -133,19 +122,11 @@ def test_what_a_removal_covers(kind: str, path: bytes, covered: set[bytes]) -> N
 
 
 def test_two_works_for_one_file_are_read_one_after_the_other() -> None:
-    none: Any = SimpleNamespace()
-    looker = Looker(none, none, none, none)
-    handed: list[Work] = []
-
-    def submit(works: list[Work], *, bulk: bool) -> None:
-        assert not bulk
-        handed.extend(works)
-
-    pool: Any = SimpleNamespace(submit=submit)
-    looker.pool = pool
-    root: Any = SimpleNamespace(id=1)
-    entry: Any = Entry((1, b"a"), 1, 0.0)
-    first, second, third = (Work(root, b"a", 1, None, entry) for _ in range(3))
+    pool, backlog = FakePool(), Backlog(time.monotonic, lambda: None)
+    looker = Looker(FakeStore().real, backlog, FakePresence().real, FakeWatching().real, pool.real)
+    handed = pool.submitted
+    entry = Entry((1, b"a"), 1, 0.0)
+    first, second, third = (Work(online_root(), b"a", 1, None, entry) for _ in range(3))
     looker.submit([first], bulk=False)
     looker.submit([second, third], bulk=False)  # two walks came by while it was read
     assert handed == [first]
