@@ -20,36 +20,36 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.status_report import DaemonState, Health
-from livedex_daemon.answer.subscription_methods import Subscribing
+from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config
 from livedex_daemon.config_reload import ConfigTargets, Reloader, policy_of
-from livedex_daemon.index_file.index_readers import Serving
+from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
-from livedex_daemon.index_file.salvage import Remains
+from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.process import logs, memory
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.socket_guard import Door
 from livedex_daemon.subscriptions.notifier import Standing
 from livedex_daemon.upkeep.chores import DaemonChores
-from livedex_daemon.upkeep.idle_maintenance import Tidying
+from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
 from livedex_daemon.upkeep.root_check import RootCheck
-from livedex_daemon.upkeep.schedule import Jobs
+from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.event_source import Watching
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.commit import Storing
+from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.inspector import Looker
+from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.store.forgotten_files import Marks
 from livedex_ipc.server.rpc_server import Server
@@ -75,23 +75,18 @@ class App:
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
         self._config = CurrentConfig(config)
         self._marks, self._crashes = Marks(locations.forgotten_db), Crashes(locations.data_dir)
-        roots, store_health, priority, latency, power = (
-            Roots(),
-            StoreHealth(),
-            Precedence(),
-            CommitLatency(),
-            PowerGate(),
-        )
+        roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
+        priority, power = SearchPriority(), PowerGate()
         # Watching
         backlog = Backlog(time.monotonic, wake.set)
         self._watching = watching = Watching(
             backlog, locations, roots, on_loop(asyncio.get_running_loop(), self._edited.set)
         )
         # The index file
-        readers = Serving(locations.index_db, wake)
+        readers = IndexReaders(locations.index_db, wake)
         self._notifier = notifier = Standing(readers, roots, store_health, backlog)
         store, rebuilds = open_store(locations.index_db, notifier.changed)
-        self._index = index = IndexFile(store, readers, Remains(roots, self._marks), store_health)
+        self._index = index = IndexFile(store, readers, Salvage(roots, self._marks), store_health)
         rebuilder = Rebuilder(index, backlog, notifier.everything, under_way=rebuilds)
         # Writing
         presence = Presence(store, store_health, backlog, watching)
@@ -99,13 +94,14 @@ class App:
             policy_of(config), readers.has_content, self._marks, wake.set, priority,
             may_run=power.bulk_may_run, crashes=self._crashes,
         )  # fmt: skip
-        inspector = Looker(store, backlog, presence, watching, pool)
-        steps = WriteSteps(backlog, presence, inspector, pool, Storing(store, self._marks, roots, priority), rebuilder)
+        inspector = Inspector(store, backlog, presence, watching, pool)
+        committer = Committer(store, self._marks, roots, priority)
+        steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder)
         self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
         # Upkeep
         root_check = RootCheck(worker, steps, roots, watching, self._marks)
-        chores = DaemonChores(root_check, Tidying(worker, index, backlog, pool, priority, latency))
-        self._schedule = Jobs(chores, roots, backlog)
+        chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
+        self._schedule = Schedule(chores, roots, backlog)
         targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
@@ -121,7 +117,7 @@ class App:
         groups = (
             ServerMethods(watching, self._reloader.reload, self._stopping.set),
             SearchMethod(reads, health),
-            Subscribing(reads, notifier, health),
+            SubscriptionMethods(reads, notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
             IndexMethods(reads, store, roots, IndexRun(worker, backlog, roots, store_health), audits),
             FileMethods(reads, roots, worker),

@@ -16,7 +16,7 @@ from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
 from livedex_daemon.process import logs, tick
 from livedex_daemon.process.locations import Locations
-from livedex_daemon.upkeep.schedule import Jobs
+from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.event_source import Watching
 from livedex_daemon.watch.root_table import Root, Roots, RootTable
 from livedex_daemon.write.power import PowerGate
@@ -53,7 +53,7 @@ class ConfigTargets(NamedTuple):
     roots: Roots
     watching: Watching
     power: PowerGate
-    schedule: Jobs
+    schedule: Schedule
 
 
 class Reloader:
@@ -172,7 +172,7 @@ class Reloader:
         if not first:
             targets.schedule.reschedule(config)
         self.owes = True
-        await asyncio.wrap_future(targets.worker.order(lambda: self._apply_roots(config, former, first)))
+        await asyncio.wrap_future(targets.worker.submit(lambda: self._apply_roots(config, former, first)))
         self.owes = False
         log.info("config_applied", extra={"roots": len(config.roots)})
 

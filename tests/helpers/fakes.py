@@ -133,7 +133,7 @@ class FakeWorker:
     def alive(self) -> bool:
         return self.lives
 
-    def order(self, action: Callable[[], Any]) -> Future[Any]:
+    def submit(self, action: Callable[[], Any]) -> Future[Any]:
         done: Future[Any] = Future()
         done.set_result(action())
         return done

@@ -130,10 +130,10 @@ DEFECTS = (
         "livedex_daemon/write/worker.py",
         (
             (
-                "        again: list[Key] = []\n        if looker.changes",
+                "        again: list[Key] = []\n        if inspector.changes",
                 "        again: list[Key] = []\n"
-                "        self._backlog.done([*looker.finished, *(outcome.work.entry for outcome in outcomes)])\n"
-                "        if looker.changes",
+                "        self._backlog.done([*inspector.finished, *(outcome.work.entry for outcome in outcomes)])\n"
+                "        if inspector.changes",
             ),
         ),
         "tests/system/test_slow_disk.py::test_a_search_waits_for_the_commit",

@@ -58,7 +58,7 @@ class Audits:
         """
         sources = self._sources
         if repair:
-            await asyncio.wrap_future(sources.worker.order(sources.worker.refuse_without_store))
+            await asyncio.wrap_future(sources.worker.submit(sources.worker.refuse_without_store))
         audit = Audit(sources)
         try:
             found = await audit.check(places, whole=whole)
@@ -108,7 +108,7 @@ class Audit:
         if (
             not self._sources.index_file.health.rebuilding
         ):  # else it was found on the way, and a new one is begun already
-            await asyncio.wrap_future(worker.order(partial(worker.mend, damaged=True)))
+            await asyncio.wrap_future(worker.submit(partial(worker.mend, damaged=True)))
         await self._read_again([(root.id, b"") for root in roots if root.present], force=False)
         left = await self.check(places, whole=whole)
         return max(0, found.count - left.count)
@@ -118,7 +118,7 @@ class Audit:
         store, worker = self._sources.index_file.store, self._sources.worker
         first, tries = 1, 0
         while first <= store.pages():
-            damaged = await asyncio.wrap_future(worker.order(partial(store.damaged_pages, first, PAGES)))
+            damaged = await asyncio.wrap_future(worker.submit(partial(store.damaged_pages, first, PAGES)))
             if damaged:
                 return True
             if damaged is not None:

@@ -72,7 +72,7 @@ class Auditor:
             self._proof.close()
 
     def _on_worker(self, action: Callable[[], Any]) -> Any:
-        return self._sources.worker.order(action).result()
+        return self._sources.worker.submit(action).result()
 
     def _place(self, root: Root, path: bytes) -> Iterator[Difference]:
         found = tree.stat(root.path, path) if path else None

@@ -19,11 +19,11 @@ import apsw
 
 from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState
 from livedex_daemon.answer.status_report import Health
-from livedex_daemon.index_file.index_readers import Side
+from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Scope
 from livedex_daemon.watch.root_table import Root, Roots, resolve
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.path_text import display_path, path_b64
@@ -88,13 +88,13 @@ class FreshReads:
     """Used on the event loop; reading the index runs in its threads."""
 
     def __init__(
-        self, index: IndexFile, freshness: Freshness, roots: Roots, priority: Precedence, worker: Worker
+        self, index: IndexFile, freshness: Freshness, roots: Roots, priority: SearchPriority, worker: Worker
     ) -> None:
         self.freshness = freshness
         self._serving = index.readers
-        self._remains = index.salvage
+        self._salvage = index.salvage
         self._roots = roots
-        self._precedence = priority
+        self._priority = priority
         self._worker = worker
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
 
@@ -116,7 +116,7 @@ class FreshReads:
         again. A change after that came later than the request: where the file still holds what is indexed of it (a log
         that grows all the time) the answer is good. Else it is what could be had, and says so.
         """
-        self._precedence.ask()
+        self._priority.ask()
         rounds, until = 0, float("inf")
         while True:
             state = await self.freshen(params, scope, began)
@@ -133,12 +133,12 @@ class FreshReads:
         latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
         roots = self.served()
 
-        def ask(side: Side) -> SearchAnswer:
+        def ask(side: ReadHandle) -> SearchAnswer:
             return side.searcher.search(params, roots, deadline=latest, cancelled=ended.is_set)
 
-        if self._remains.side is not None:
+        if self._salvage.side is not None:
             try:
-                left = await self.in_thread(lambda: self._remains.search(ask))
+                left = await self.in_thread(lambda: self._salvage.search(ask))
             except BaseException:
                 ended.set()
                 raise
@@ -146,11 +146,11 @@ class FreshReads:
                 return left
         return await self.reading(ask, ended)
 
-    async def reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
+    async def reading(self, action: Callable[[ReadHandle], T], ended: threading.Event | None = None) -> T:
         """Runs what reads the index in a thread; once more where the file was found lost and is begun anew, or where it
         could not be read, which may have been for once."""
 
-        def act(side: Side) -> T:
+        def act(side: ReadHandle) -> T:
             with translated(side.readers.path):
                 return action(side)
 
@@ -164,18 +164,18 @@ class FreshReads:
             ended.clear()  # the first try set it when it ended
         return await self.in_thread(lambda: act(self._serving.side), ended)
 
-    async def _is_replaced(self, side: Side, error: Exception) -> bool:
+    async def _is_replaced(self, side: ReadHandle, error: Exception) -> bool:
         """Have the index file checked that ``side`` could not read; True when there is another one to read now."""
         damaged = isinstance(error, IndexDamaged)
 
         def mend() -> bool:
             return self._serving.side is not side or self._worker.mend(damaged=damaged)
 
-        return self._serving.side is not side or await asyncio.wrap_future(self._worker.order(mend))
+        return self._serving.side is not side or await asyncio.wrap_future(self._worker.submit(mend))
 
     async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
         def act() -> T:
-            with self._precedence.searching():
+            with self._priority.searching():
                 return action()
 
         try:
@@ -225,7 +225,7 @@ class FreshReads:
     async def read(self, action: Callable[[Reader], T]) -> T:
         """Runs ``action`` on a reader of the index, in a thread."""
 
-        def act(side: Side) -> T:
+        def act(side: ReadHandle) -> T:
             with side.readers.connection() as reader:
                 return action(reader)
 

@@ -135,7 +135,7 @@ class RootMethods:
 
     async def _prove_writable(self) -> None:
         """Raises IndexUnwritable before anything is changed that the index could not take over."""
-        await asyncio.wrap_future(self._worker.order(self._worker.refuse_without_store))
+        await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
 
 
 class IndexMethods:
@@ -280,7 +280,7 @@ class FileMethods:
         worker = self._worker
         deleted = 0
         for root, relative in places:
-            deleted += await asyncio.wrap_future(worker.order(partial(worker.forget, root, relative)))
+            deleted += await asyncio.wrap_future(worker.submit(partial(worker.forget, root, relative)))
         if not deleted:
             raise NotFound(f"{display_path(path)} is not indexed; `livedex why` says why", {"field": "path"})
         return {"deleted": deleted}

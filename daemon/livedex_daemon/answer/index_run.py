@@ -40,7 +40,7 @@ class IndexRun:
         Raises Unavailable when the store cannot be written, at once or before it ends: what was marked waits for it.
         """
         began = time.monotonic()
-        await asyncio.wrap_future(self._worker.order(self._worker.refuse_without_store))
+        await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
         async with self._one_at_a_time:  # so that each counts its own work
             return await self._run(call, places, force, Tally(), began)
 

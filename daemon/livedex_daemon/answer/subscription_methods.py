@@ -18,7 +18,7 @@ from livedex_indexing.search.standing_query import standing_query
 from livedex_ipc.server.rpc_server import Call, Handler
 
 
-class Subscribing:
+class SubscriptionMethods:
     def __init__(self, reads: FreshReads, notifier: Standing, health: Health) -> None:
         self._reads = reads
         self._notifier = notifier

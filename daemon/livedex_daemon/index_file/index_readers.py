@@ -18,33 +18,33 @@ from livedex_indexing.store.read_pool import ReadPool
 from livedex_ipc.errors import Unavailable
 
 
-class Side(NamedTuple):
+class ReadHandle(NamedTuple):
     """The reading side of one index file."""
 
     readers: ReadPool
     searcher: Searcher
 
 
-class Serving:
+class IndexReaders:
     """Asked from any thread; a call that began with one side ends with it."""
 
     def __init__(self, path: str, wake: threading.Event) -> None:
         """``wake``: wakes the worker, which checks what is reported."""
         self._path = path
         self._wake = wake
-        self._reported: tuple[Side, Exception] | None = None
+        self._reported: tuple[ReadHandle, Exception] | None = None
         self.side = self._open()
 
-    def _open(self) -> Side:
+    def _open(self) -> ReadHandle:
         readers = ReadPool(self._path)
-        return Side(readers, Searcher(readers))
+        return ReadHandle(readers, Searcher(readers))
 
     def renew(self) -> None:
         """The file was replaced: what is asked from now on is read from the new one."""
         former, self.side = self.side, self._open()
         former.readers.close()
 
-    def report(self, side: Side, error: Exception) -> None:
+    def report(self, side: ReadHandle, error: Exception) -> None:
         """Have the worker check the index file, because reading by ``side`` failed with ``error``."""
         self._reported = side, error
         self._wake.set()

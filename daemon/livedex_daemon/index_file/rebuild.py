@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable
 from typing import NamedTuple
 
-from livedex_daemon.index_file.index_readers import Serving
+from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import put_aside, remove_damaged
-from livedex_daemon.index_file.salvage import Remains
+from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.process.locations import make_private
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Root, Roots
@@ -28,8 +28,8 @@ class IndexFile(NamedTuple):
     """The one index of the daemon, from all sides: who writes it, who reads it, what is left of a damaged one."""
 
     store: Store
-    readers: Serving
-    salvage: Remains
+    readers: IndexReaders
+    salvage: Salvage
     health: StoreHealth
 
 
@@ -40,7 +40,7 @@ class Rebuilder:
         """``on_rebuilt``: called when the last root is read again. ``under_way``: the index was begun anew at start."""
         self._store = index.store
         self._serving = index.readers
-        self._remains = index.salvage
+        self._salvage = index.salvage
         self._health = index.health
         self._health.rebuilding = under_way
         self._on_rebuilt = on_rebuilt
@@ -79,7 +79,7 @@ class Rebuilder:
             raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error
         self._owed = True
         if cause in ("damaged", "unsynced"):  # otherwise what stood there is not ours, or cannot be read at all
-            self._remains.open(aside)
+            self._salvage.open(aside)
 
     def _begin(self, root: Root) -> None:
         root.first_indexed = False
@@ -94,6 +94,6 @@ class Rebuilder:
         if self._health.rebuilding and all(root.first_indexed or not root.present for root in roots):
             log.info("index_rebuilt")
             self._health.rebuilding = False
-            self._remains.close()
+            self._salvage.close()
             remove_damaged(self._store.path)
             self._on_rebuilt()

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from livedex_daemon.index_file.index_readers import Serving, Side
+from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
 from livedex_daemon.subscriptions.answer_diff import Look, Looks, Telling
 from livedex_daemon.subscriptions.delivered import Entry, Told
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
@@ -60,7 +60,7 @@ class Standing:
 
     def __init__(
         self,
-        serving: Serving,
+        serving: IndexReaders,
         roots: Roots,
         store_health: StoreHealth,
         backlog: Backlog,
@@ -156,7 +156,7 @@ class Standing:
 
     # -- the first answer
 
-    def first(self, subscription: Subscription, side: Side, limit: int, cancelled: Callable[[], bool]) -> First:
+    def first(self, subscription: Subscription, side: ReadHandle, limit: int, cancelled: Callable[[], bool]) -> First:
         """What is in the query now, the newest files first, at most ``limit`` hits of it. Runs in a thread.
 
         Raises DeadlinePassed, Cancelled, and what reading the index raises.
@@ -265,7 +265,7 @@ class Standing:
             self._dirty.merge(dirty)
         return FAILED_S
 
-    def _tell_all(self, side: Side, dirty: Dirty, subscriptions: list[Subscription]) -> None:
+    def _tell_all(self, side: ReadHandle, dirty: Dirty, subscriptions: list[Subscription]) -> None:
         assert self._told is not None
         now = time.monotonic()
         for subscription in subscriptions:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
-from livedex_daemon.upkeep.idle_maintenance import Tidying
+from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
 from livedex_daemon.upkeep.root_check import RootCheck
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 class DaemonChores:
     """Used on the event loop."""
 
-    def __init__(self, root_check: RootCheck, maintenance: Tidying) -> None:
+    def __init__(self, root_check: RootCheck, maintenance: IdleMaintenance) -> None:
         self._root_check = root_check
         self._maintenance = maintenance
 

@@ -18,7 +18,7 @@ from livedex_daemon.process import memory
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit_latency import CommitLatency
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.store.index_store import KEEP_S
 
@@ -36,7 +36,7 @@ MERGE_AGAIN_S = 0.05
 SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
 
 
-class Tidying:
+class IdleMaintenance:
     """`look` and `merge` are called on the event loop; their steps run on the worker's thread."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Tidying:
         index: IndexFile,
         backlog: Backlog,
         pool: Pool,
-        precedence: Precedence,
+        priority: SearchPriority,
         latency: CommitLatency,
     ) -> None:
         self._worker = worker
@@ -55,7 +55,7 @@ class Tidying:
         self._backlog = backlog
         self._pool = pool
         self._serving = index.readers
-        self._precedence = precedence
+        self._priority = priority
         self._trimmed_at = 0.0
         self._last_commit = latency.last_at
         self._tidy_until = 0.0  # on the monotonic clock; 0: something has changed since it came to its end
@@ -79,7 +79,7 @@ class Tidying:
         """Begins or goes on merging what bulk work left in pieces; None where there is nothing to do."""
         self._notice_commits()
         if self._scattered is not False and self._rests(MERGE_QUIET_S):
-            return self._worker.order(lambda: self._merge_step(later))
+            return self._worker.submit(lambda: self._merge_step(later))
         return None
 
     def _merge_step(self, later: Later) -> None:
@@ -98,10 +98,10 @@ class Tidying:
         """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
         self._notice_commits()
         if time.monotonic() >= self._tidy_until and self._rests(QUIET_S):
-            return self._worker.order(lambda: self._step(later))
-        if self._trimmed_at < self._precedence.last < time.monotonic() - QUIET_S:
+            return self._worker.submit(lambda: self._step(later))
+        if self._trimmed_at < self._priority.last < time.monotonic() - QUIET_S:
             self._trimmed_at = time.monotonic()
-            return self._worker.order(memory.trim)
+            return self._worker.submit(memory.trim)
         return None
 
     def _step(self, later: Later) -> None:

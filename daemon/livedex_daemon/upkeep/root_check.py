@@ -29,7 +29,7 @@ class RootCheck:
         self._looks = 0
 
     def start(self) -> Future[None]:
-        return self._worker.order(self._check)
+        return self._worker.submit(self._check)
 
     def _check(self) -> None:
         self._looks += 1

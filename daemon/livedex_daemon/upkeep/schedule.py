@@ -37,7 +37,7 @@ class Chores(Protocol):
     def maintain(self) -> None: ...
 
 
-class Jobs:
+class Schedule:
     def __init__(self, chores: Chores, roots: Roots, backlog: Backlog) -> None:
         self._chores = chores
         self._roots = roots

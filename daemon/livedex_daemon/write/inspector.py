@@ -26,7 +26,7 @@ WALK_S = 0.02  # a walk pauses after so long for edits and commits
 OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each is held in memory
 
 
-class Looker:
+class Inspector:
     """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
 
     def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching, pool: Pool) -> None:
@@ -52,7 +52,7 @@ class Looker:
         self.needs_commit = self.needs_commit or covered
         return covered
 
-    def look_at(self, entry: Entry, root: Root | None) -> None:
+    def inspect(self, entry: Entry, root: Root | None) -> None:
         """One entry of the backlog; ``root``: the one it lies in, None when that is watched no longer."""
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
@@ -173,7 +173,7 @@ class Looker:
             del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
             self._presence.check(walk.root)
         for root_id, path in self.changes.removed_trees[trees:]:
-            self._void_below(root_id, path)
+            self._cancel_below(root_id, path)
         walk.took_s += time.monotonic() - started
         works, walk.works = walk.works, []
         absent, walk.absent = walk.absent, []
@@ -215,7 +215,7 @@ class Looker:
             if entry.tally is not None:
                 entry.tally.removed += 1
             self.changes.removed.append((root.id, path))
-            self._void(root.id, path.__eq__)
+            self._cancel(root.id, path.__eq__)
             self._drop_tree(root, path)
             root.rules.invalidate(path)
             self.finished.append(entry)
@@ -224,22 +224,22 @@ class Looker:
         if self._store.folders_below(root.id, path):
             self.changes.removed_trees.append((root.id, path))
         self._watching.unwatch(root.id, path)
-        self._void_below(root.id, path)
+        self._cancel_below(root.id, path)
 
-    def _void_below(self, root_id: int, path: bytes) -> None:
-        self._void(root_id, lambda other: is_below(other, path))
+    def _cancel_below(self, root_id: int, path: bytes) -> None:
+        self._cancel(root_id, lambda other: is_below(other, path))
 
-    def _void(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
+    def _cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
         """Drops what was read or decided of paths that are gone: nothing would report them once more."""
         self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
         for key, work in self._busy.items():
             if key[0] == root_id and is_gone(key[1]):
-                work.void = True
+                work.cancelled = True
 
     def abandon(self) -> None:
         """Forgets all that is under way: what is still being read counts for nothing when it comes back."""
         for work in self._busy.values():
-            work.void = True
+            work.cancelled = True
         self._busy.clear()
         self._walks.clear()
         self._departed.clear()

@@ -21,11 +21,11 @@ from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
-from livedex_daemon.write.commit import Storing
+from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
-from livedex_daemon.write.inspector import Looker
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.inspector import Inspector
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Changes
 from livedex_indexing.model import ChunkedContent
@@ -46,9 +46,9 @@ class WriteSteps(NamedTuple):
 
     backlog: Backlog
     presence: Presence
-    inspector: Looker
+    inspector: Inspector
     pool: Pool
-    commit: Storing
+    commit: Committer
     rebuilder: Rebuilder
 
 
@@ -60,7 +60,7 @@ class Worker:
         index: IndexFile,
         steps: WriteSteps,
         roots: Roots,
-        priority: Precedence,
+        priority: SearchPriority,
         latency: CommitLatency,
         wake: threading.Event,
     ) -> None:
@@ -72,12 +72,12 @@ class Worker:
         self._health = index.health
         self._rebuilder = steps.rebuilder
         self._backlog = steps.backlog
-        self._looker = steps.inspector
+        self._inspector = steps.inspector
         self._pool = steps.pool
-        self._storing = steps.commit
+        self._committer = steps.commit
         self._presence = steps.presence
         self._roots = roots
-        self._precedence = priority
+        self._priority = priority
         self._latency = latency
         self._wake = wake
         self._stopping = False
@@ -99,7 +99,7 @@ class Worker:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
-    def order(self, action: Callable[[], T]) -> Future[T]:
+    def submit(self, action: Callable[[], T]) -> Future[T]:
         """Runs ``action`` on the worker's thread, between two turns."""
         future: Future[T] = Future()
         self._orders.append((action, future))
@@ -109,11 +109,11 @@ class Worker:
     def forget(self, root: Root, path: bytes) -> int:
         """Carries out ``files/delete``; to be ordered. Raises Unavailable and changes nothing where it cannot."""
         self.refuse_without_store()
-        return self._storing.forget(root, path)
+        return self._committer.forget(root, path)
 
     def keep_forgotten(self, root: Root) -> None:
         """What was told to be forgotten is so before anything of the root is served; to be ordered."""
-        self._storing.keep_forgotten(root)
+        self._committer.keep_forgotten(root)
 
     def refuse_without_store(self) -> None:
         """Raises why the store cannot be written, where it cannot: nothing is promised then that could be lost.
@@ -157,7 +157,7 @@ class Worker:
         now = time.monotonic()
         if self._health.fault is not None:
             return max(0.0005, self._health.retry_at - now)
-        due = [work.retry_at for work in self._looker.retries]
+        due = [work.retry_at for work in self._inspector.retries]
         settles = self._backlog.next_at()
         if settles is not None:
             due.append(settles)
@@ -173,14 +173,14 @@ class Worker:
             if time.monotonic() >= self._health.retry_at:
                 self._try_store()
             return not worked
-        taken = self._backlog.take(TAKE, self._looker.is_busy)
+        taken = self._backlog.take(TAKE, self._inspector.is_busy)
         for entry in taken:
-            self._precedence.give_way(len(taken))
-            self._looker.look_at(entry, self._roots.get(entry.key[0]))
+            self._priority.yield_to_searches(len(taken))
+            self._inspector.inspect(entry, self._roots.get(entry.key[0]))
             worked = True
-        worked = self._looker.walk_on() or worked
-        self._looker.depart()
-        self._looker.retry()
+        worked = self._inspector.walk_on() or worked
+        self._inspector.depart()
+        self._inspector.retry()
         self._gather()
         if self._commit_due() <= time.monotonic():
             self._commit()
@@ -215,20 +215,20 @@ class Worker:
 
     def _gather(self) -> None:
         """Collect outcomes; read a file that changed meanwhile again before it counts as unsettled."""
-        room = self._policy.room(time.monotonic(), searched=self._precedence.is_asked())
+        room = self._policy.room(time.monotonic(), searched=self._priority.is_asked())
         for outcome in self._pool.collect(room):
             work = outcome.work
-            if not self._looker.expects(work):
+            if not self._inspector.expects(work):
                 continue
             if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
                 work.tries += 1
                 self.files.unstable.add(work.key)
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
-                self._looker.is_read(work)
-                self._looker.retries.append(work)
+                self._inspector.is_read(work)
+                self._inspector.retries.append(work)
             elif self._is_being_saved(outcome) and self._backlog.defer(work.entry, work.key):
-                self._looker.is_read(work)
-                self._looker.release(work.entry)
+                self._inspector.is_read(work)
+                self._inspector.release(work.entry)
             else:
                 self._outcomes.append(outcome)
                 self._policy.gather(work.entry)
@@ -241,7 +241,7 @@ class Worker:
     def _is_being_saved(outcome: Outcome) -> bool:
         """Whether a file that held something was found gone or empty so lately that its text may be about to come."""
         work, stat = outcome.work, outcome.stat
-        if work.row is None or work.void:
+        if work.row is None or work.cancelled:
             return False
         if stat is None:
             return isinstance(outcome.result, Gone)
@@ -249,17 +249,17 @@ class Worker:
 
     def _commit_due(self) -> float:
         """When to commit (monotonic); see `CommitPolicy.due`."""
-        looker = self._looker
+        inspector = self._inspector
         return self._policy.due(
-            Undecided(bool(looker.changes), looker.needs_commit, looker.finished, bool(self._pool.outstanding))
+            Undecided(bool(inspector.changes), inspector.needs_commit, inspector.finished, bool(self._pool.outstanding))
         )
 
     def _commit(self) -> None:
-        looker, outcomes = self._looker, self._outcomes
+        inspector, outcomes = self._inspector, self._outcomes
         again: list[Key] = []
-        if looker.changes or outcomes:
+        if inspector.changes or outcomes:
             try:
-                again = self._storing.apply(looker.changes, outcomes)
+                again = self._committer.apply(inspector.changes, outcomes)
             except IndexUnwritable as error:
                 self._health.failed(error)
                 return
@@ -267,14 +267,14 @@ class Worker:
         self._health.recovered()
         self.turn_fault = None
         self._drop_outcomes()
-        gone, looker.changes = looker.changes, Changes()
-        looker.needs_commit = False
+        gone, inspector.changes = inspector.changes, Changes()
+        inspector.needs_commit = False
         self.files.forget_gone(gone, self._roots)
         for outcome in outcomes:
             self._settle(outcome)
         for key in again:
             self._backlog.mark(key)
-        finished, looker.finished = looker.finished, []
+        finished, inspector.finished = inspector.finished, []
         self._latency.add(time.monotonic(), [entry.first_at for entry in finished if entry.heard])
         for entry in finished:
             root = self._roots.get(entry.key[0])
@@ -310,7 +310,7 @@ class Worker:
 
     def _start_over(self) -> None:
         """Nothing of what is under way can be trusted to reach the store: all of it is looked at again."""
-        self._looker.abandon()
+        self._inspector.abandon()
         self._drop_outcomes()
         self._backlog.hand_back()
 
@@ -328,14 +328,14 @@ class Worker:
 
     def _settle(self, outcome: Outcome) -> None:
         work = outcome.work
-        self._looker.is_read(work)
+        self._inspector.is_read(work)
         open_ended = isinstance(outcome.result, Unsettled | NoWorker)
-        if open_ended and not work.void and self._storing.admits(*work.key):
+        if open_ended and not work.cancelled and self._committer.admits(*work.key):
             self.files.add(work.key)
         else:
             self.files.discard(work.key)
         _count(outcome)
-        self._looker.release(work.entry)
+        self._inspector.release(work.entry)
 
 
 def _count(outcome: Outcome) -> None:
