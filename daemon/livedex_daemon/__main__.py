@@ -6,6 +6,7 @@ code.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -59,7 +60,7 @@ def _run() -> int:
 
     config = app.load_config(places)
     app.set_up_logs(places, config)
-    app.App(places, config).run()
+    asyncio.run(app.run(places, config))
     del lock
     return 0
 

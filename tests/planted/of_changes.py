@@ -129,10 +129,10 @@ DEFECTS = (
         "livedex_daemon/write/worker.py",
         (
             (
-                "        again: list[Key] = []\n        if looker.changes",
+                "        again: list[Key] = []\n        if inspector.changes",
                 "        again: list[Key] = []\n"
-                "        self._backlog.done([*looker.finished, *(outcome.work.entry for outcome in outcomes)])\n"
-                "        if looker.changes",
+                "        self._backlog.done([*inspector.finished, *(outcome.work.entry for outcome in outcomes)])\n"
+                "        if inspector.changes",
             ),
         ),
         "tests/system/test_slow_disk.py::test_a_search_waits_for_the_commit",
@@ -140,9 +140,9 @@ DEFECTS = (
     Defect(
         "waited-for-stored-late",
         "what somebody waits for is stored only with the next edits",
-        "livedex_daemon/write/worker.py",
-        (("or self._is_waited_for():", "or False:"),),
-        "tests/daemon/write/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
+        "livedex_daemon/write/commit_policy.py",
+        (("or self._releases_a_waiter(other.finished):", "or False:"),),
+        "tests/daemon/write/test_commit_policy.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
     ),
     Defect(
         "indexing-goes-first",
@@ -228,7 +228,7 @@ DEFECTS = (
         "reload-half-applied",
         "a reload takes over the roots and not how files are cut",
         "livedex_daemon/config_reload.py",
-        (("        app.set_policy(config)\n", ""),),
+        (("        targets.steps.pool.policy = policy_of(config)\n", ""),),
         "tests/system/test_lifecycle.py::test_chunk_size_both_ways",
     ),
     Defect(
@@ -249,7 +249,7 @@ DEFECTS = (
         "watchdog-without-the-worker",
         "the supervisor is told that the daemon lives though nothing is indexed any more",
         "livedex_daemon/app.py",
-        (("            if self.worker.alive():\n", "            if True:\n"),),
+        (("            if self._worker.alive():\n", "            if True:\n"),),
         f"{WATCHDOG}::test_a_worker_that_died_is_not_called_alive",
     ),
 )

@@ -16,11 +16,13 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from livedex_daemon.index_file.index_readers import Serving, Side
+from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
 from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSet, ChangeSets
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits
@@ -51,7 +53,8 @@ class FirstAnswer(NamedTuple):
 
 
 class ChangeNotifier:
-    """``mark`` has a file inspected again; ``mend`` is called when the index cannot be read.
+    """Tells the subscriptions of each commit. A file that changed again is marked in the backlog; an index that cannot
+    be read is reported to its readers.
 
     Call ``subscribe``, ``open``, ``drop`` and ``find`` on the event loop, ``changed`` and ``mark_all_changed`` on any
     thread.
@@ -59,17 +62,15 @@ class ChangeNotifier:
 
     def __init__(
         self,
-        serving: Serving,
-        roots: Callable[[], RootTable],
-        rebuilding: Callable[[], bool],
-        mark: Callable[[FileKey], None],
-        mend: Callable[[Side, Exception], None],
+        serving: IndexReaders,
+        roots: Roots,
+        store_health: StoreHealth,
+        backlog: Backlog,
     ) -> None:
         self._serving = serving
         self._roots = roots
-        self._rebuilding = rebuilding
-        self._mark = mark
-        self._mend = mend
+        self._store_health = store_health
+        self._backlog = backlog
         self._numbers = itertools.count(1)
         self._wake = threading.Condition()
         self._subscriptions: dict[int, Subscription] = {}
@@ -145,7 +146,7 @@ class ChangeNotifier:
     def mark_all_changed(self) -> None:
         """The index was rebuilt: compare everything that was delivered with it."""
         if self._delivered is not None and self._subscriptions:
-            self.changed((), {*self._delivered.roots(), *(root.id for root in self._roots())})
+            self.changed((), {*self._delivered.roots(), *(root.id for root in self._roots)})
 
     def stop(self) -> None:
         with self._wake:
@@ -157,7 +158,9 @@ class ChangeNotifier:
 
     # -- the first answer
 
-    def first(self, subscription: Subscription, side: Side, limit: int, cancelled: Callable[[], bool]) -> FirstAnswer:
+    def first(
+        self, subscription: Subscription, side: ReadHandle, limit: int, cancelled: Callable[[], bool]
+    ) -> FirstAnswer:
         """Return the hits of the query now, the newest files first, at most ``limit``. Runs in a thread.
 
         Raises DeadlinePassed, Cancelled, and whatever reading the index raises.
@@ -202,13 +205,13 @@ class ChangeNotifier:
         return newest, unstable
 
     def _served(self) -> dict[int, bytes]:
-        roots = {root.id: root.path for root in self._roots()}
+        roots = {root.id: root.path for root in self._roots}
         self._known_paths |= roots
         return roots
 
     def _check_again(self, subscription: Subscription, files: set[FileKey]) -> None:
         for key in files:
-            self._mark(key)
+            self._backlog.mark(key, now=True)
         with self._wake:
             subscription.retry_later(files, time.monotonic())
             self._wake.notify()
@@ -233,7 +236,7 @@ class ChangeNotifier:
         now = time.monotonic()
         if self._closed:
             return 0
-        whole = not self._rebuilding()
+        whole = not self._store_health.rebuilding
         ready = [subscription for subscription in self._subscriptions.values() if subscription.open]
         if self._dirty.files or (self._dirty.roots and whole) or any(_has_pending(each, whole) for each in ready):
             return max(0.0, self._next_at - now)
@@ -246,7 +249,7 @@ class ChangeNotifier:
         with self._wake:
             dirty = self._dirty.take()
             subscriptions = list(self._subscriptions.values())
-            if self._rebuilding():  # in a half-built index no file is known to be missing
+            if self._store_health.rebuilding:  # in a half-built index no file is known to be missing
                 self._dirty.roots, dirty.roots = dirty.roots, set()
         side = self._serving.side
         try:
@@ -257,7 +260,7 @@ class ChangeNotifier:
             return 0.0
         except (LivedexError, apsw.Error) as error:
             log.warning("standing_waits", extra={"error": type(error).__name__})
-            self._mend(side, error)
+            self._serving.report(side, error)
         except Exception:
             log.exception("standing_failed")
         else:
@@ -266,7 +269,7 @@ class ChangeNotifier:
             self._dirty.merge(dirty)
         return RETRY_AFTER_FAULT_S
 
-    def _notify_all(self, side: Side, dirty: Dirty, subscriptions: list[Subscription]) -> None:
+    def _notify_all(self, side: ReadHandle, dirty: Dirty, subscriptions: list[Subscription]) -> None:
         assert self._delivered is not None
         now = time.monotonic()
         for subscription in subscriptions:
@@ -291,7 +294,7 @@ class ChangeNotifier:
 
     def _take_pending(self, subscription: Subscription) -> Dirty:
         taken = subscription.pending.take()
-        if self._rebuilding():
+        if self._store_health.rebuilding:
             subscription.pending.roots, taken.roots = taken.roots, set()
         return taken
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Watcher
 
 log = logging.getLogger(__name__)
@@ -28,9 +28,7 @@ class EventSource:
     """The watcher's sink. Methods run on the watcher's, the worker's and the loop's thread, so each reads
     ``self.watcher`` once."""
 
-    def __init__(
-        self, backlog: Backlog, locations: Locations, roots: Callable[[], RootTable], on_config: Callable[[], None]
-    ) -> None:
+    def __init__(self, backlog: Backlog, locations: Locations, roots: Roots, on_config: Callable[[], None]) -> None:
         self.watcher: Watcher | None = None
         self._backlog = backlog
         self._cookies = locations.cookie_dir
@@ -54,7 +52,7 @@ class EventSource:
         except OSError as error:
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
-        for root in self._roots():  # first, so that no search trusts the new watcher for changes before its start
+        for root in self._roots:  # first, so that no search takes its word for what it was not there to see
             self._backlog.mark((root.id, b""), tree=True, now=True)
         self.watcher = watcher
         self._sources.clear()  # the new watcher has no watches yet
@@ -147,7 +145,7 @@ class EventSource:
                 self._backlog.mark((root_id, b""), tree=True)
 
     def events_lost(self) -> None:
-        for root in self._roots():
+        for root in self._roots:
             root.overflows += 1
             again = root.state == "recovering"
             if root.state == "online":

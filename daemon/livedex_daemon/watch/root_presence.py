@@ -11,12 +11,12 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable
 from typing import Any
 
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, RootState
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.path_text import display_path
@@ -30,12 +30,12 @@ KEEP_S = 24 * 3600.0  # how long the entries of a missing root are kept
 class Presence:
     """The state of each root: updated by the worker, and checked before it walks one."""
 
-    def __init__(self, store: Store, backlog: Backlog, watching: EventSource) -> None:
+    def __init__(self, store: Store, store_health: StoreHealth, backlog: Backlog, watching: EventSource) -> None:
         self._store = store
+        self._store_health = store_health
         self._backlog = backlog
         self._watching = watching
         self.observer = "auto"
-        self.on_store_fault: Callable[[IndexUnwritable], None] = lambda _error: None
 
     def check(self, root: Root, *, rewatch: bool = False) -> None:
         """Check the root's folder itself, and act if its state changed.
@@ -116,7 +116,7 @@ class Presence:
         try:
             self._store.set_root(root.id, **root.unsaved)
         except IndexUnwritable as error:
-            self.on_store_fault(error)
+            self._store_health.failed(error)
         else:
             root.unsaved.clear()
 

@@ -133,6 +133,38 @@ class RootTable:
         return [root for root in self if root.path.startswith(prefix)]
 
 
+class Roots:
+    """The current `RootTable`. The object stays the same across reloads, so it can be shared before any root is known.
+
+    Read it from any thread; take ``table`` once where two lookups must agree.
+    """
+
+    def __init__(self, roots: Iterable[Root] = ()) -> None:
+        self.table = RootTable(roots)
+
+    def replace(self, table: RootTable) -> None:
+        """Switch to ``table`` at once: no reader sees half of the change. Worker's thread only."""
+        self.table = table
+
+    def __iter__(self) -> Iterator[Root]:
+        return iter(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def get(self, root_id: int) -> Root | None:
+        return self.table.get(root_id)
+
+    def by_path(self, path: bytes) -> Root | None:
+        return self.table.by_path(path)
+
+    def locate(self, absolute: bytes) -> tuple[Root, bytes] | None:
+        return self.table.locate(absolute)
+
+    def inside(self, absolute: bytes) -> list[Root]:
+        return self.table.inside(absolute)
+
+
 def resolve(path: bytes) -> bytes:
     """Return ``path`` with the links in its folders resolved; a link in the last part stays: it may be the target."""
     folder, name = os.path.split(os.path.normpath(path))

@@ -67,9 +67,9 @@ class _PlanCheck:
 
 
 class Work:
-    """One file to read. ``void``: the path was seen to be gone meanwhile, so what was read must not be stored."""
+    """One file to read. ``cancelled``: the path was seen to be gone meanwhile, so what was read must not be stored."""
 
-    __slots__ = ("entry", "force", "key", "retry_at", "root", "row", "size", "tries", "void")
+    __slots__ = ("cancelled", "entry", "force", "key", "retry_at", "root", "row", "size", "tries")
 
     def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
         self.root = root
@@ -80,7 +80,7 @@ class Work:
         self.force = entry.force
         self.tries = 0
         self.retry_at = 0.0
-        self.void = False
+        self.cancelled = False
 
     @property
     def path(self) -> bytes:
