@@ -1,3 +1,3 @@
-"""Processes talking: all that a thin client needs. Importing it pulls in the standard library only."""
+"""Talks to the livedex daemon: a thin client and the server's side. Importing it loads the standard library only."""
 
 __version__ = "0.1.0"

@@ -1,7 +1,7 @@
-"""Where livedex keeps its files, computed alike by every process and without importing anything that costs time.
+"""Locates livedex's files, identically in every process and without slow imports.
 
-Invariant: the folders are those platformdirs gives for the same environment (the daemon asks platformdirs, the
-command asks here; a test holds the two together), and ``LIVEDEX_HOME`` puts all of them below one folder.
+Invariant: the folders equal those of platformdirs for the same environment (the daemon calls platformdirs, the command
+calls this module; a test compares the two), and ``LIVEDEX_HOME`` puts all of them below one folder.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ import sys
 
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
-# sun_path in the kernel's sockaddr_un; a closing NUL takes one of the bytes.
+# Bytes of sun_path in the kernel's sockaddr_un, including the closing NUL.
 SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
 
 def home() -> str | None:
-    """The one folder that ``LIVEDEX_HOME`` names, absolute; None where it is unset or empty."""
+    """Return the folder named by ``LIVEDEX_HOME``, absolute; None if that is unset or empty."""
     value = os.environ.get("LIVEDEX_HOME", "")
     return os.path.abspath(value) if value else None
 
 
 def config_path() -> str:
-    """The configuration file."""
+    """Return the path of the configuration file."""
     return os.path.join(home() or _xdg("XDG_CONFIG_HOME", ".config"), "config.toml")
 
 
 def data_dir() -> str:
-    """The folder of ``index.db`` and of the files that must not be lost."""
+    """Return the folder of ``index.db`` and of the files that must not be lost."""
     base = home()
     return os.path.join(base, "data") if base else _xdg("XDG_DATA_HOME", ".local/share")
 
 
 def state_dir() -> str:
-    """The folder of what is worth keeping over a restart but is no data; the socket's where there is no runtime one."""
+    """Return the folder of state kept over a restart; also the socket's if there is no runtime folder."""
     return home() or _xdg("XDG_STATE_HOME", ".local/state")
 
 
 def log_dir() -> str:
-    """The folder of ``livedex.log``."""
+    """Return the folder of ``livedex.log``."""
     base = home()
     if base:
         return os.path.join(base, "log")
@@ -49,7 +49,7 @@ def log_dir() -> str:
 
 
 def socket_path() -> str:
-    """The daemon's socket, absolute. Whether the path is short enough is for who binds or connects to say."""
+    """Return the absolute path of the daemon's socket. Its length is checked by bind() and connect()."""
     override = os.environ.get("LIVEDEX_SOCKET", "")
     if override:
         return os.path.abspath(override)
@@ -63,10 +63,10 @@ def socket_path() -> str:
 
 
 def _is_private(folder: str) -> bool:
-    """Whether a runtime folder is usable: absolute, a real folder, ours, and nobody else can write in it.
+    """Return whether a runtime folder is usable: absolute, not a link, ours, and writable by no other user.
 
-    Others could otherwise put a socket of theirs in our place (XDG base directory specification; Mercurial's chg
-    ignores such a folder too).
+    Otherwise another user could replace our socket (XDG base directory specification; Mercurial's chg ignores such a
+    folder too).
     """
     if not os.path.isabs(folder):
         return False
@@ -78,7 +78,7 @@ def _is_private(folder: str) -> bool:
 
 
 def _xdg(variable: str, default: str) -> str:
-    """livedex's folder below an XDG base; a relative value of the variable counts as unset, as the standard has it."""
+    """Return livedex's folder below an XDG base. A relative value of the variable counts as unset, by the standard."""
     value = os.environ.get(variable, "")
     if os.path.isabs(value):
         return os.path.join(value, APP)
@@ -88,7 +88,7 @@ def _xdg(variable: str, default: str) -> str:
 
 
 def _user_home() -> str:
-    """The user's home, absolute: ``HOME``, or the password database where that is unset, empty or relative."""
+    """Return the user's home, absolute: ``HOME``, or the password database's if that is unset, empty or relative."""
     value = os.environ.get("HOME", "")
     if os.path.isabs(value):
         return value.rstrip("/") or "/"

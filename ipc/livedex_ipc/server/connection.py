@@ -73,7 +73,7 @@ class Connection(asyncio.Protocol):
         if not self._server.admit(self):
             limit = self._limits.connections
             self._fail(Unavailable(f"{limit} connections are open: close some, or ask again", {"limit": limit}))
-            if not self._server.lets_linger:
+            if not self._server.may_linger:
                 transport.close()
 
     def data_received(self, data: bytes) -> None:

@@ -37,7 +37,7 @@ def watch(context: Context) -> int:
 
 def _next_change(client: Client) -> dict[str, Any]:
     """Raises OutputClosedError once nobody reads what is printed, NoDaemon once the daemon is gone."""
-    if not client.has_news:
+    if not client.has_buffered:
         _wait(client)
     try:
         return client.notification()[1]
