@@ -1,7 +1,7 @@
-"""The argument tree: every command, operand and option of `livedex`, as plain data.
+"""The argument tree: every command, operand and option of ``livedex``, as plain data.
 
-The parser, the help and the shell completions are all made from this one tree, so that none of them can say something
-the others do not. A param that means something to a command has exactly one option.
+The parser, the help and the shell completions are all made from this one tree, so they cannot disagree. Each param
+that a command takes has exactly one option.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 
 class Option:
-    """One option. `flags`: its spellings; `param`: the key of its value; `metavar` None: no value, it sets `const`.
+    """One option. ``flags``: its spellings; ``param``: the key of its value.
 
-    `convert` names a converter of `values.py`; `many`: may be given again, the values are collected in a list;
-    `choices`: the only values allowed; `complete`: what a shell offers for its value (`path`, `root` or nothing).
+    ``metavar`` None: takes no value and sets ``const``; ``convert``: a converter of ``argument_values``; ``many``: may
+    be repeated, and the values become a list; ``choices``: the only values allowed, empty for any; ``complete``: what a
+    shell offers as its value (``path``, ``root`` or ``""``).
     """
 
     __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "param")
@@ -43,7 +44,7 @@ class Option:
 
 
 class Operand:
-    """What stands on the line without a dash. `least` and `most` (None: no end) say how many there may be."""
+    """The words of a command line that are not options: from ``least`` to ``most`` of them (None: no limit)."""
 
     __slots__ = ("choices", "complete", "convert", "least", "most", "name", "param")
 
@@ -68,7 +69,7 @@ class Operand:
 
 
 class Command:
-    """One command: a leaf with `run` (`module:function` inside this package), or a group with `subcommands`."""
+    """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``."""
 
     __slots__ = ("examples", "name", "notes", "operand", "options", "run", "subcommands", "summary")
 
@@ -94,7 +95,7 @@ class Command:
         self.examples = tuple(examples)
 
     def subcommand(self, name: str) -> Command | None:
-        """The subcommand called `name`, None where there is none."""
+        """Return the subcommand called ``name``, None if there is none."""
         return next((command for command in self.subcommands if command.name == name), None)
 
 
@@ -155,7 +156,7 @@ _SEARCH_OPTIONS = (
     Option("--vimgrep", "vimgrep", "print path:line:col:text, a line for each line with a match"),
 )
 
-# A standing query is about matching, not rank: it has no pages, no modes and no scores, and its form is its own.
+# A standing query matches without ranking: it has no pages, modes or scores, and an output format of its own.
 _WATCHED = (
     *("limit", "path", "globs", "languages", "kinds", "roots", "modified_after", "modified_before", "context_lines"),
     *("group", "max_snippet_chars", "fresh", "timeout_ms"),

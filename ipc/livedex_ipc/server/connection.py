@@ -85,7 +85,7 @@ class Connection(asyncio.Protocol):
         self._work()
 
     def eof_received(self) -> bool:
-        """Keeps a connection whose client only ended its side (`… | nc -U`) until its answers are out."""
+        """Keeps a connection whose client only ended its side (``… | nc -U``) until its answers are out."""
         self._stop_frame_timer()
         if self._ending or self._is_hung_up():
             return False
@@ -261,7 +261,7 @@ class Connection(asyncio.Protocol):
         self._pending.append(request)
 
     def _told(self, name: str, params: Any) -> None:
-        """A `$/` notification: cancels, or is ignored as LSP has it."""
+        """A ``$/`` notification: cancels, or is ignored as LSP has it."""
         if name != "$/cancelRequest" or not isinstance(params, dict):
             return
         wanted = params.get("id")
