@@ -196,7 +196,7 @@ class App:
         interval = supervisor.watchdog_interval_s()
         while interval is not None:
             if self.worker.alive():
-                supervisor.notify("WATCHDOG=1")
+                supervisor.watchdog()
             await asyncio.sleep(interval)
 
     def stop(self) -> None:

@@ -19,6 +19,7 @@ from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.store.index_store import IndexUnwritable
 from livedex_ipc.errors import ConfigInvalid
+from livedex_service import supervisor
 
 if TYPE_CHECKING:
     from livedex_daemon.app import App
@@ -97,19 +98,23 @@ class Reloader:
     async def reload(self) -> None:
         """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
         async with self._lock:
-            self._seen = self._state_of_file()
-            try:
-                config = await asyncio.to_thread(
-                    configuration.load,
-                    self._app.locations.config_path,
-                    own_folders=self._app.locations.own_folders,
-                )
-            except ConfigInvalid as error:
-                self._app.health.config_fault = error.message
-                raise
-            self._app.health.config_fault = None
-            if config != self.config or self.owes:
-                await self._apply(config, first=False)
+            with supervisor.reloading():
+                await self._reload()
+
+    async def _reload(self) -> None:
+        self._seen = self._state_of_file()
+        try:
+            config = await asyncio.to_thread(
+                configuration.load,
+                self._app.locations.config_path,
+                own_folders=self._app.locations.own_folders,
+            )
+        except ConfigInvalid as error:
+            self._app.health.config_fault = error.message
+            raise
+        self._app.health.config_fault = None
+        if config != self.config or self.owes:
+            await self._apply(config, first=False)
 
     async def _apply(self, config: Config, *, first: bool) -> None:
         app, former = self._app, self.config
