@@ -1,3 +1,38 @@
-"""Talks to the livedex daemon: a thin client and the server's side. Importing it loads the standard library only."""
+"""Talks to the livedex daemon: a thin client, the ``livedex`` command, and the server's side.
+
+``from livedex_ipc import connect`` gives a ``Client``. The two names are loaded on first use, so that importing the
+package costs nothing, and everything but the server's side needs the standard library alone.
+"""
+
+TYPE_CHECKING = False  # typing's own would cost the import of typing
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client, connect
+
+__all__ = ["Client", "connect"]
 
 __version__ = "0.1.0"
+
+# The values that the protocol and the command line share. They are defined here, since a module of their own would be
+# one more to load at each start of the command.
+KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
+MODES = ("auto", "keyword", "exact", "regex")
+FACETS = ("languages", "kinds", "roots")
+GROUPS = ("chunk", "file")
+STATUSES = ("indexed", "pending", "skipped", "failed")
+FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by default, in milliseconds
+SYNC_TIMEOUT_MS = 30_000  # the same for ``sync``
+
+
+if not TYPE_CHECKING:  # a type checker would otherwise accept any name
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from livedex_ipc import client
+
+        found = globals()[name] = getattr(client, name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from livedex_ipc import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 from livedex_ipc.errors import InvalidParams, MethodNotFound
 from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, path_params, paths_bytes, shown
 
@@ -15,10 +16,6 @@ __all__ = ["METHODS", "Field", "Method", "check_params", "method_named", "path_b
 
 PROTOCOL = 1  # incremented when a client of the previous version would misread an answer
 
-KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
-MODES = ("auto", "keyword", "exact", "regex")
-FACETS = ("languages", "kinds", "roots")
-STATUSES = ("indexed", "pending", "skipped", "failed")
 MAX_WAIT_MS = 24 * 60 * 60 * 1000
 SEARCH_WINDOW = 10_000  # the most that offset + limit may be
 
@@ -91,7 +88,7 @@ _FRESH = (
         "timeout_ms",
         "integer",
         "milliseconds to wait and to work at most",
-        default=1000,
+        default=FRESH_TIMEOUT_MS,
         minimum=0,
         maximum=MAX_WAIT_MS,
     ),
@@ -117,7 +114,7 @@ _SEARCH_PARAMS = (
     *path_params("roots", "any of these roots", many=True, default=[]),
     Param("modified_after", "time", "inclusive"),
     Param("modified_before", "time", "exclusive"),
-    Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=("chunk", "file")),
+    Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=GROUPS),
     Param("context_lines", "integer", "whole lines before and after the snippet", default=0, minimum=0, maximum=50),
     Param("max_snippet_chars", "integer", "length of one snippet", default=400, minimum=1, maximum=1_000_000),
     Param("max_chars", "integer", "length of all snippets together", minimum=1, maximum=MAX_INTEGER),
@@ -242,7 +239,11 @@ _TABLE = (
     Method(
         "sync",
         "Returns once the index reflects every write that came before it.",
-        (Param("timeout_ms", "integer", "milliseconds to wait", default=30_000, minimum=0, maximum=MAX_WAIT_MS),),
+        (
+            Param(
+                "timeout_ms", "integer", "milliseconds to wait", default=SYNC_TIMEOUT_MS, minimum=0, maximum=MAX_WAIT_MS
+            ),
+        ),
         (
             Field("synced", "boolean", "false: the time ran out"),
             Field("pending", "integer", "changes not reflected yet"),

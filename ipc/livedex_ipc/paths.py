@@ -12,6 +12,7 @@ import sys
 
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
+PRIVATE_MODE = 0o700  # of every folder that livedex makes
 # Bytes of sun_path in the kernel's sockaddr_un, including the closing NUL.
 SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
@@ -97,17 +98,20 @@ def _user_home() -> str:
     return pwd.getpwuid(os.getuid()).pw_dir
 
 
-def make_private(folder: str) -> None:
-    """Makes the folder and those above it that are not there, each 0700 whatever the umask. Raises OSError."""
+def make_missing(folder: str) -> None:
+    """Make ``folder`` and its missing parents, each 0700 whatever the umask. Raises OSError.
+
+    An existing folder is neither checked nor changed. The socket's folder may be any that the user names (``/tmp``, a
+    home), where refusing it or taking rights away would be wrong; there the uid check at connect protects both sides.
+    The daemon's own folders are checked by ``make_private`` of its ``locations``.
+    """
     missing = []
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
         missing.append(folder)
         folder = os.path.dirname(folder)
     for new in reversed(missing):
         try:
-            os.mkdir(new, 0o700)
-        except FileExistsError:
-            if not os.path.isdir(new):
-                raise
-        else:
-            os.chmod(new, 0o700)  # a umask such as 0177 would have taken our own rights
+            os.mkdir(new, PRIVATE_MODE)
+        except FileExistsError:  # another process was faster; the caller finds out what it made
+            continue
+        os.chmod(new, PRIVATE_MODE)  # a umask such as 0177 would have taken our own rights

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from livedex_ipc import client
 from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
-from livedex_ipc.paths import make_private
+from livedex_ipc.paths import make_missing
 
 POLL_S = 0.01  # between two attempts to connect
 RIVAL_S = 0.25  # between two starts while another daemon has locked the home and does not answer
@@ -139,7 +139,7 @@ def _error_of(status: int, stderr: IO[bytes]) -> LivedexError:
 
 def _make_folder(folder: str) -> None:
     try:
-        make_private(folder)
+        make_missing(folder)
     except OSError as error:
         raise _unusable(folder, error) from error
 

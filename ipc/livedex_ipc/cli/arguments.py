@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from livedex_ipc import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
+
 
 class Option:
     """One option. ``flags``: its spellings; ``param``: the key of its value.
@@ -109,7 +111,11 @@ GLOBAL_OPTIONS = (
 
 _NO_FRESH = Option("--no-fresh", "fresh", "answer at once from what is indexed now", const=False)
 _TIMEOUT = Option(
-    "--timeout", "timeout_ms", "wait at most S seconds for the newest changes (1)", metavar="S", convert="seconds"
+    "--timeout",
+    "timeout_ms",
+    f"wait at most S seconds for the newest changes ({FRESH_TIMEOUT_MS // 1000})",
+    metavar="S",
+    convert="seconds",
 )
 _FRESHNESS = (_NO_FRESH, _TIMEOUT)
 _PATH_FILTER = Option(
@@ -121,7 +127,7 @@ _SEARCH_OPTIONS = (
     Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
     Option("-F", "exact", "the lines that hold QUERY as it stands (--mode exact)"),
     Option("-e", "regex", "the lines that match QUERY, a regular expression (--mode regex)"),
-    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=("auto", "keyword", "exact", "regex")),
+    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
     _PATH_FILTER,
     Option("-g", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
     Option("--lang", "languages", "only this language, such as python", metavar="L", many=True),
@@ -131,13 +137,13 @@ _SEARCH_OPTIONS = (
         "only this kind of chunk",
         metavar="K",
         many=True,
-        choices=("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"),
+        choices=KINDS,
     ),
     Option("--root", "roots", "only this root", metavar="R", convert="path", many=True, complete="root"),
     Option("--since", "modified_after", "only files modified at T or later", metavar="T", convert="time"),
     Option("--before", "modified_before", "only files modified before T", metavar="T", convert="time"),
     Option("-C", "context_lines", "show N lines before and after each snippet", metavar="N", convert="integer"),
-    Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=("chunk", "file")),
+    Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=GROUPS),
     Option(
         "--max-snippet-chars", "max_snippet_chars", "at most N characters a snippet", metavar="N", convert="integer"
     ),
@@ -148,7 +154,7 @@ _SEARCH_OPTIONS = (
         "count the files that match by F",
         metavar="F",
         many=True,
-        choices=("languages", "kinds", "roots"),
+        choices=FACETS,
     ),
     *_FRESHNESS,
     Option("--explain", "explain", "show how each score came about"),
@@ -282,7 +288,15 @@ ROOT = Command(
             "sync",
             "wait until the index reflects every write made before",
             run="index_command:sync",
-            options=(Option("--timeout", "timeout_ms", "wait at most S seconds (30)", metavar="S", convert="seconds"),),
+            options=(
+                Option(
+                    "--timeout",
+                    "timeout_ms",
+                    f"wait at most S seconds ({SYNC_TIMEOUT_MS // 1000})",
+                    metavar="S",
+                    convert="seconds",
+                ),
+            ),
             notes="Exit 4 when it took longer than --timeout.",
         ),
         Command(
@@ -303,7 +317,7 @@ ROOT = Command(
                     "status",
                     "only files with this status",
                     metavar="S",
-                    choices=("indexed", "pending", "skipped", "failed"),
+                    choices=STATUSES,
                 ),
                 Option("--root", "root", "only this root", metavar="R", convert="path", complete="root"),
                 *_FRESHNESS,

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 
 from livedex_ipc.client import check_length
 from livedex_ipc.errors import Conflict, Unavailable
-from livedex_ipc.paths import make_private
+from livedex_ipc.paths import make_missing
 
 BACKLOG = 512  # connections waiting to be accepted
 LOCK_S = 5.0  # how long to wait for another daemon that is binding in the same folder
@@ -33,7 +33,7 @@ def bind(path: str) -> socket.socket:
     check_length(path)
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        make_private(folder)
+        make_missing(folder)
         with _locked(folder):
             _clear(path)
             return _listen(path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from livedex_ipc import FRESH_TIMEOUT_MS
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.client import Client
 
-_DEFAULT_TIMEOUT_MS = 1000
 _PAGE = 10_000
 
 
@@ -29,7 +29,7 @@ def show(context: Context) -> int:
 
 def _all_pages(client: Client, params: dict[str, Any]) -> dict[str, Any]:
     """Return the files of all pages as one result; its other fields are the first stale page's, or the last page's."""
-    timeout_s = deadline_s(params, _DEFAULT_TIMEOUT_MS)
+    timeout_s = deadline_s(params, FRESH_TIMEOUT_MS)
     files: list[dict[str, Any]] = []
     state: dict[str, Any] = {}
     while True:
@@ -45,7 +45,7 @@ def retrieve(context: Context) -> int:
     """Print all chunks of one file."""
     params = {**context.values, **wire_path(context.values["path"])}
     with context.connect() as client:
-        result = client.call("files/retrieve", params, timeout_s=deadline_s(params, _DEFAULT_TIMEOUT_MS))
+        result = client.call("files/retrieve", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
     _print(context, result, "chunks_text")
     return 0
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from livedex_ipc import SYNC_TIMEOUT_MS
 from livedex_ipc.cli.argument_values import wire_paths
 from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.errors import TimedOut
-
-_SYNC_TIMEOUT_MS = 30_000
 
 
 def index(context: Context) -> int:
@@ -32,7 +31,7 @@ def sync(context: Context) -> int:
     """Wait until the index reflects every earlier write. Raises TimedOut if that takes too long."""
     params = context.values
     with context.connect() as client:
-        result = client.call("sync", params, timeout_s=deadline_s(params, _SYNC_TIMEOUT_MS))
+        result = client.call("sync", params, timeout_s=deadline_s(params, SYNC_TIMEOUT_MS))
     context.show(result, lambda answer: _lines("sync_lines", answer))
     if not result["synced"]:
         context.streams.flush()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from livedex_ipc import FRESH_TIMEOUT_MS
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.errors import InvalidParams
 
-_DEFAULT_TIMEOUT_MS = 1000
 # The most that the method accepts: --vimgrep prints every matched line, and the column of a cut line is not known.
 _WHOLE_HIT = 1_000_000
 _FORMS = ("files", "vimgrep", "exact", "regex")  # options that are no params of the method
@@ -18,7 +18,7 @@ def search(context: Context) -> int:
     """Print the hits; exit code 1 if there are none."""
     params = _params(context.values)
     with context.connect() as client:
-        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, _DEFAULT_TIMEOUT_MS))
+        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
     streams = context.streams
     if streams.json:
         streams.write_json(result)
