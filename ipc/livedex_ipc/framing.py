@@ -55,6 +55,11 @@ class Decoder:
         """Whether the buffer has an unfinished frame."""
         return bool(self._buffer) or self._length is not None
 
+    @property
+    def buffered(self) -> int:
+        """Bytes kept of an unfinished frame."""
+        return len(self._buffer)
+
     def feed(self, data: bytes) -> list[Frame | FrameError]:
         """Return the frames that ``data`` completes, in order. After a FrameError, return none."""
         found: list[Frame | FrameError] = []

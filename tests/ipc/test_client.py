@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -72,7 +73,8 @@ def test_closing_ends_what_it_waits_for(server: Serving) -> None:
         thread = threading.Thread(target=refused, args=(waiting,))
         thread.start()
         wait_until(lambda: server.running == 1)
-        waiting._sock.shutdown(socket.SHUT_RDWR)
+        with socket.socket(fileno=os.dup(waiting.fileno())) as same:
+            same.shutdown(socket.SHUT_RDWR)
         thread.join()
     wait_until(lambda: server.running == 0)
     waiting.close()

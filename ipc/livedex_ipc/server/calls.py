@@ -9,35 +9,48 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from livedex_ipc.errors import Cancelled, InvalidRequest
 from livedex_ipc.methods import Method
 from livedex_ipc.server import message_json
-
-if TYPE_CHECKING:
-    from livedex_ipc.server.connection import Connection
 
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
 HAND_OVER_S = 5.0  # how long a message from another thread waits for a busy event loop
 
 
+class Channel(Protocol):
+    """The part of a connection that requests and their handlers use. ``closed`` is set once it is closed."""
+
+    closed: asyncio.Event
+
+    @property
+    def behind(self) -> bool:
+        """Whether the client reads more slowly than it is sent to."""
+
+    def send(self, message: bytes) -> None:
+        """Send a message in the connection's own framing."""
+
+    def supersede(self, key: str, request: Request) -> None:
+        """Cancel another request with the same ``key``, if there is one, and give the key to ``request``."""
+
+
 class Call:
     """A handler's access to its connection. For the event loop's thread only, except where a method says otherwise."""
 
-    __slots__ = ("_connection", "_loop", "_request", "connection_closed")
+    __slots__ = ("_channel", "_loop", "_request", "connection_closed")
 
-    def __init__(self, connection: Connection, request: Request) -> None:
-        self._connection = connection
+    def __init__(self, channel: Channel, request: Request) -> None:
+        self._channel = channel
         self._request = request
         self._loop = asyncio.get_running_loop()
-        self.connection_closed: asyncio.Event = connection.closed
+        self.connection_closed: asyncio.Event = channel.closed
 
     @property
     def behind(self) -> bool:
         """Whether the client reads more slowly than it is sent to. Safe from any thread."""
-        return self._connection.behind
+        return self._channel.behind
 
     def when_answered(self, action: Callable[[], object]) -> None:
         """Call ``action`` once the handler's result has been sent."""
@@ -51,7 +64,7 @@ class Call:
         handed = threading.Event()
 
         def send() -> None:
-            self._connection.send(message)
+            self._channel.send(message)
             handed.set()
 
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it all connections
@@ -60,19 +73,19 @@ class Call:
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification on the caller's connection. Does nothing once that is closed."""
-        self._connection.send(message_json.notification(method, params))
+        self._channel.send(message_json.notification(method, params))
 
     def progress(self, value: dict[str, Any]) -> None:
         """Send ``$/progress`` if the caller asked for it and still waits; skip a ``report`` if it is behind."""
         token = self._request.params.get("progress_token")
         if token is None or self._request.answered:
             return
-        if not (self._connection.behind and value.get("kind") == "report"):
+        if not (self._channel.behind and value.get("kind") == "report"):
             self.notify("$/progress", {"token": token, "value": value})
 
     def supersede(self, key: str) -> None:
         """Cancel this connection's running request with the same key (-32800), and take over the key."""
-        self._connection.supersede(key, self._request)
+        self._channel.supersede(key, self._request)
 
 
 Handler = Callable[[Call, dict[str, Any]], Awaitable[Any]]

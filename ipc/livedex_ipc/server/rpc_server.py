@@ -59,6 +59,11 @@ class Server:
         """How many clients are connected."""
         return len(self._connections)
 
+    @property
+    def refused(self) -> int:
+        """How many refused clients are still connected, to read the reason."""
+        return len(self._refused)
+
     async def start(self, sock: socket.socket) -> None:
         """Begin to answer at ``sock``, a listening socket from bind() or from a supervisor.
 
