@@ -181,7 +181,7 @@ class App:
         interval = supervisor.watchdog_interval_s()
         while interval is not None:
             if self._worker.alive():
-                supervisor.notify("WATCHDOG=1")
+                supervisor.watchdog()
             await asyncio.sleep(interval)
 
 

@@ -27,6 +27,7 @@ from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 from livedex_ipc.errors import ConfigInvalid
+from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
 
@@ -148,19 +149,23 @@ class Reloader:
     async def reload(self) -> None:
         """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
         async with self._lock:
-            self._seen = self._state_of_file()
-            try:
-                config = await asyncio.to_thread(
-                    configuration.load,
-                    self._locations.config_path,
-                    own_folders=self._locations.own_folders,
-                )
-            except ConfigInvalid as error:
-                self._current.fault = error.message
-                raise
-            self._current.fault = None
-            if config != self._current.config or self.owes:
-                await self._apply(config, first=False)
+            with supervisor.reloading():
+                await self._reload()
+
+    async def _reload(self) -> None:
+        self._seen = self._state_of_file()
+        try:
+            config = await asyncio.to_thread(
+                configuration.load,
+                self._locations.config_path,
+                own_folders=self._locations.own_folders,
+            )
+        except ConfigInvalid as error:
+            self._current.fault = error.message
+            raise
+        self._current.fault = None
+        if config != self._current.config or self.owes:
+            await self._apply(config, first=False)
 
     async def _apply(self, config: Config, *, first: bool) -> None:
         targets, former = self._targets, self._current.config

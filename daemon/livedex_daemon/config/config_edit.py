@@ -22,8 +22,9 @@ from livedex_daemon.config.config_file import ConfigFileError, read, read_open
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.setting_values import patterns
 from livedex_daemon.config.settings import RootConfig, document_of, parse
-from livedex_daemon.process.locations import locate, make_missing
+from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import Conflict, InvalidParams, NotFound, Unavailable
+from livedex_ipc.paths import make_missing
 
 _LOCK_WAIT_S = 5.0  # edits take milliseconds
 _LOCK_RETRY_S = 0.02

@@ -13,8 +13,6 @@ from shlex import quote
 from livedex_ipc import paths
 from livedex_ipc.errors import Unavailable
 
-_PRIVATE = 0o700
-
 
 @dataclass(frozen=True, slots=True)
 class Locations:
@@ -97,13 +95,13 @@ def make_private(folder: str) -> None:
     writable by others.
     """
     try:
-        make_missing(folder)
+        paths.make_missing(folder)
         found = os.lstat(folder)
         fault = unsafe(folder, found)
         if fault is not None:
             raise Unavailable(fault, {"path": folder})
-        if stat.S_IMODE(found.st_mode) != _PRIVATE:
-            os.chmod(folder, _PRIVATE)
+        if stat.S_IMODE(found.st_mode) != paths.PRIVATE_MODE:
+            os.chmod(folder, paths.PRIVATE_MODE)
     except OSError as fault:
         raise _unwritable(folder, fault.strerror or str(fault)) from None
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -130,17 +128,3 @@ def unsafe(folder: str, found: os.stat_result) -> str | None:
 def _unwritable(folder: str, reason: str) -> Unavailable:
     remedy = "make it writable, or set LIVEDEX_HOME to another folder"
     return Unavailable(f"livedex cannot keep its files in {folder}: {reason}; {remedy}", {"path": folder})
-
-
-def make_missing(folder: str) -> None:
-    """Create ``folder`` and its missing parents, all 0700 regardless of the umask. Raises OSError."""
-    missing = []
-    while not os.path.lexists(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for each in reversed(missing):
-        try:
-            os.mkdir(each, _PRIVATE)
-        except FileExistsError:  # another process was faster; the caller checks the result
-            continue
-        os.chmod(each, _PRIVATE)  # the umask may remove even the owner's permissions
