@@ -44,7 +44,7 @@ from livedex_daemon.write.walk import Policy
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.store.database import IndexDamaged
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
 
@@ -72,7 +72,7 @@ class App:
     def __init__(self, locations: Locations, config: Config) -> None:
         self.locations = locations
         self.store, rebuilds = open_store(locations.index_db)
-        self.marks = Marks(locations.forgotten_db)
+        self.marks = ForgottenFiles(locations.forgotten_db)
         self.crashes = Crashes(locations.data_dir)
         self.precedence = Precedence()
         self.serving = Serving(locations.index_db)
@@ -250,7 +250,7 @@ class App:
                 for folder in changed:
                     self.backlog.mark((root.id, folder), tree=True)
         if seldom:
-            self.marks.keep()
+            self.marks.recreate()
 
     async def mend_index(self, side: Side, error: Exception) -> bool:
         """Somebody could not read the index by ``side``. True when there is another one to read now."""

@@ -58,7 +58,7 @@ DEFECTS = (
         "young-file-read-once",
         "two writes in one tick of the clock are taken for one state",
         "livedex_indexing/disk/tree.py",
-        (("young = self._born - self.stat.ctime_ns < YOUNG_NS", "young = False"),),
+        (("young = self._born - self.stat.ctime_ns < RECENT_NS", "young = False"),),
         f"{READING}::test_a_young_file_is_read_twice",
     ),
     Defect(

@@ -17,13 +17,15 @@ from livedex_daemon.write.search_priority import Precedence
 from livedex_daemon.write.walk import Changes, Work, bare_row
 from livedex_indexing.disk import tree
 from livedex_indexing.model import ChunkedContent, FileRow
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
 
 class Storing:
-    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable], precedence: Precedence) -> None:
+    def __init__(
+        self, store: Store, marks: ForgottenFiles, roots: Callable[[], RootTable], precedence: Precedence
+    ) -> None:
         self._store = store
         self._roots = roots
         self._marks = marks
@@ -93,11 +95,11 @@ class Storing:
         content_id = self._store.find_content(outcome.content_hash, chosen.signature)
         if isinstance(outcome.result, ChunkedContent) and (content_id is None or work.force):
             content_id = self._store.add_content(
-                outcome.content_hash, chosen.signature, stat.size, outcome.result, anew=work.force
+                outcome.content_hash, chosen.signature, stat.size, outcome.result, rewrite=work.force
             )
         if content_id is None:
             return None
-        if self._marks.is_marked(work.root.path, work.path):  # forced, or its content has changed
+        if self._marks.has_path(work.root.path, work.path):  # forced, or its content has changed
             self._marks.clear(work.root.path, work.path)
         return FileRow(
             root_id=work.root.id,

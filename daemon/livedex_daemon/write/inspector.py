@@ -72,7 +72,7 @@ class Looker:
             else:
                 self.finished.append(entry)
             return
-        if rules.is_mark(name) and self._came_or_went(root, path):
+        if rules.is_marker_name(name) and self._came_or_went(root, path):
             # It tells what the folder it lies in is, and the folders beside it: `target` beside Cargo.toml is shut out.
             entry.tree = True
             self._start_walk(root, folder.rpartition(b"/")[0], entry)

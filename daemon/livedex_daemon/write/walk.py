@@ -21,7 +21,7 @@ from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
 from livedex_indexing.ignore.rules import RULE_NAMES
-from livedex_indexing.model import FileRow, FileState, Held, Stat
+from livedex_indexing.model import FileRow, FileState, KnownState, Stat
 
 NOTHING = FileState(0, 0, 0, 0)
 AT_ONCE = 30_000  # rows of a root that are fetched in one go; of a larger one they are fetched folder by folder
@@ -32,9 +32,9 @@ class Rows(Protocol):
 
     def file(self, root_id: int, path: bytes) -> FileRow | None: ...
 
-    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]: ...
+    def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]: ...
 
-    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None: ...
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None: ...
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]: ...
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 
 LANGUAGES = frozenset({"c", "cpp"})
 
-WORTH = 32  # bytes; to leave out less costs as much as to parse it
+MIN_ELIDED = 32  # bytes; to leave out less costs as much as to parse it
 _TABLE = 4  # chunks; a shorter one is packed better by its syntax
 _RUNS = 8  # of statements that are left out together, in a chunk
 _HEAD = 200  # bytes before a brace that tell what it opens
@@ -48,7 +48,7 @@ class _Body:
         return ended
 
 
-def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
+def elidable_spans(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
     """Spans of bytes that need no parse, in order and apart from each other. Each begins with a line.
 
     ``limit`` is the most bytes that a block may have, its braces included, to be left out whole: what fits into one
@@ -83,7 +83,7 @@ def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
                 at = looked
                 continue
         before = data[max(0, brace - _HEAD) : brace].rstrip()
-        if not _holds_no_names(language, before):
+        if not _defines_no_names(language, before):
             continue
         indent = data[line : brace - len(head)]
         while bodies and bodies[-1].has_ended(data, brace):
@@ -135,7 +135,7 @@ def _borders(indent: bytes) -> re.Pattern[bytes]:
 
 
 def _leave_out(data: bytes, start: int, end: int, found: list[tuple[int, int]]) -> bool:
-    if end - start < WORTH or not _is_balanced(data[start:end]):
+    if end - start < MIN_ELIDED or not _is_balanced(data[start:end]):
         return False
     found.append((start, end))
     return True
@@ -155,7 +155,7 @@ def _comment(data: bytes, at: int) -> tuple[int, int]:
     return begin, len(data) if last < 0 else last + 1
 
 
-def _holds_no_names(language: str, before: bytes) -> bool:
+def _defines_no_names(language: str, before: bytes) -> bool:
     """Whether the block after ``before`` is none in which definitions are looked for."""
     if language == "c":
         return not before.endswith(b'"')  # extern "C"

@@ -24,7 +24,7 @@ _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.
 _DENIED = frozenset((errno.EACCES, errno.EPERM))
 # Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
 # behind: a file that changed as lately as this is read twice and compared.
-YOUNG_NS = 100_000_000
+RECENT_NS = 100_000_000
 
 
 class TreeError(Exception):
@@ -186,7 +186,7 @@ def read_if_unchanged(
                 return None
             start, end = (0, file.stat.size) if part is None else part
             data = file.read(end - start, start)
-            return data if len(data) == end - start and file.stayed_as_it_is(data, start) else None
+            return data if len(data) == end - start and file.is_unchanged(data, start) else None
     except TreeError:
         return None
 
@@ -264,15 +264,15 @@ class _OpenFile:
         """Whether the bytes read from its beginning are one state of the file: nothing changed, or it only grew."""
         if len(data) != self.stat.size:
             return False
-        if self.stayed_as_it_is(data):
+        if self.is_unchanged(data):
             return True
         return self._look().size > self.stat.size and self._reads_again(data, 0)
 
-    def stayed_as_it_is(self, data: bytes, start: int = 0) -> bool:
+    def is_unchanged(self, data: bytes, start: int = 0) -> bool:
         """Whether the file is in the state in which it was opened, so that what was read at ``start`` is of that."""
         if self._look().state != self.stat.state:
             return False
-        young = self._born - self.stat.ctime_ns < YOUNG_NS
+        young = self._born - self.stat.ctime_ns < RECENT_NS
         return not young or self._reads_again(data, start)
 
     def _reads_again(self, data: bytes, start: int) -> bool:

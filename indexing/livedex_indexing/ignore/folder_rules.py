@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from livedex_indexing.disk import tree
-from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED, VerdictKind, builtin
+from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED_FOLDERS, VerdictKind, builtin
 from livedex_indexing.ignore.rule_file import Applied, RuleFile
 from livedex_indexing.ignore.secret_names import secrets_inside
 from livedex_indexing.model import EntryKind, FileState, Stat
@@ -83,7 +83,7 @@ class DirRules:
         self._user = _applied((user,), base)
         self._layers = _applied((*own, *git, *tail), base)
 
-    def rests_on(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
+    def is_current_for(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
         """Whether the folder's ignore files are still those (a mapping: in the states) that these rules were read
         from."""
         stamps = self._stamps
@@ -117,11 +117,11 @@ class DirRules:
                 return _verdict(applied, number)
         if found is not None:
             return Verdict(found.kind, BUILT_IN, 0, found.pattern)
-        return self._by_mark(name) if is_dir and name in MARKED else None
+        return self._by_mark(name) if is_dir and name in MARKED_FOLDERS else None
 
     def _by_mark(self, name: bytes) -> Verdict | None:
         """A folder with an everyday name is left out only where a mark beside or inside it shows what it is."""
-        marks = MARKED[name]
+        marks = MARKED_FOLDERS[name]
         folder = self._rel + b"/" + name if self._rel else name
         for where, wanted, text in ((self._rel, marks.beside, "{0}/ beside {1}"), (folder, marks.inside, "{0}/{1}")):
             try:

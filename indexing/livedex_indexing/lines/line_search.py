@@ -169,7 +169,7 @@ class LineSearch:
     def _ended(self) -> bool:
         if self._cancelled():
             raise Cancelled("the search was cancelled")
-        self._late = self._late or self._reader.late()
+        self._late = self._late or self._reader.is_past_deadline()
         return self._late
 
     def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:

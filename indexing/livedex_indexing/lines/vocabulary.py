@@ -68,7 +68,7 @@ class Vocabulary:
         """Raises DeadlinePassed and Cancelled; what was read until then is kept."""
         while not self._lock.acquire(timeout=_POLL_S):
             reader.one(_NEWEST)  # raises Cancelled for a search that nobody waits for any more
-            if reader.late():
+            if reader.is_past_deadline():
                 raise DeadlinePassed("the words of the index were being read until the deadline")
         try:
             if self._words is None or _outgrown(reader, self._words):

@@ -119,7 +119,7 @@ class Matching:
         asked, admission = self._asked, self._admission
         found = postings.collect(self._reader, asked, admission)
         self.late = found.late
-        with self._reader.unhurried():
+        with self._reader.without_deadline():
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = WEIGHED if asked.chunks < _SMALL_INDEX else min(WEIGHED, WEIGHED_A_WORD * len(self._scored))
             ids, self._left = proposed[:most], proposed[most:]

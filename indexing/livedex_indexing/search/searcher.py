@@ -132,7 +132,7 @@ class Searcher:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 search = _Search(self, reader, query, request, roots, cancelled)
                 found = search.answer(warnings) if pattern is None else search.lines(pattern, self._vocabulary, mode)
-                with reader.unhurried():
+                with reader.without_deadline():
                     return found._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
             used = "keyword" if pattern is None else mode
@@ -185,7 +185,7 @@ class _Search:
     def answer(self, warnings: list[dict[str, Any]]) -> SearchAnswer:
         query, reader = self._query, self._reader
         with reader.snapshot():
-            with reader.unhurried():
+            with reader.without_deadline():
                 generation = int(reader.one(_GENERATION))
             try:
                 counts = self._searcher.counts(generation)
@@ -225,7 +225,7 @@ class _Search:
         """The lines that match a pattern."""
         query, reader = self._query, self._reader
         with reader.snapshot():
-            with reader.unhurried():
+            with reader.without_deadline():
                 generation = int(reader.one(_GENERATION))
             admission = admit(reader, build(reader, query, self._roots, None), generation)
             search = LineSearch(reader, pattern, admission, self._live, self._roots, self._style, self._cancelled)
@@ -258,7 +258,7 @@ class _Search:
         elif self._facets:
             self._extras["facets"] = {name: {} for name in self._facets}
         counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
-        with reader.unhurried():
+        with reader.without_deadline():
             return (
                 page,
                 more,
@@ -328,7 +328,7 @@ class _Search:
         for number, placed in enumerate(page):
             if self._cancelled():
                 raise Cancelled("the search was cancelled")
-            if number and self._reader.late():
+            if number and self._reader.is_past_deadline():
                 self._late = True
                 return
             hit = None if placed is None else maker.make(placed)

@@ -16,11 +16,11 @@ import msgspec
 from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.store import properties
 from livedex_indexing.store.database import fetch
-from livedex_indexing.text.unsegmented import SPACELESS, spelled
+from livedex_indexing.text.unsegmented import UNSEGMENTED, to_bigrams
 
 # A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
-_TORN_END: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}\\Z")
-_TORN_BEGIN: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}")
+_TORN_END: Final = re.compile(f"[\\w{UNSEGMENTED}]{{1,64}}\\Z")
+_TORN_BEGIN: Final = re.compile(f"[\\w{UNSEGMENTED}]{{1,64}}")
 
 _KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
 _OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
@@ -59,7 +59,7 @@ _DROP = (
     "DELETE FROM properties WHERE content_id = ?",
     "DELETE FROM contents WHERE id = ?",
 )
-AT_ONCE: Final = 1  # a time long ago: words of what was removed then do not wait to be merged away
+LONG_AGO: Final = 1  # a time long ago: words of what was removed then do not wait to be merged away
 # Who remembers what a content holds may have remembered what was damaged.
 _REWRITTEN = "UPDATE state SET value = value + 1 WHERE name = 'rewritten'"
 _UNMERGED = "UPDATE state SET value = ?1 WHERE name = 'unmerged' AND (value = 0 OR value > ?1)"
@@ -85,15 +85,15 @@ class ContentTable:
         return found
 
     def add(
-        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, rewrite: bool = False
     ) -> int:
         """Stores a content with its chunks and postings. Returns its id.
 
-        One that is there already is left as it is, or with ``anew`` written once more under the same id.
+        One that is there already is left as it is, or with ``rewrite`` written once more under the same id.
         """
         known = self.find(content_hash, signature)
         if known is not None:
-            if not anew:
+            if not rewrite:
                 return known
             self._clear(known)
             self._db.execute(_REWRITTEN)
@@ -126,7 +126,7 @@ class ContentTable:
             db.executemany(statement, own)
         for statement in _DROP:
             db.execute(statement, (content_id,))
-        self.left_unmerged()
+        self.mark_unmerged()
 
     def touch(self, content_id: int, *, forget: bool = False) -> None:
         """A file began or ceased to point at this content: `settle` looks at it before the commit.
@@ -156,13 +156,13 @@ class ContentTable:
             for statement in _DROP:
                 self._db.execute(statement, (content_id,))
         if rows:
-            self.left_unmerged(forget=any(forgotten for *_, forgotten in rows))
+            self.mark_unmerged(forget=any(forgotten for *_, forgotten in rows))
         return len(rows)
 
-    def left_unmerged(self, *, forget: bool = False) -> None:
+    def mark_unmerged(self, *, forget: bool = False) -> None:
         """Rows were removed whose words stand in the lists until `maintenance` merges them: at its next turn where they
         are to be forgotten, else in its own time."""
-        self._db.execute(_UNMERGED, (AT_ONCE if forget else max(AT_ONCE, int(self._now())),))
+        self._db.execute(_UNMERGED, (LONG_AGO if forget else max(LONG_AGO, int(self._now())),))
 
     def _language(self, name: str | None) -> int | None:
         if name is None:
@@ -192,5 +192,5 @@ def _body_row(chunk_id: int, chunk: Chunk, terms: ChunkTerms) -> tuple[Any, ...]
     if context and text and (context[-1].isalnum() or context[-1] == "_" or not context[-1].isascii()):
         end, begin = _TORN_END.search(context), _TORN_BEGIN.match(text)
         if end is not None and begin is not None:
-            ids = f"{ids} {spelled(end[0] + begin[0])}"
-    return chunk_id, spelled(text), ids, spelled(terms.heads), spelled(terms.symbols)
+            ids = f"{ids} {to_bigrams(end[0] + begin[0])}"
+    return chunk_id, to_bigrams(text), ids, to_bigrams(terms.heads), to_bigrams(terms.symbols)

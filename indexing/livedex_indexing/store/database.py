@@ -80,7 +80,7 @@ def open_writer(path: str) -> apsw.Connection:
         _make_private(path)
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=page_checksums.VFS_NAME)
         try:
-            _distrust(db)
+            _harden(db)
             db.set_busy_timeout(BUSY_MS)
             db.pragma("cache_size", -WRITER_CACHE_KIB)
             db.pragma("temp_store", "memory")  # no text in a temporary folder, and no need of room there
@@ -97,7 +97,7 @@ def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
     """A connection that can only read; ``progress`` is asked now and then and ends the statement with True."""
     with translated(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        _distrust(db)
+        _harden(db)
         db.set_busy_timeout(BUSY_MS)
         db.pragma("cache_size", -READER_CACHE_KIB)
         db.pragma("temp_store", "memory")
@@ -169,7 +169,7 @@ def _check_version(db: apsw.Connection, path: str) -> None:
         raise IndexDamaged(f"the pages of the index {path} have no checksums: another program made it", {"path": path})
 
 
-def _distrust(db: apsw.Connection) -> None:
+def _harden(db: apsw.Connection) -> None:
     """Somebody else may have written the file: nothing that its schema says is run, and no table of SQLite's own or
     of the search's is written by SQL."""
     db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)

@@ -20,7 +20,7 @@ _HEADER_BYTES: Final = 100
 _COMPANIONS: Final = ("-wal", "-shm")  # they come with the first use and stay while a connection is open
 
 
-class Intact:
+class FileGuard:
     """Remembers what stood at the path when the connection was opened. Used by the connection's own thread."""
 
     def __init__(self, db: apsw.Connection, path: str) -> None:
@@ -28,9 +28,9 @@ class Intact:
         self._path = path
         self._file = _identity(path)
         self._companions: dict[str, Identity] = {}
-        self.loss()
+        self.replaced_or_lost()
 
-    def loss(self) -> Loss | None:
+    def replaced_or_lost(self) -> Loss | None:
         """What happened to the file, None while nothing did. Costs a few stats and one read of 100 bytes."""
         found = _identity(self._path)
         if found != self._file:

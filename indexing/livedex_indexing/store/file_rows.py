@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import apsw
 
-from livedex_indexing.model import STATUSES, FileRow, FileState, Held
+from livedex_indexing.model import STATUSES, FileRow, FileState, KnownState
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import fetch
 from livedex_indexing.text.path_words import below, path_text, split_path
@@ -113,7 +113,7 @@ class FileTable:
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
 
-    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+    def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]:
         """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
         return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
 
@@ -121,11 +121,11 @@ class FileTable:
         """The files of a root that are left out as forgotten, as (path, content hash)."""
         return [(_join(folder, name), digest) for folder, name, digest in fetch(self._db, _FORGOTTEN, (root_id,))]
 
-    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None:
         """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
         if fetch(self._db, _COUNT, (root_id, limit + 1))[0][0] > limit:
             return None
-        held: dict[bytes, dict[bytes, Held]] = {}
+        held: dict[bytes, dict[bytes, KnownState]] = {}
         for values in self._db.execute(_ALL_STATES, (root_id,)):
             folder = held.get(values[0])
             if folder is None:
@@ -175,7 +175,7 @@ class FileTable:
                 if content_id is not None:
                     self._contents.touch(content_id, forget=forget)
         if found:
-            self._contents.left_unmerged(forget=forget)
+            self._contents.mark_unmerged(forget=forget)
         return len(found)
 
 

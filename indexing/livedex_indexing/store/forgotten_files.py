@@ -1,6 +1,6 @@
 """Remembers which files the user asked livedex to forget, apart from the index, so that its rebuild forgets nothing.
 
-Invariant: a mark is on disk before `Marks.add` returns, and it holds for one path and one content: when either
+Invariant: a mark is on disk before `ForgottenFiles.add` returns, and it holds for one path and one content: when either
 changes, the file is no longer forgotten.
 """
 
@@ -33,22 +33,22 @@ CREATE TABLE forgotten (
 _PUT: Final = "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)"
 
 
-class MarksUnusable(Unavailable):
+class ForgottenFilesUnusable(Unavailable):
     """The file of marks cannot be read or written, or is none. It is precious: it is never rebuilt."""
 
 
-class Marks:
+class ForgottenFiles:
     """The marks in ``forgotten.db``. Not thread-safe: one thread uses it.
 
-    Every method raises MarksUnusable where the file cannot be used.
+    Every method raises ForgottenFilesUnusable where the file cannot be used.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._held: dict[tuple[bytes, bytes], bytes] = {}
+        self._hashes: dict[tuple[bytes, bytes], bytes] = {}
         try:
             self._db = _open(path)
-            self._held = {(root, rel): digest for root, rel, digest in fetch(self._db, "SELECT * FROM forgotten")}
+            self._hashes = {(root, rel): digest for root, rel, digest in fetch(self._db, "SELECT * FROM forgotten")}
         except (apsw.Error, OSError) as error:
             raise self._unusable(error) from error
 
@@ -56,29 +56,31 @@ class Marks:
         """Marks files, given as (relative path, content hash), durably. Returns how many."""
         rows = [(root, path, digest) for path, digest in files]
         self._write(_PUT, rows)
-        self._held.update({(root, path): digest for root, path, digest in rows})
+        self._hashes.update({(root, path): digest for root, path, digest in rows})
         return len(rows)
 
     def clear(self, root: bytes, path: bytes) -> int:
         """Takes the marks from a file, or from all files below a folder (``b""``: the whole root). Returns how many."""
-        gone = [key for key in self._held if key[0] == root and (not path or key[1] == path or _inside(key[1], path))]
+        gone = [
+            key for key in self._hashes if key[0] == root and (not path or key[1] == path or is_below(key[1], path))
+        ]
         self._write("DELETE FROM forgotten WHERE root = ? AND path = ?", gone)
         for key in gone:
-            del self._held[key]
+            del self._hashes[key]
         return len(gone)
 
     def of_root(self, root: bytes) -> list[tuple[bytes, bytes]]:
         """The marks of a root, as (relative path, content hash)."""
-        return [(path, digest) for (marked, path), digest in self._held.items() if marked == root]
+        return [(path, digest) for (marked, path), digest in self._hashes.items() if marked == root]
 
-    def is_marked(self, root: bytes, path: bytes) -> bool:
+    def has_path(self, root: bytes, path: bytes) -> bool:
         """Whether a file at this path was forgotten, with whatever content: only then is its hash worth taking."""
-        return (root, path) in self._held
+        return (root, path) in self._hashes
 
     def is_forgotten(self, root: bytes, path: bytes, content_hash: bytes) -> bool:
-        return self._held.get((root, path)) == content_hash
+        return self._hashes.get((root, path)) == content_hash
 
-    def keep(self) -> bool:
+    def recreate(self) -> bool:
         """Makes the file again from what is held where somebody removed it. True when it had to."""
         if os.path.lexists(self.path):
             return False
@@ -87,7 +89,7 @@ class Marks:
             self._db = _open(self.path)
         except (apsw.Error, OSError) as error:
             raise self._unusable(error) from error
-        self._write(_PUT, [(root, path, digest) for (root, path), digest in self._held.items()])
+        self._write(_PUT, [(root, path, digest) for (root, path), digest in self._hashes.items()])
         return True
 
     def close(self) -> None:
@@ -102,8 +104,8 @@ class Marks:
         except apsw.Error as error:
             raise self._unusable(error) from error
 
-    def _unusable(self, error: Exception) -> MarksUnusable:
-        return MarksUnusable(
+    def _unusable(self, error: Exception) -> ForgottenFilesUnusable:
+        return ForgottenFilesUnusable(
             f"the marks of forgotten files in {self.path} cannot be used: {error}; free the disk or put the file back",
             {"path": self.path},
         )
@@ -132,5 +134,5 @@ def _open(path: str) -> apsw.Connection:
     return db
 
 
-def _inside(path: bytes, folder: bytes) -> bool:
+def is_below(path: bytes, folder: bytes) -> bool:
     return path.startswith(folder + b"/")

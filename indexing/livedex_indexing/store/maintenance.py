@@ -16,7 +16,7 @@ from typing import Final
 
 import apsw
 
-from livedex_indexing.store.contents import AT_ONCE
+from livedex_indexing.store.contents import LONG_AGO
 from livedex_indexing.store.database import BUSY_MS, fetch, varints
 
 _MERGE_PAGES: Final = 250  # of one step: about 12 ms
@@ -137,7 +137,7 @@ def _steps(db: apsw.Connection, collect: Callable[[], bool], until: float) -> Ge
     while collect():
         yield
     unmerged_since = int(db.execute(_UNMERGED).get)
-    if 0 < unmerged_since <= max(AT_ONCE, until):
+    if 0 < unmerged_since <= max(LONG_AGO, until):
         for table in _TABLES:
             yield from _merge_all(db, table)
         db.execute(_MERGED)

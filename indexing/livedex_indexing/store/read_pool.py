@@ -45,7 +45,7 @@ class Reader:
         self._deadline = float("inf")
         self._cancelled: Callable[[], bool] = bool
         self._path = path
-        self._watching = True
+        self._deadline_applies = True
         self.scratch: dict[str, Any] = {}
         self.db = open_reader(path, self._ended)
         self.db.execute(_VOCABULARY)
@@ -56,26 +56,26 @@ class Reader:
         self.words: Callable[[bytes], list[tuple[int, int, str]]] = lambda text: _tokens(plain, text)
 
     def limit(self, deadline: float, cancelled: Callable[[], bool]) -> None:
-        self._deadline, self._cancelled, self._watching = deadline, cancelled, True
+        self._deadline, self._cancelled, self._deadline_applies = deadline, cancelled, True
 
     @contextmanager
-    def unhurried(self) -> Iterator[None]:
+    def without_deadline(self) -> Iterator[None]:
         """Inside, the deadline ends no statement (a cancelled search still does): for the few rows that make an
         answer of what was found in time."""
-        self._watching = False
+        self._deadline_applies = False
         try:
             yield
         finally:
-            self._watching = True
+            self._deadline_applies = True
 
-    def late(self) -> bool:
+    def is_past_deadline(self) -> bool:
         return self._clock() >= self._deadline
 
     def check(self) -> None:
         """For work between statements. Raises DeadlinePassed or Cancelled where a statement would be ended."""
         if self._cancelled():
             raise Cancelled("the search was cancelled")
-        if self._watching and self.late():
+        if self._deadline_applies and self.is_past_deadline():
             raise DeadlinePassed("the search ran past its deadline")
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
@@ -122,7 +122,7 @@ class Reader:
             raise DeadlinePassed("the search ran past its deadline") from None
 
     def _ended(self) -> bool:
-        return (self._watching and self.late()) or self._cancelled()
+        return (self._deadline_applies and self.is_past_deadline()) or self._cancelled()
 
 
 def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, str]]:

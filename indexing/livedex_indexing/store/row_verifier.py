@@ -31,10 +31,10 @@ _LANGUAGES: Final = "SELECT id, name FROM languages"
 # What may differ between two indexes of the same files: ids, and how long nobody has used a content.
 _OWN: Final = frozenset({"id", "content_id", "first_chunk", "unused_since"})
 
-Held = list[Any]
+_Rows = list[Any]
 
 
-class Proof:
+class RowVerifier:
     """Belongs to one thread."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Proof:
     def close(self) -> None:
         self._scratch.close()
 
-    def content_holds(self, reader: Reader, row: FileRow, size: int, content: ChunkedContent) -> bool:
+    def content_matches(self, reader: Reader, row: FileRow, size: int, content: ChunkedContent) -> bool:
         """Whether what ``row`` points at is stored as ``content``, cut from a file of ``size`` bytes, would be now."""
         assert row.content_hash is not None and row.signature is not None
         self._scratch.execute("BEGIN")
@@ -59,7 +59,7 @@ class Proof:
         with reader.snapshot():
             return _content(reader.db, row.content_hash, row.signature) == wanted
 
-    def path_holds(self, reader: Reader, row: FileRow) -> bool:
+    def path_matches(self, reader: Reader, row: FileRow) -> bool:
         """Whether the words of the row's path are there."""
         bare = row._replace(content_id=None, state=FileState(0, 0, 0, 0))
         self._scratch.execute("BEGIN")
@@ -72,9 +72,9 @@ class Proof:
         return _path(reader.db, row) == wanted
 
 
-def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> Held:
+def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> _Rows:
     languages: dict[int | None, str | None] = dict(fetch(db, _LANGUAGES))
-    held: Held = []
+    held: _Rows = []
     for content in _named(db, "contents", _CONTENT, (content_hash, signature)):
         ids = (content["first_chunk"], content["first_chunk"] + content["chunks"] - 1)
         for row in (content, *_named(db, "chunks", _CHUNKS, ids)):
@@ -84,7 +84,7 @@ def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> Held
     return held
 
 
-def _path(db: apsw.Connection, row: FileRow) -> Held:
+def _path(db: apsw.Connection, row: FileRow) -> _Rows:
     return fetch(db, _PATH_WORDS, (row.root_id, *split_path(row.path)))
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from livedex_indexing.text.terms import parts_of
-from livedex_indexing.text.unsegmented import spelled
+from livedex_indexing.text.unsegmented import to_bigrams
 
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
@@ -24,7 +24,7 @@ def with_parts(text: str) -> str:
 @lru_cache(maxsize=64)  # the files of a folder come one after the other
 def path_text(path: bytes) -> str:
     """A path as its words are indexed: bytes that are not UTF-8 become replacement characters."""
-    return spelled(with_parts(path.decode("utf-8", "replace")))
+    return to_bigrams(with_parts(path.decode("utf-8", "replace")))
 
 
 def split_path(path: bytes) -> tuple[bytes, bytes]:

@@ -35,8 +35,8 @@ _HANGUL: Final = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud
 _WITH_MARKS: Final = _THAI_LAO + _TIBETAN + _BURMESE + _KHMER + _TAI + "\u302a-\u302f\u3099\u309a"
 _PRIVATE: Final = 0xF2000  # added to the code point
 
-SPACELESS: Final = _WITH_MARKS + _HAN_KANA + _HANGUL
-RUN: Final = re.compile(f"[{SPACELESS}]+")
+UNSEGMENTED: Final = _WITH_MARKS + _HAN_KANA + _HANGUL
+RUN: Final = re.compile(f"[{UNSEGMENTED}]+")
 _MARKED: Final = re.compile(f"[{_WITH_MARKS}]")
 _BLOCKS: Final = (*range(0x0E00, 0x1AA0), *range(0x302A, 0x309B), *range(0xA9E0, 0xAAE0))  # they are in these
 _TO_PRIVATE: Final = {code: chr(_PRIVATE + code) for code in _BLOCKS if _MARKED.match(chr(code))}
@@ -47,10 +47,10 @@ _FOLDED: Final = re.compile(
     "|[\u1100-\u115f\ua960-\ua97c](?:[\u1160-\u11a7\ud7b0-\ud7c6][\u11a8-\u11ff\ud7cb-\ud7fb]?)"
     "|[\uac00-\ud7a3][\u11a8-\u11ff]|[\u2f00-\u2fd5\uf900-\ufaff\U0002f800-\U0002fa1f]"
 )
-_LETTER: Final = f"[^\\W_{SPACELESS}]"  # of a script with blanks
+_LETTER: Final = f"[^\\W_{UNSEGMENTED}]"  # of a script with blanks
 _ANY_LETTER: Final = re.compile(_LETTER)
-_PIECE: Final = re.compile(f"[{SPACELESS}]+|{_LETTER}+")
-_GAP: Final = f"(?:[^\\w{SPACELESS}]|_)"
+_PIECE: Final = re.compile(f"[{UNSEGMENTED}]+|{_LETTER}+")
+_GAP: Final = f"(?:[^\\w{UNSEGMENTED}]|_)"
 
 
 def folded(text: str) -> tuple[str, Sequence[int] | None]:
@@ -76,14 +76,14 @@ def folded(text: str) -> tuple[str, Sequence[int] | None]:
     return "".join(pieces), places
 
 
-def spelled(text: str) -> str:
+def to_bigrams(text: str) -> str:
     """The text as the index has it: each run as its pairs."""
     if text.isascii() or _BEYOND.search(text) is None:
         return text
     return _kept(RUN.sub(_pairs, folded(text)[0]))
 
 
-def as_asked(word: str) -> tuple[str, bool]:
+def query_bigrams(word: str) -> tuple[str, bool]:
     """The same of what is asked for: behind a run at its end the text may go on. Whether its last word is but the
     beginning of one, because a single character is asked for."""
     plain = folded(word)[0]
@@ -100,7 +100,7 @@ def pieces_of(word: str) -> list[str]:
     return _PIECE.findall(folded(word)[0])
 
 
-def blanked(text: str) -> str:
+def mask_runs(text: str) -> str:
     """The text with a zero byte for each character of a run, so that the words beside it are read as the index has
     them."""
     if text.isascii() or _BEYOND.search(text) is None:
@@ -118,7 +118,7 @@ def finder(word: str, *, prefix: bool) -> re.Pattern[str]:
     return re.compile(_bounded(pieces[0], "".join(parts), "" if prefix else pieces[-1]))
 
 
-def as_written(text: str) -> re.Pattern[str]:
+def phrase_finder(text: str) -> re.Pattern[str]:
     """Finds a phrase in a folded text by its very characters, case aside; blanks stand for any others."""
     words = folded(text)[0].split()
     if not words:

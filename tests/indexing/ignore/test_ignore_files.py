@@ -93,7 +93,7 @@ def test_an_endless_ignore_file_counts_at_its_beginning(
 def test_a_hostile_checkout_cannot_make_us_remember_without_end(
     tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ignore_rules, "MAX_HELD", 250)
+    monkeypatch.setattr(ignore_rules, "MAX_TOTAL_PATTERNS", 250)
     for number in range(5):
         tree.write(f"{number}/.gitignore", "".join(f"n{line}\n" for line in range(100)))
     given = rules()
