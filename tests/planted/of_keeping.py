@@ -37,7 +37,7 @@ DEFECTS = (
         "mark-not-kept",
         "what was forgotten is remembered until the daemon ends",
         "livedex_indexing/store/forgotten_files.py",
-        (("        self._write(_PUT, rows)\n        self._held.update", "        self._held.update"),),
+        (("        self._write(_PUT, rows)\n        self._hashes.update", "        self._hashes.update"),),
         "tests/indexing/store/test_forgotten_files.py::test_marks_are_there_after_a_crash",
     ),
     Defect(

@@ -13,10 +13,11 @@ from typing import Literal, NamedTuple
 
 from livedex_daemon.answer.index_run import on_loop
 from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.watch.backlog import Backlog, Entry, Scope, intersects, is_within
+from livedex_daemon.watch.backlog import Backlog, Entry, Scope, intersects
 from livedex_daemon.watch.inotify import Watcher
 from livedex_daemon.watch.root_table import Root, RootTable
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.relpath import is_within
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read

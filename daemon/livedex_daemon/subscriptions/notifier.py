@@ -26,6 +26,7 @@ from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery, parts_of_all
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.errors import Cancelled, LivedexError, NotFound, Unavailable
 from livedex_ipc.server.rpc_server import Call
 
@@ -39,8 +40,6 @@ FAILED_S: Final = 1.0
 FIRST_S: Final = 30.0  # what the first answer may take, freshness aside
 OF_ONE_CONNECTION: Final = 100
 IN_ALL: Final = 1_000
-
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 
 
 class First(NamedTuple):
@@ -168,7 +167,7 @@ class Standing:
         try:
             with side.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
                 newest, unsure = self._all_of(reader, subscription, roots, limit)
-                generation = int(reader.one(_GENERATION))
+                generation = int(reader.one(GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
                 hits: list[dict[str, Any]] = []
                 for found in newest:
@@ -274,7 +273,7 @@ class Standing:
                 subscription.owe(dirty.files, dirty.roots, now)
         roots = self._served()
         with side.readers.connection(cancelled=lambda: self._stopping) as reader, reader.snapshot():
-            generation = int(reader.one(_GENERATION))
+            generation = int(reader.one(GENERATION))
             telling = Telling(reader, self._told, roots, self._paths, generation)
             looks = Looks(reader, self._told)
             for subscription in sorted(subscriptions, key=lambda each: each.turn(now)):

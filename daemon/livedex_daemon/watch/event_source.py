@@ -15,6 +15,7 @@ from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.inotify import Watcher
 from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_indexing.relpath import is_below, is_within
 
 log = logging.getLogger(__name__)
 
@@ -140,11 +141,11 @@ class Watching:
 
     def outside_changed(self, path: bytes) -> None:
         # Of everything that happens in these folders: a log beside them may be written a thousand times a second.
-        if path in (self._config, self._config_target) or self._config.startswith(path + b"/"):
+        if path in (self._config, self._config_target) or is_below(self._config, path):
             self._watch_config()
             self._on_config()
         for root_id, sources in list(self._sources.items()):
-            if any(source == path or source.startswith(path + b"/") for source in sources):
+            if any(is_within(source, path) for source in sources):
                 self._backlog.mark((root_id, b""), tree=True)
 
     def events_lost(self) -> None:

@@ -19,6 +19,8 @@ from typing import Literal, Protocol
 from watchdog.observers import inotify_c
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, InotifyFD, Mask, WatchDescriptor
 
+from livedex_indexing import relpath
+
 log = logging.getLogger(__name__)
 
 Barrier = Literal["exact", "best_effort"]
@@ -351,7 +353,7 @@ class InotifyWatcher:
         if mask & _SELF or not name:
             self._folder_itself(root_id, path, mask)
             return
-        child = path + b"/" + name if path else name
+        child = relpath.join(path, name)
         is_folder = bool(mask & InotifyConstants.IN_ISDIR)
         if is_folder and mask & _LEFT:
             self.unwatch(root_id, child)  # moved elsewhere it would go on reporting under this name

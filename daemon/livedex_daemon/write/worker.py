@@ -16,7 +16,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Entry, Key, is_within
+from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Entry, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, RootTable
 from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
@@ -25,6 +25,7 @@ from livedex_daemon.write.inspector import Looker
 from livedex_daemon.write.search_priority import Precedence
 from livedex_daemon.write.walk import Changes
 from livedex_indexing.model import ChunkedContent
+from livedex_indexing.relpath import is_within
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
 

@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from livedex_indexing.relpath import is_within
+
 MountKind = Literal["local", "network", "pseudo"]
 
 PSEUDO = frozenset(
@@ -99,8 +101,7 @@ def linux_type(path: bytes, mountinfo: bytes) -> str:
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(b" - ")
         point = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), fields.split(b" ")[4])
-        inside = point in (b"/", path) or path.startswith(point + b"/")
-        if inside and len(point) >= best:
+        if is_within(path, point) and len(point) >= best:
             best, found = len(point), os.fsdecode(rest.split(b" ", 1)[0])
     return found
 

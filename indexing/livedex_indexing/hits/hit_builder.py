@@ -19,6 +19,7 @@ from livedex_indexing.query.highlight import Marker, Span
 from livedex_indexing.rank.score import WEIGHTS, Placed
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
@@ -30,9 +31,9 @@ CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.
            c.start_line, c.end_line, c.context_chars, c.heading, c.symbol, c.metadata"""
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
-_FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
-                  ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
+_FIRST_CHUNK = f"""SELECT min(c.id) FROM contents t JOIN chunks c
+                  ON {IN_CONTENT}
+                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}} GROUP BY t.id"""
 _COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
               WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
               ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Collection, Mapping, Sequence
 
+from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
 from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED_FOLDERS, MARKER_NAMES, VerdictKind
@@ -129,7 +130,7 @@ class RuleTree:
             verdict = self.rules(above).decide(name, True)
             if verdict is not None:
                 return verdict
-            above = above + b"/" + name if above else name
+            above = relpath.join(above, name)
         return None
 
     def invalidate(self, rel_dir: bytes | None = None) -> None:
@@ -189,13 +190,13 @@ class RuleTree:
 
     def _is_own(self, rel: bytes) -> bool:
         path = self._absolute(rel)
-        return any(path == own or path.startswith(own + b"/") for own in self._own)
+        return any(relpath.is_within(path, own) for own in self._own)
 
     def _make(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> DirRules:
         """Read the rules of the folder, and those of the folders above it that are not held."""
         missing = [rel_dir]
         while missing[-1] and missing[-1] not in self._folders:
-            missing.append(missing[-1].rpartition(b"/")[0])
+            missing.append(relpath.parent(missing[-1]))
         made = self._folders.get(missing[-1])
         if made is not None:
             missing.pop()
@@ -239,7 +240,7 @@ class RuleTree:
         kinds: dict[bytes, VerdictKind] = dict.fromkeys(self._own, "own")
         if self._excludes is not None:
             kinds[self._excludes] = "ignore_file"
-        return {path.rpartition(b"/")[2]: kind for path, kind in kinds.items() if path.rpartition(b"/")[0] == base}
+        return {relpath.name_of(path): kind for path, kind in kinds.items() if relpath.parent(path) == base}
 
     def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
         """The folder's ignore files and ``.git``, as they are now; nothing where the folder cannot be passed."""
@@ -255,7 +256,7 @@ class RuleTree:
 
     def _read(self, rel: bytes, name: bytes) -> RuleFile:
         """An ignore file inside the root. Like git, one that is no regular file (a link too) does not count."""
-        path = rel + b"/" + name if rel else name
+        path = relpath.join(rel, name)
         return self._load(self._absolute(path), lines_beneath(self.root, path, MAX_IGNORE_FILE))
 
     def _load(self, path: bytes, content: Lines) -> RuleFile:
@@ -302,7 +303,7 @@ class RuleTree:
             git.append(Link(self._load(path, lines_at(path, MAX_IGNORE_FILE)), folder))
         folder = self._base
         while folder:
-            folder = folder.rpartition(b"/")[0]
+            folder = relpath.parent(folder)
             self._depend_on(folder + b"/.git", b"")
         top = above[-1] if above else self._base
         found = work_tree(top) if above else None

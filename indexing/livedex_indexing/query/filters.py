@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
 from livedex_indexing.model import KINDS, Query, Term
 from livedex_indexing.query.scope import places, root_at, within
 from livedex_indexing.store.properties import meta_condition, tag_condition
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.path_words import below
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_ipc.errors import InvalidParams
 
 SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
@@ -38,15 +39,15 @@ _INDEXED: Final = "d.content_id IS NOT NULL"
 _EMPTY = "DELETE FROM temp.chosen; DELETE FROM temp.admitted; DELETE FROM temp.listed"
 _ADMIT = "INSERT INTO temp.admitted SELECT DISTINCT content_id FROM files WHERE id IN (SELECT id FROM temp.chosen)"
 _ADMITTED_CHUNKS = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.admitted)"
-_LIST = """INSERT INTO temp.listed SELECT c.id FROM temp.admitted a JOIN contents t ON t.id = a.id
-           JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
+_LIST = f"""INSERT INTO temp.listed SELECT c.id FROM temp.admitted a JOIN contents t ON t.id = a.id
+           JOIN chunks c ON {IN_CONTENT}"""
 _LIST_OF_ALL = f"INSERT INTO temp.listed SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
 _LISTED = "SELECT count(*) FROM temp.listed"
 _HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
 _FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
-_HOLDS_CHUNK = """(SELECT count(*) FROM contents t
-    JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-    WHERE t.id = d.content_id AND {}) > 0"""
+_HOLDS_CHUNK = f"""(SELECT count(*) FROM contents t
+    JOIN chunks c ON {IN_CONTENT}
+    WHERE t.id = d.content_id AND {{}}) > 0"""
 
 
 class Condition(NamedTuple):
@@ -166,7 +167,7 @@ def _list_files(reader: Reader, filters: Filters) -> None:
     else:
         admits = filters.admits
         found = reader.rows(f"SELECT d.id, d.folder, d.name FROM files d WHERE {where}", values)
-        chosen = [(i,) for i, folder, name in found if admits(folder + b"/" + name if folder else name)]
+        chosen = [(i,) for i, folder, name in found if admits(relpath.join(folder, name))]
         reader.fill("INSERT INTO temp.chosen VALUES (?)", chosen)
     reader.rows(_ADMIT)
 
@@ -277,7 +278,7 @@ def _within_bounds(bounds: Sequence[Bound]) -> Condition:
         tests = []
         if folder:
             tests.append("(d.folder = ? OR d.folder >= ? AND d.folder < ?)")
-            values += [folder, *below(folder)]
+            values += [folder, *relpath.range_below(folder)]
         _, slash, name = end.rpartition(b"/")
         if slash:
             tests.append("d.name = ?")

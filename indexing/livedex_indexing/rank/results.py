@@ -23,6 +23,7 @@ from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, rank_file
 from livedex_indexing.rank.synonyms import names_for
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_indexing.text.path_words import path_text
 
 _BATCH: Final = 500
@@ -49,9 +50,9 @@ _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name, t.chunk
                 FROM json_each(?) i CROSS JOIN contents t ON t.id = i.value
                 CROSS JOIN {OF_CONTENT} ON d.content_id = t.id WHERE {{}}"""
 _ROOTS = "SELECT id, path FROM roots"
-_CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
-                ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-                WHERE t.id IN (SELECT value FROM json_each(?)) AND {}"""
+_CHUNKS_OF = f"""SELECT c.id, c.content_id FROM contents t JOIN chunks c
+                ON {IN_CONTENT}
+                WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
              GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
 

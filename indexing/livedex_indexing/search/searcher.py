@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.hits.hit_builder import CONTENT, ContentRow, HitMaker, Rows, Style, read_rows
 from livedex_indexing.hits.live_files import COPY, LiveFiles, Stale, file_copy
@@ -30,13 +31,12 @@ from livedex_indexing.rank.phrase_filter import Bytes, Held, PhraseCheck, Phrase
 from livedex_indexing.rank.results import Matching
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader, ReadPool
-from livedex_indexing.text.path_words import split_path
+from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.params import parse_time, path_bytes, paths_bytes
 
 WINDOW = 10_000  # offset + limit: hits behind it cannot be asked for
 
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _FAILED = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
               AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
@@ -186,7 +186,7 @@ class _Search:
         query, reader = self._query, self._reader
         with reader.snapshot():
             with reader.without_deadline():
-                generation = int(reader.one(_GENERATION))
+                generation = int(reader.one(GENERATION))
             try:
                 counts = self._searcher.counts(generation)
                 asked = ask(reader, query, counts, fresh=self._fresh)
@@ -226,7 +226,7 @@ class _Search:
         query, reader = self._query, self._reader
         with reader.snapshot():
             with reader.without_deadline():
-                generation = int(reader.one(_GENERATION))
+                generation = int(reader.one(GENERATION))
             admission = admit(reader, build(reader, query, self._roots, None), generation)
             search = LineSearch(reader, pattern, admission, self._live, self._roots, self._style, self._cancelled)
             page = search.page(vocabulary, query.offset, query.limit, self._room.holds, self._facets)
@@ -350,7 +350,7 @@ class _Search:
         if path is None:
             return False
         return any(
-            self._reader.one(_IS_FILE, (root_id, *split_path(inside)))
+            self._reader.one(_IS_FILE, (root_id, *relpath.split(inside)))
             for root_id, inside in places(path, self._roots)
             if inside
         )

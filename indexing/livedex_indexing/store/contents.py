@@ -16,6 +16,7 @@ import msgspec
 from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.store import properties
 from livedex_indexing.store.database import fetch
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_indexing.text.unsegmented import UNSEGMENTED, to_bigrams
 
 # A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
@@ -46,8 +47,8 @@ _COLLECT = (
     "DELETE FROM chunks WHERE id BETWEEN ? AND ?",
     "DELETE FROM dead WHERE id BETWEEN ? AND ?",
 )
-_OWN_CHUNKS = """SELECT c.id FROM contents t
-                 JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+_OWN_CHUNKS = f"""SELECT c.id FROM contents t
+                 JOIN chunks c ON {IN_CONTENT}
                  WHERE t.id = ? AND c.content_id = t.id"""
 _CLEAR = (
     "DELETE FROM postings WHERE rowid = ?",

@@ -15,6 +15,7 @@ from typing import Final
 
 import apsw
 
+from livedex_indexing.relpath import is_within
 from livedex_indexing.store.database import fetch
 from livedex_ipc.errors import Unavailable
 
@@ -61,9 +62,7 @@ class ForgottenFiles:
 
     def clear(self, root: bytes, path: bytes) -> int:
         """Takes the marks from a file, or from all files below a folder (``b""``: the whole root). Returns how many."""
-        gone = [
-            key for key in self._hashes if key[0] == root and (not path or key[1] == path or is_below(key[1], path))
-        ]
+        gone = [key for key in self._hashes if key[0] == root and is_within(key[1], path)]
         self._write("DELETE FROM forgotten WHERE root = ? AND path = ?", gone)
         for key in gone:
             del self._hashes[key]
@@ -132,7 +131,3 @@ def _open(path: str) -> apsw.Connection:
     db.pragma("synchronous", "full")  # precious: a commit that was told survives a power loss
     db.pragma("secure_delete", True)
     return db
-
-
-def is_below(path: bytes, folder: bytes) -> bool:
-    return path.startswith(folder + b"/")

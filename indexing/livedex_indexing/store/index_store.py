@@ -21,12 +21,12 @@ from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
 from livedex_indexing.store.file_guard import FileGuard, Loss
 from livedex_indexing.store.file_rows import FileTable, to_signed, to_unsigned
+from livedex_indexing.store.sql import GENERATION
 
 __all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
 
-KEEP_S: Final = 24 * 3600.0  # contents that no file uses wait so long for one that does
+KEEP_S: Final = 24 * 3600.0  # how long unused contents, and the files of a root that is gone, are kept
 
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _SET_GENERATION = "UPDATE state SET value = ? WHERE name = 'generation'"
 _ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled, planned
             FROM roots ORDER BY path"""
@@ -61,7 +61,7 @@ class Store:
         self._contents = ContentTable(db, self._now)
         self._files = FileTable(db, self._contents)
         self._changed = False
-        self.generation: int = int(db.execute(_GENERATION).get)
+        self.generation: int = int(db.execute(GENERATION).get)
         self._guard = FileGuard(db, self.path)
         self._folded = False  # the log into the file, once since it was opened
 

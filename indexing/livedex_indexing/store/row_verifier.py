@@ -13,12 +13,12 @@ from typing import Any, Final
 
 import apsw
 
+from livedex_indexing import relpath
 from livedex_indexing.model import ChunkedContent, FileRow, FileState
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import fetch
 from livedex_indexing.store.file_rows import FileTable
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.path_words import split_path
 
 _CONTENT: Final = "SELECT * FROM contents WHERE hash = ? AND signature = ?"
 _CHUNKS: Final = "SELECT * FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -85,7 +85,7 @@ def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> _Row
 
 
 def _path(db: apsw.Connection, row: FileRow) -> _Rows:
-    return fetch(db, _PATH_WORDS, (row.root_id, *split_path(row.path)))
+    return fetch(db, _PATH_WORDS, (row.root_id, *relpath.split(row.path)))
 
 
 def _named(db: apsw.Connection, table: str, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:
