@@ -191,20 +191,6 @@ def read_if_unchanged(
         return None
 
 
-def below(root: bytes, path: bytes) -> bytes | None:
-    """An absolute path as one relative to the root, None when it is not inside. Only names are looked at.
-
-    ``..`` and doubled slashes are resolved as text; a path that is relative or holds a NUL is inside of nothing.
-    """
-    if not path.startswith(b"/") or b"\0" in path:
-        return None
-    plain = b"/" + os.path.normpath(path).lstrip(b"/")
-    base = root.rstrip(b"/")
-    if plain == (base or b"/"):
-        return b""
-    return plain[len(base) + 1 :] if plain.startswith(base + b"/") else None
-
-
 class _OpenFile:
     """A regular file, opened beneath its root for the length of a ``with``; ``stat`` is its state at that moment."""
 

@@ -92,12 +92,6 @@ class RuleTree:
                 self._pattern_count = 0
             return self._make(rel_dir, names)
 
-    def stale(self, rel_dir: bytes, entries: Mapping[bytes, Stat]) -> bool:
-        """Whether rules are held for the folder that rest on another state of its ignore files than the entries show:
-        then everything below it is to be walked again, after ``invalidate``."""
-        found = self._folders.get(rel_dir)
-        return found is not None and not found.is_current_for(entries)
-
     def explain(self, rel: bytes, is_dir: bool) -> Verdict | None:
         """The rule that shuts out the entry or a folder above it, judged from the top down; None: let through.
 

@@ -275,11 +275,6 @@ class Store:
         with translated(self.path):
             return maintenance.merge(self._db, budget_s)
 
-    def purge(self) -> None:
-        """All of `maintain`, at once: what no file uses is gone from the file and its log when it returns."""
-        while not self.maintain(1.0, keep_s=0.0):
-            pass
-
     def checkpoint(self) -> bool:
         """Folds the write-ahead log into the file and empties it; False while a reader still needs it."""
         with translated(self.path):

@@ -14,6 +14,7 @@ import pytest
 
 from helpers.index_damage import DAMAGES
 from helpers.indexed_folder import LANGUAGES, Indexed, chunked
+from helpers.purged_store import purge
 from livedex_indexing.store import counts, page_checksums
 from livedex_indexing.store.database import APPLICATION_ID, SCHEMA_VERSION
 from livedex_indexing.store.index_store import IndexDamaged, Store
@@ -80,7 +81,7 @@ def test_a_content_written_anew_is_whole(index: Indexed) -> None:
     assert again == row.content_id, "whoever points at it still does"
     assert faults(index) == []
     assert index.found("number7") == ["d1/f7.txt"]
-    index.store.purge()
+    purge(index.store)
     assert faults(index) == []
 
 
