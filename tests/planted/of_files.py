@@ -100,9 +100,9 @@ DEFECTS = (
     Defect(
         "prefix-taken-for-a-path",
         "`/root-evil` counts as inside of `/root`",
-        "livedex_indexing/disk/tree.py",
-        (('if plain.startswith(base + b"/") else None', "if plain.startswith(base) else None"),),
-        f"{TREE}::test_what_lies_below_a_root_is_told_by_whole_names",
+        "livedex_indexing/relpath.py",
+        (('path.startswith(folder + b"/")', "path.startswith(folder)"),),
+        "tests/indexing/test_relpath.py::test_containment_is_told_by_whole_names",
     ),
     Defect(
         "dots-climb",

@@ -1,7 +1,7 @@
-"""Contents: what one state of a file's bytes was cut into, stored once however many files hold it.
+"""Contents: the chunks of one state of a file's bytes, stored once however many files have those bytes.
 
-Invariant: a content that no file uses carries ``unused_since`` and its chunks stand in ``dead``; one in use has
-neither. `ContentTable.settle` restores that before each commit for whatever the transaction touched.
+Invariant: a content that no file uses carries ``unused_since`` and its chunks are listed in ``dead``; one in
+use has neither. `ContentTable.settle` restores this before each commit for every content that was touched.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from livedex_indexing.store.database import fetch
 from livedex_indexing.store.sql import IN_CONTENT
 from livedex_indexing.text.unsegmented import UNSEGMENTED, to_bigrams
 
-# A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
+# A hard cut may split a word over two chunks; the whole word is added to the ids of the second one.
 _TORN_END: Final = re.compile(f"[\\w{UNSEGMENTED}]{{1,64}}\\Z")
 _TORN_BEGIN: Final = re.compile(f"[\\w{UNSEGMENTED}]{{1,64}}")
 
@@ -60,8 +60,8 @@ _DROP = (
     "DELETE FROM properties WHERE content_id = ?",
     "DELETE FROM contents WHERE id = ?",
 )
-LONG_AGO: Final = 1  # a time long ago: words of what was removed then do not wait to be merged away
-# Who remembers what a content holds may have remembered what was damaged.
+LONG_AGO: Final = 1  # a time in the past: words removed then are merged away without waiting
+# A cache of what a content contains may have been filled from damaged rows.
 _REWRITTEN = "UPDATE state SET value = value + 1 WHERE name = 'rewritten'"
 _UNMERGED = "UPDATE state SET value = ?1 WHERE name = 'unmerged' AND (value = 0 OR value > ?1)"
 
@@ -74,10 +74,10 @@ class ContentTable:
         self._db = db
         self._now = now
         self._languages: dict[str, int] = {}
-        self._touched: dict[int, bool] = {}  # content id → do not wait to collect it
+        self._touched: dict[int, bool] = {}  # content id → whether to collect it without waiting
 
     def forget_cached(self) -> None:
-        """After a rollback: what was remembered of rows that are not there."""
+        """Drop cached ids after a rollback: their rows may not exist."""
         self._languages.clear()
         self._touched.clear()
 
@@ -88,9 +88,9 @@ class ContentTable:
     def add(
         self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, rewrite: bool = False
     ) -> int:
-        """Stores a content with its chunks and postings. Returns its id.
+        """Store a content with its chunks and postings. Return its id.
 
-        One that is there already is left as it is, or with ``rewrite`` written once more under the same id.
+        An existing content is left as it is, or with ``rewrite`` written again under the same id.
         """
         known = self.find(content_hash, signature)
         if known is not None:
@@ -111,7 +111,7 @@ class ContentTable:
         db.executemany(_ADD_CHUNK, [self._chunk_row(first + i, content_id, c) for i, c in enumerate(chunks)])
         db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
         if chunks:
-            # Whole, not chunk by chunk: a word that a hard cut tore is one word here.
+            # The whole text, not chunk by chunk: a word that a hard cut split is one word here.
             db.execute(_ADD_WORDS, (content_id, "".join([chunk.text for chunk in chunks])))
         if content.frontmatter:
             rows = properties.rows_of(content.frontmatter)
@@ -120,7 +120,7 @@ class ContentTable:
         return content_id
 
     def _clear(self, content_id: int) -> None:
-        """Takes out everything that belongs to a content, also where its own row is wrong about what does."""
+        """Remove all rows of a content, even if its own row is wrong about which chunks it has."""
         db = self._db
         own = fetch(db, _OWN_CHUNKS, (content_id,))
         for statement in _CLEAR:
@@ -130,9 +130,9 @@ class ContentTable:
         self.mark_unmerged()
 
     def touch(self, content_id: int, *, forget: bool = False) -> None:
-        """A file began or ceased to point at this content: `settle` looks at it before the commit.
+        """Note that a file began or ceased to point at this content: `settle` checks it before the commit.
 
-        With ``forget`` it is collected by the next `collect`, whatever its age, should no file use it.
+        With ``forget`` the next `collect` removes it, whatever its age, if no file uses it.
         """
         self._touched[content_id] = forget or self._touched.get(content_id, False)
 
@@ -148,7 +148,7 @@ class ContentTable:
         self._touched.clear()
 
     def collect(self, older_than_s: float, limit: int) -> int:
-        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        """Remove at most ``limit`` contents that no file has used for ``older_than_s``. Return how many."""
         rows = fetch(self._db, _COLLECTABLE, (self._now() - older_than_s, limit))
         for content_id, first, last, _ in rows:
             if last >= first:
@@ -161,8 +161,8 @@ class ContentTable:
         return len(rows)
 
     def mark_unmerged(self, *, forget: bool = False) -> None:
-        """Rows were removed whose words stand in the lists until `maintenance` merges them: at its next turn where they
-        are to be forgotten, else in its own time."""
+        """Note that rows were removed whose words stay in the postings until `maintenance` merges them: with ``forget``
+        at its next turn, else in its own time."""
         self._db.execute(_UNMERGED, (LONG_AGO if forget else max(LONG_AGO, int(self._now())),))
 
     def _language(self, name: str | None) -> int | None:

@@ -1,9 +1,8 @@
-"""Compares what the index holds of one file with what the file's bytes give when they are cut once more.
+"""Compares the index's rows for one file with the rows that its bytes give when they are chunked again.
 
-Invariant: whatever the writer would store is compared, because the writer's own code stores it here too, in an empty
-index in memory, and every column of every table that a content or a path has rows in is read back from both. Of the
-words of a contentless table only their number is kept by row; that its pages are as they were written is proven by
-their checksums.
+Invariant: everything that the writer would store is compared. The writer's own code stores it here too, in an empty
+index in memory, and every column of every table with rows for the content or the path is read back from both. A
+contentless table keeps only the number of words by row; the page checksums prove that its pages are as written.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ _PATH_WORDS: Final = """SELECT p.sz FROM files f JOIN paths_docsize p ON p.id = 
                         WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"""
 _LANGUAGES: Final = "SELECT id, name FROM languages"
 
-# What may differ between two indexes of the same files: ids, and how long nobody has used a content.
+# What may differ between two indexes of the same files: ids, and since when a content is unused.
 _OWN: Final = frozenset({"id", "content_id", "first_chunk", "unused_since"})
 
 _Rows = list[Any]
 
 
 class RowVerifier:
-    """Belongs to one thread."""
+    """Verifies rows against a scratch index in memory. Not thread-safe: one thread makes and uses it."""
 
     def __init__(self) -> None:
         self._scratch = apsw.Connection(":memory:")
@@ -47,7 +46,7 @@ class RowVerifier:
         self._scratch.close()
 
     def content_matches(self, reader: Reader, row: FileRow, size: int, content: ChunkedContent) -> bool:
-        """Whether what ``row`` points at is stored as ``content``, cut from a file of ``size`` bytes, would be now."""
+        """Whether the stored content of ``row`` equals ``content`` as it would be stored now; ``size`` is in bytes."""
         assert row.content_hash is not None and row.signature is not None
         self._scratch.execute("BEGIN")
         try:
@@ -60,7 +59,7 @@ class RowVerifier:
             return _content(reader.db, row.content_hash, row.signature) == wanted
 
     def path_matches(self, reader: Reader, row: FileRow) -> bool:
-        """Whether the words of the row's path are there."""
+        """Whether the words of the row's path are in the index."""
         bare = row._replace(content_id=None, state=FileState(0, 0, 0, 0))
         self._scratch.execute("BEGIN")
         try:
