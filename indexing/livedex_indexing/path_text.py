@@ -10,12 +10,12 @@ import base64
 
 
 def display_path(path: bytes) -> str:
-    """The path as text; bytes that are not UTF-8 are shown as replacement characters."""
+    """Return the path as text; bytes that are not UTF-8 become replacement characters."""
     return path.decode("utf-8", "replace")
 
 
 def path_b64(path: bytes) -> str | None:
-    """The path's bytes in base64, or None where its text is exact and nothing more is needed."""
+    """Return the path's bytes in base64, or None if its text is exact and nothing more is needed."""
     try:
         path.decode("utf-8")
     except UnicodeDecodeError:
@@ -24,6 +24,6 @@ def path_b64(path: bytes) -> str | None:
 
 
 def path_fields(path: bytes) -> dict[str, str]:
-    """``path``, and ``path_b64`` where that is needed: how a result names a path."""
+    """Return the fields by which a result names a path: ``path``, and ``path_b64`` if it is needed."""
     encoded = path_b64(path)
     return {"path": display_path(path)} if encoded is None else {"path": display_path(path), "path_b64": encoded}

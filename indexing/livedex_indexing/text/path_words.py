@@ -16,12 +16,12 @@ _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 def with_parts(text: str) -> str:
-    """``text``, followed by the parts of each of its words that has some."""
+    """Return ``text``, followed by the parts of each word in mixed case."""
     parts = [part for word in _WORD.findall(text) for part in parts_of(word)]
     return f"{text} {' '.join(parts)}" if parts else text
 
 
 @lru_cache(maxsize=64)  # the files of a folder come one after the other
 def path_text(path: bytes) -> str:
-    """A path as its words are indexed: bytes that are not UTF-8 become replacement characters."""
+    """Return a path as its words are indexed: bytes that are not UTF-8 become replacement characters."""
     return to_bigrams(with_parts(path.decode("utf-8", "replace")))
