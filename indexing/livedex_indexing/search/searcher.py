@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style, read_rows
 from livedex_indexing.hits.live_files import COPY, LiveFiles, Stale, file_copy
@@ -33,13 +34,12 @@ from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader, ReadPool
 from livedex_indexing.store.row_types import CONTENT, ContentRow
-from livedex_indexing.text.path_words import split_path
+from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.params import parse_time, path_bytes, paths_bytes
 
 WINDOW = 10_000  # offset + limit: hits behind it cannot be asked for
 
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _FAILED = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
               AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
@@ -135,7 +135,7 @@ class Searcher:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 search = _Search(self, reader, query, request, roots, cancelled)
                 found = search.answer(warnings) if pattern is None else search.lines(pattern, self._vocabulary, mode)
-                with reader.unhurried():
+                with reader.without_deadline():
                     return found._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
             used = "keyword" if pattern is None else mode
@@ -188,8 +188,8 @@ class _Search:
     def answer(self, warnings: list[dict[str, Any]]) -> SearchAnswer:
         query, reader = self._query, self._reader
         with reader.snapshot():
-            with reader.unhurried():
-                generation = int(reader.one(_GENERATION))
+            with reader.without_deadline():
+                generation = int(reader.one(GENERATION))
             try:
                 counts = self._searcher.counts(generation)
                 compiled = compile_query(reader, query, counts, fresh=self._fresh)
@@ -228,8 +228,8 @@ class _Search:
         """The lines that match a pattern."""
         query, reader = self._query, self._reader
         with reader.snapshot():
-            with reader.unhurried():
-                generation = int(reader.one(_GENERATION))
+            with reader.without_deadline():
+                generation = int(reader.one(GENERATION))
             resolved = resolve_filters(reader, build_filters(reader, query, self._roots, None), generation)
             search = LineSearch(reader, pattern, resolved, self._live, self._roots, self._style, self._cancelled)
             page = search.page(vocabulary, query.offset, query.limit, self._room.holds, self._facets)
@@ -261,7 +261,7 @@ class _Search:
         elif self._facets:
             self._extras["facets"] = {name: {} for name in self._facets}
         counted = any_of(term for term in compiled.any_of if term.rows) if query.group == "file" else ""
-        with reader.unhurried():
+        with reader.without_deadline():
             return (
                 page,
                 more,
@@ -332,7 +332,7 @@ class _Search:
         for number, placed in enumerate(page):
             if self._cancelled():
                 raise Cancelled("the search was cancelled")
-            if number and self._reader.late():
+            if number and self._reader.is_past_deadline():
                 self._late = True
                 return
             hit = None if placed is None else maker.make(placed)
@@ -354,7 +354,7 @@ class _Search:
         if path is None:
             return False
         return any(
-            self._reader.one(_IS_FILE, (root_id, *split_path(inside)))
+            self._reader.one(_IS_FILE, (root_id, *relpath.split(inside)))
             for root_id, inside in places(path, self._roots)
             if inside
         )
