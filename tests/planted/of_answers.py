@@ -109,7 +109,7 @@ DEFECTS = (
     Defect(
         "text-in-an-error",
         "the message of an exception, which may quote a file, is told to the client",
-        "livedex_ipc/server/connection.py",
+        "livedex_ipc/server/requests.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
         "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
     ),

@@ -12,22 +12,22 @@ from typing import Any
 
 import apsw
 
-from livedex_daemon.index_file.index_readers import Side
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.index_file.index_readers import ReadHandle
+from livedex_daemon.watch.root_table import Roots
 from livedex_indexing.search.searcher import SearchAnswer, Searcher
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.read_pool import PoolClosed, ReadPool
 from livedex_ipc.methods import path_bytes
 
 log = logging.getLogger(__name__)
 
 
-class Remains:
+class Salvage:
     """``side`` is None while there is nothing left to read from. Asked from any thread."""
 
-    def __init__(self, roots: Callable[[], RootTable], marks: Marks) -> None:
-        self.side: Side | None = None
+    def __init__(self, roots: Roots, marks: ForgottenFiles) -> None:
+        self.side: ReadHandle | None = None
         self._roots = roots
         self._marks = marks
 
@@ -35,14 +35,14 @@ class Remains:
         """``path``: where the damaged file lies now."""
         self.close()
         readers = ReadPool(path)
-        self.side = Side(readers, Searcher(readers))
+        self.side = ReadHandle(readers, Searcher(readers))
 
     def close(self) -> None:
         side, self.side = self.side, None
         if side is not None:
             side.readers.close()
 
-    def search(self, ask: Callable[[Side], SearchAnswer]) -> SearchAnswer | None:
+    def search(self, ask: Callable[[ReadHandle], SearchAnswer]) -> SearchAnswer | None:
         """What ``ask`` finds there; None where that is nothing, or where the damage was in its way."""
         side = self.side
         if side is None:
@@ -59,8 +59,8 @@ class Remains:
 
     def _admits(self, hit: dict[str, Any]) -> bool:
         path = path_bytes(hit)
-        found = self._roots().locate(path) if path is not None else None
+        found = self._roots.locate(path) if path is not None else None
         if found is None:
             return False
         root, relative = found
-        return root.rules.explain(relative, False) is None and not self._marks.is_marked(root.path, relative)
+        return root.rules.explain(relative, False) is None and not self._marks.has_path(root.path, relative)

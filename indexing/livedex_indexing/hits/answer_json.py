@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol
 
+from livedex_indexing import relpath
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _LATEST: Final = datetime.max.replace(tzinfo=UTC)
@@ -33,8 +35,7 @@ def rfc3339(nanoseconds: int) -> str:
 
 
 def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:
-    root = roots[file.root_id]
-    return root.rstrip(b"/") + b"/" + file.path if file.path else root
+    return relpath.absolute(roots[file.root_id], file.path)
 
 
 def warning(code: str, message: str, remedy: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, fi
 from livedex_indexing.hits.snippet import cut
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
-from livedex_indexing.query.filters import OF_CONTENT, Admission
-from livedex_indexing.query.highlight import Marker, Span
+from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.highlight import Highlighter, Span
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
 from livedex_indexing.store.database import id_list
@@ -54,36 +54,38 @@ class Style(NamedTuple):
     matches: bool
 
 
-def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, match: str | None) -> Rows:
+def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, match: str | None) -> Rows:
     """Reads what the hits of a page need. ``match``: count the matching chunks of each content."""
     ids = id_list({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
-    first = first_chunks(reader, bare, admission) if bare else []
+    first = first_chunks(reader, bare, resolved) if bare else []
     wanted = id_list({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
     chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
     copies: dict[int, list[FileCopy]] = {}
-    for content_id, *values in reader.rows(_COPIES.format(admission.files.sql), (ids, *admission.files.values)):
+    for content_id, *values in reader.rows(_COPIES.format(resolved.files.sql), (ids, *resolved.files.values)):
         copies.setdefault(content_id, []).append(file_copy(values))
-    matches = {} if match is None else {c: _count(reader, match, row, admission) for c, row in contents.items()}
+    matches = {} if match is None else {c: _count(reader, match, row, resolved) for c, row in contents.items()}
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
 
 
 class HitMaker:
     """Makes hits out of the rows of a page."""
 
-    def __init__(self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, marker: Marker, style: Style) -> None:
+    def __init__(
+        self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, highlighter: Highlighter, style: Style
+    ) -> None:
         self._rows = rows
         self._roots = roots
         self._live = live
-        self._marker = marker
+        self._highlighter = highlighter
         self._style = style
 
     def make(self, placed: Placed) -> dict[str, Any] | None:
         """One hit; None when no copy of the file is as it was indexed."""
         content = self._rows.contents[placed.content_id]
         copies = _best_first(self._rows.copies.get(content.id, []), placed.file_id)
-        mark = self._marker.spans if placed.chunk_id is not None else _no_spans
+        mark = self._highlighter.spans if placed.chunk_id is not None else _no_spans
         shown = self._shown(content, placed.chunk_id, copies, mark)
         if shown is None:
             return None
@@ -256,8 +258,8 @@ def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCop
     return sorted(copies, key=lambda copy: copy.file_id != file_id)
 
 
-def _count(reader: Reader, match: str, content: ContentRow, admission: Admission) -> int:
-    sql, values = admission.rows
+def _count(reader: Reader, match: str, content: ContentRow, resolved: ResolvedFilters) -> int:
+    sql, values = resolved.rows
     last = content.first_chunk + content.chunks - 1
     return int(reader.one(_MATCHES.format(sql), (match, content.first_chunk, last, *values)))
 

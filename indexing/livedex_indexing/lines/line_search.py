@@ -1,7 +1,7 @@
-"""Finds the lines that match a pattern: in order of path and line, every copy of a file, each read as it is now.
+"""Finds the lines that match a pattern, in order of path and line, in every copy of a file, read as it is now.
 
-Invariant: a line is found exactly when its file, as the index has it, holds it. The index only says which files need
-not be read; a file that has changed since is left out, said, and queued.
+Invariant: a line is found exactly when its file, in the state indexed, contains it. The index only tells which files
+need not be read. A file that has changed since is left out, reported, and queued.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
-from livedex_indexing.query.filters import Admission, holding_admitted
+from livedex_indexing.query.filters import ResolvedFilters, files_with_chunks
 from livedex_indexing.rank.facets import Facets, ordered
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_ipc.errors import Cancelled
 
 MODES: Final = ("exact", "regex")
 
-_FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch is larger than the one before …
+_FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch doubles the one before …
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
@@ -38,14 +39,14 @@ _LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"""SELECT {CHUNK} FROM contents t
-              JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+              JOIN chunks c ON {IN_CONTENT}
               WHERE t.id = ? AND {{}} ORDER BY c.id"""
 
 
 class Page(NamedTuple):
-    """``hits`` of the places ``offset`` and following; ``more`` follow, or may. ``late``: the deadline came first.
-    ``omitted``: places of the page that found no room. ``left_out``: files that had changed. ``facets`` are None where
-    they were not asked for, or not counted in time."""
+    """One page of lines. ``hits`` start at ``offset``; ``more``: others follow, or may. ``late``: the deadline came
+    first. ``omitted``: hits of the page that exceeded the text budget. ``left_out``: files that had changed. ``facets``
+    are None where they were not requested, or not counted in time."""
 
     hits: list[dict[str, Any]]
     more: bool
@@ -56,7 +57,7 @@ class Page(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """``matches``: lines of the file that match, where one stands for all of them."""
+    """``matches``: number of matching lines in the file, where one hit represents all of them."""
 
     place: Place
     matches: int | None = None
@@ -69,7 +70,7 @@ class LineSearch:
         self,
         reader: Reader,
         pattern: Pattern,
-        admission: Admission,
+        resolved: ResolvedFilters,
         live: LiveFiles,
         roots: Mapping[int, bytes],
         style: Style,
@@ -77,7 +78,7 @@ class LineSearch:
     ) -> None:
         self._reader = reader
         self._pattern = pattern
-        self._admission = admission
+        self._resolved = resolved
         self._live = live
         self._roots = roots
         self._style = style
@@ -94,7 +95,8 @@ class LineSearch:
         holds: Callable[[dict[str, Any]], bool],
         facets: Sequence[str] = (),
     ) -> Page:
-        """``holds`` says of each hit, in order, whether the answer has room for it. Raises Cancelled."""
+        """Return one page. ``holds`` tells for each hit, in order, whether it fits the text budget. Raises
+        Cancelled."""
         hits: list[dict[str, Any]] = []
         omitted, more = 0, False
         self._counted = set() if facets else None
@@ -113,17 +115,17 @@ class LineSearch:
                     hits.append(hit)
         except DeadlinePassed:
             self._late = True
-        # A full page lacks nothing, whether or not there was time to see if more follows.
+        # A full page is complete, even if there was no time to see whether more follows.
         late = self._late and (bool(facets) or len(hits) + omitted < limit)
         counts = None if self._late or self._counted is None else _facets(facets, self._counted)
         return Page(hits, more or self._late or omitted > 0, late, omitted, self._left_out, counts)
 
     def _among(self, vocabulary: Vocabulary) -> Collection[int] | None:
-        """The contents that have to be read; None: all."""
-        if not self._pattern.needs:
+        """Return the contents that have to be read; None: all."""
+        if not self._pattern.required:
             return None
         words = vocabulary.words(self._reader)
-        found = candidates(self._reader, self._pattern.needs, words)
+        found = candidates(self._reader, self._pattern.required, words)
         if found is None:
             return None
         later = (row[0] for row in self._reader.rows(_LATER, (words.newest,)))
@@ -147,7 +149,7 @@ class LineSearch:
         chunks: list[ChunkRow] | None = None
         for line in self._pattern.lines(file.text, reach, self._ended):
             if chunks is None:
-                sql, values = self._admission.chunks
+                sql, values = self._resolved.chunks
                 chunks = [ChunkRow(*row) for row in self._reader.rows(_CHUNKS.format(sql), (content.id, *values))]
             chunk = chunk_at(chunks, file, line)
             if chunk is not None:
@@ -170,12 +172,12 @@ class LineSearch:
     def _ended(self) -> bool:
         if self._cancelled():
             raise Cancelled("the search was cancelled")
-        self._late = self._late or self._reader.late()
+        self._late = self._late or self._reader.is_past_deadline()
         return self._late
 
     def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:
-        """The admitted files with these contents, by their whole paths."""
-        sql, values = holding_admitted(self._admission)
+        """Yield the files that pass the filters and have these contents, ordered by their absolute paths."""
+        sql, values = files_with_chunks(self._resolved)
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:
@@ -202,5 +204,5 @@ class LineSearch:
 
 
 def _facets(names: Sequence[str], counted: Collection[tuple[str, str, int]]) -> Facets:
-    """How many files have a match, by language, kind or root."""
+    """Count the files with a match by language, kind or root."""
     return {name: ordered(Counter(value for facet, value, _ in counted if facet == name)) for name in names}

@@ -1,6 +1,6 @@
 """What a search looks for: words, prefixes and phrases, as plain data, and the FTS5 expressions that find them.
 
-Invariant: a unit's expression is valid FTS5 by itself, so any number of them joined by OR is too.
+Invariant: the expression of a term is valid FTS5 by itself, so terms joined by OR are valid too.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-# Words that say nothing about what is looked for: articles, pronouns, prepositions, auxiliaries, and what people put
-# around a question. Taken from ranking.md's recipe: leaving them out gains .01 and two thirds of the time.
+# Words without content: articles, pronouns, prepositions, auxiliaries, and the words people put around a question.
+# From the recipe in ranking.md: leaving them out gains .01 in quality and saves two thirds of the time.
 _STOP_TEXT: Final = """
 a about above across after again against all also although always am among an and another any anyone anything are around
 as at be because been before being below between both but by can cannot could did do does doing don done down during
@@ -23,13 +23,14 @@ whatever when where whether which while who whom whose why will with within with
 STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
 
 
-class Unit(NamedTuple):
-    """One thing asked: a word, a prefix, words that stand together (``foo_bar``), or a phrase.
+class QueryTerm(NamedTuple):
+    """One word, prefix, compound (``foo_bar``) or phrase to search for.
 
-    ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that hold it, ``files`` of paths. ``idf``
-    is BM25's, of its rows among all. ``spaceless`` is what was typed where it holds a script without blanks between
-    words: its tokens are pairs of characters then, and it is marked by the characters. Of what may be a path
-    (``net/tun.c``) ``paths`` finds the files there, and ``name`` has the stems of its last part.
+    ``tokens`` are folded and not stemmed. ``rows`` is the number of chunks that contain it, ``files`` the number of
+    paths. ``idf`` is BM25's, of ``rows`` among all chunks. ``unsegmented`` is the typed text if it contains a script
+    without blanks between words, else empty: the tokens are then pairs of characters, and highlighting works by
+    characters. For a possible path (``net/tun.c``) ``paths`` finds the files at that path, and ``name`` has the stems
+    of its last part.
     """
 
     match: str
@@ -39,60 +40,64 @@ class Unit(NamedTuple):
     rows: int
     files: int
     idf: float
-    spaceless: str = ""
+    unsegmented: str = ""
     paths: str = ""
     name: frozenset[str] = frozenset()
 
     @property
-    def stop(self) -> bool:
+    def is_stop_word(self) -> bool:
         return len(self.tokens) == 1 and (self.tokens[0] in STOP_WORDS or is_letter(self.tokens[0]))
 
 
 class Phrase(NamedTuple):
-    """A phrase that a file must hold as written: ``text`` is what was typed, ``unit`` finds its candidates."""
+    """A phrase that a file must contain as written: ``text`` is what was typed, ``term`` finds the candidates."""
 
     text: str
-    unit: Unit
+    term: QueryTerm
 
 
-class Asked(NamedTuple):
-    """What a search looks for. ``units`` in the order typed, stop words left out unless they stand alone; ``spoken``
-    is the same with all stop words (for neighbours). ``total`` is Σ idf, never 0. ``cut``: words were left out.
-    ``respelt``: what was typed and its correction, of each word that stands nowhere and has near ones; the units are
-    those of the corrections, in ``spoken`` of the nearest alone. ``chunks`` is the number of all there are."""
+class CompiledQuery(NamedTuple):
+    """A query resolved against one index.
 
-    units: tuple[Unit, ...]
-    spoken: tuple[Unit, ...]
-    required: tuple[Unit, ...]
+    ``terms`` are in the order typed, without stop words unless the query has no other words; ``spoken`` is the same
+    with all stop words (for neighbours). ``excluded`` and ``excluded_phrases`` must not be in a file. ``total`` is Σ
+    idf, never 0. ``cut``: some words were dropped. ``respelt`` has (typed, corrected) for each word that is not in the
+    index and has near ones; ``terms`` then has the corrections, ``spoken`` only the nearest. ``chunks`` is the number
+    of chunks in the index.
+    """
+
+    terms: tuple[QueryTerm, ...]
+    spoken: tuple[QueryTerm, ...]
+    required: tuple[QueryTerm, ...]
     phrases: tuple[Phrase, ...]
-    excluded: tuple[Unit, ...]
-    barred: tuple[Phrase, ...]
+    excluded: tuple[QueryTerm, ...]
+    excluded_phrases: tuple[Phrase, ...]
     total: float
     cut: bool
     respelt: tuple[tuple[str, str], ...] = ()
     chunks: int = 0
 
     @property
-    def any_of(self) -> tuple[Unit, ...]:
-        """What a file must hold one of: the words, or the phrases where there are no words."""
-        return self.units or tuple(phrase.unit for phrase in self.phrases)
+    def any_of(self) -> tuple[QueryTerm, ...]:
+        """The terms of which a file must contain at least one: the words, or the phrases if there are no words."""
+        return self.terms or tuple(phrase.term for phrase in self.phrases)
 
     @property
     def textual(self) -> bool:
-        """Whether anything is looked for in texts and paths; otherwise the query lists what the filters admit."""
-        return bool(self.units or self.phrases or self.required)
+        """Whether the query searches texts and paths; otherwise it lists all files that pass the filters."""
+        return bool(self.terms or self.phrases or self.required)
 
 
-def any_of(units: Iterable[Unit]) -> str:
-    """An FTS5 expression that any of the units satisfies."""
-    return " OR ".join(unit.match for unit in units)
+def any_of(terms: Iterable[QueryTerm]) -> str:
+    """Return an FTS5 expression that matches any of the terms."""
+    return " OR ".join(term.match for term in terms)
 
 
-def any_path_of(units: Iterable[Unit]) -> str:
-    """The same for the words of paths."""
-    return " OR ".join(unit.paths or unit.match for unit in units)
+def any_path_of(terms: Iterable[QueryTerm]) -> str:
+    """Return an FTS5 expression for `paths` that matches any of the terms."""
+    return " OR ".join(term.paths or term.match for term in terms)
 
 
 def is_letter(token: str) -> bool:
-    """A single letter of an alphabet; one character of Chinese or Japanese is a word."""
+    """Whether a token is a single letter of an alphabet; one Chinese or Japanese character is a word."""
     return len(token) == 1 and ord(token) < 0x2E80

@@ -1,7 +1,7 @@
-"""Where a search looks: absolute paths become parts of roots.
+"""Maps absolute paths to places in roots.
 
-Invariant: a file belongs to the innermost root that holds it, so a path names at most one place inside a root, and
-beside it every root that lies below.
+Invariant: a file belongs to the innermost root that contains it, so a path names at most one place in a root, plus
+every root below the path.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from livedex_indexing.text.path_words import below, split_path
+from livedex_indexing import relpath
 from livedex_ipc.errors import OutsideRoots
 
 
 class Place(NamedTuple):
-    """A file or folder: ``path`` is relative to the root, ``b""`` is all of it."""
+    """A file or folder: ``path`` is relative to the root, ``b""`` is the whole root."""
 
     root_id: int
     path: bytes
 
 
 def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
-    """The places that an absolute path names: one inside the innermost root that holds it, and the roots below it.
+    """Return the places that an absolute path names: one in the innermost root that contains it, and the roots below
+    it.
 
-    The path may lead through a symbolic link; roots are real paths. Raises OutsideRoots when there is none.
+    The path may contain symbolic links; roots are real paths. Raises OutsideRoots when there is no place.
     """
     found = _places(os.path.normpath(path), roots) or _places(os.path.realpath(path), roots)
     if not found:
@@ -34,8 +35,8 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
 
 
 def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
-    """The place of one path in the innermost root that holds it, None when none does."""
-    holding = [(len(root), root_id) for root_id, root in roots.items() if _holds(root, path)]
+    """Return the place of a path in the innermost root that contains it, None when no root does."""
+    holding = [(len(root), root_id) for root_id, root in roots.items() if relpath.is_within(path, root)]
     if not holding:
         return None
     length, root_id = max(holding)
@@ -43,7 +44,7 @@ def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
 
 
 def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
-    """The id of the root at that path: what lies in a root inside it is not its own. Raises OutsideRoots."""
+    """Return the id of the root at that path; files of a root nested in it do not belong to it. Raises OutsideRoots."""
     for wanted in (os.path.normpath(path), os.path.realpath(path)):
         for root_id, root in roots.items():
             if root == wanted:
@@ -53,7 +54,7 @@ def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
 
 
 def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
-    """A condition on ``files d`` that is true for the files at or below any of the places."""
+    """Return a condition on ``files d`` for the files at or below any of the places, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     for root_id, path in alternatives:
@@ -64,15 +65,11 @@ def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
             parts.append(
                 "d.root_id = ? AND (d.folder = ? OR d.folder >= ? AND d.folder < ? OR d.folder = ? AND d.name = ?)"
             )
-            values += [root_id, path, *below(path), *split_path(path)]
+            values += [root_id, path, *relpath.range_below(path), *relpath.split(path)]
     return " OR ".join(f"({part})" for part in parts) or "0", values
 
 
 def _places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
     inside = relative(path, roots)
-    nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if root != path and _holds(path, root)]
+    nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if relpath.is_below(root, path)]
     return ([inside] if inside is not None else []) + nested
-
-
-def _holds(folder: bytes, path: bytes) -> bool:
-    return folder in (path, b"/") or path.startswith(folder + b"/")

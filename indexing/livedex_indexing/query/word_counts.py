@@ -1,7 +1,7 @@
-"""How many rows hold a word, and which words a misspelt one may mean: read once a generation, kept between queries.
+"""Counts the rows that contain a word, and caches what misspelt words may mean, from one query to the next.
 
-Invariant: a number from a former generation serves only where a few rows more or less change no order, and a meaning
-from one only a search that does not ask to be fresh.
+Invariant: a count from an earlier generation is used only where a few rows more or less change no order, and a meaning
+from one only for a search that does not ask to be fresh.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final
 from livedex_indexing.store.database import varints
 from livedex_indexing.store.read_pool import Reader
 
-_MANY: Final = 1_000  # chunks: of a word in so many it takes long to count them, and a few more change nothing
-_SAME_SIZE: Final = 0.02  # by which share the number of all chunks may differ for that
+_MANY: Final = 1_000  # chunks: counting a word in more takes long, and a few more change nothing
+_SAME_SIZE: Final = 0.02  # share by which the number of all chunks may differ for a count to be carried over
 _REMEMBERED_WORDS: Final = 10_000  # counts of words, about 2 MB
 _REMEMBERED_MEANINGS: Final = 1_000  # misspelt words, under 1 MB
-# So long a look serves searches that do not wait: it takes up to 50 ms while much is indexed.
-_FOUND_S: Final = 60.0  # where it found words, which are good as long as they stand somewhere
+# How long a lookup serves searches that do not wait: it takes up to 50 ms during heavy indexing.
+_FOUND_S: Final = 60.0  # where it found words, which stay valid as long as they are in the index
 _MISSED_S: Final = 3.0
 
 _COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
@@ -31,8 +31,8 @@ _TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the numb
 
 @dataclass
 class _Meaning:
-    """The words that one may mean, as the index was in the generation ``found`` at ``at`` (monotonic), and the last
-    generation that it was taken for."""
+    """The words that a misspelt one may mean. ``found`` is the generation of the lookup, ``at`` its time (monotonic
+    seconds), and ``taken`` the last generation that used it."""
 
     words: list[str]
     found: int
@@ -41,23 +41,24 @@ class _Meaning:
 
 
 class Meanings:
-    """What words that stand nowhere may mean, kept from one query to the next of a generation.
+    """Caches what words that are not in the index may mean, between the queries of a generation.
 
-    While much is indexed there are several generations a second; of a former one a search takes what is not old only
-    where it does not ask to be fresh.
+    During heavy indexing there are several generations a second. A result of an earlier one, if it is recent, serves a
+    search that does not ask to be fresh.
     """
 
     def __init__(self) -> None:
         self._known: dict[str, _Meaning] = {}
 
     def of(self, token: str, generation: int, look: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
+        """Return the words that ``token`` may mean; ``look`` finds them in the index."""
         known = self._known.get(token)
         if known is not None:
             if known.found == generation:
                 return known.words
             old = time.monotonic() - known.at > (_FOUND_S if known.words else _MISSED_S)
             if not fresh and (known.taken == generation or not old):
-                known.taken = generation  # by all pages of the generation
+                known.taken = generation  # so that all pages of the generation use it
                 return known.words
         if len(self._known) >= _REMEMBERED_MEANINGS:
             self._known.clear()
@@ -67,10 +68,11 @@ class Meanings:
 
 
 class WordCounts:
-    """How many rows hold a word: read once a generation, since a common word's list is long to read.
+    """Counts the rows that contain a word, once a generation, because the posting list of a common word is long to
+    read.
 
-    While much is indexed there are several generations a second: of common words the number in the ``former`` one is
-    taken, as long as the index has hardly grown. Of any other an old number would hide what is new.
+    During heavy indexing there are several generations a second. Counts of common words are carried over from
+    ``former`` as long as the index has hardly grown. For any other word an old count would hide new files.
     """
 
     def __init__(self, generation: int, former: WordCounts | None = None) -> None:
@@ -78,10 +80,11 @@ class WordCounts:
         self.chunks: int | None = None
         self._known: dict[str, tuple[int, int]] = {}
         self._many: dict[str, int] = {} if former is None else former._many
-        self._counted_at: int = 0 if former is None else former._counted_at  # all chunks, when these were counted
+        self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
         self.meanings: Meanings = Meanings() if former is None else former.meanings
 
     def all_chunks(self, reader: Reader) -> int:
+        """Return the number of chunks in the index."""
         if self.chunks is None:
             totals = reader.one(_TOTALS)
             self.chunks = varints(totals)[0] if totals else 0
@@ -90,7 +93,7 @@ class WordCounts:
         return self.chunks
 
     def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
-        """(chunks, paths) that hold it."""
+        """Return the numbers of chunks and of paths that contain the word."""
         known = self._known.get(match)
         if known is None:
             rows = self._rows(reader, match, stems, prefix)
@@ -100,7 +103,7 @@ class WordCounts:
         return known
 
     def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
-        self.all_chunks(reader)  # first: it forgets the numbers of an index of another size
+        self.all_chunks(reader)  # first: it drops the counts of an index of another size
         rows = self._many.get(match)
         if rows is None:
             if len(stems) == 1 and not prefix:
@@ -113,5 +116,5 @@ class WordCounts:
 
 
 def idf_of(rows: int, total: int) -> float:
-    """BM25's, never negative: a word in over half of the rows says next to nothing."""
+    """Return BM25's idf, never negative: a word in over half of the rows says next to nothing."""
     return max(1e-6, math.log((max(total, rows) - rows + 0.5) / (rows + 0.5)))

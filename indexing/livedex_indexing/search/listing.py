@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
 from livedex_indexing.model import KINDS, STATUSES, FileRow
@@ -19,7 +20,6 @@ from livedex_indexing.store.file_rows import FROM, ROW, file_row
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
-from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import NotFound
 from livedex_ipc.params import path_bytes
 
@@ -59,7 +59,7 @@ def retrieve(
     path = path_bytes(params) or b""
     place = places(path, roots)[0]
     with reader.snapshot():
-        values = reader.rows(_FILE, (place.root_id, *split_path(place.path)))
+        values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
         row = _indexed(file_row(values[0]) if values else None, path)
         content = ContentRow(*reader.rows(_CONTENT, (row.content_id,))[0])
         last = content.first_chunk + content.chunks - 1
@@ -83,7 +83,7 @@ def find_row(reader: Reader, path: bytes, roots: Mapping[int, bytes]) -> FileRow
     place = relative(path, roots)
     if place is None:
         return None
-    values = reader.rows(_FILE, (place.root_id, *split_path(place.path)))
+    values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
     return file_row(values[0]) if values else None
 
 
@@ -109,11 +109,11 @@ def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, byt
     if status is not None:
         tests.append(f"d.status = {STATUSES.index(status)}")
     glob = params.get("glob")
-    admits = None if glob is None else glob_filter([glob], "glob").admits
+    path_matches = None if glob is None else glob_filter([glob], "glob").admits
     found = []
     for file_id, root_id, folder, name in reader.rows(_LIST.format(" AND ".join(tests)), values):
         rel = folder + b"/" + name if folder else name
-        if admits is None or admits(rel):
+        if path_matches is None or path_matches(rel):
             found.append((roots[root_id].rstrip(b"/") + b"/" + rel, file_id))
     return found
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style, read_rows
 from livedex_indexing.hits.live_files import COPY, LiveFiles, Stale, file_copy
@@ -19,27 +20,26 @@ from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.line_search import MODES, LineSearch
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import STATUSES, Query
-from livedex_indexing.query.filters import Admission, admit, build
-from livedex_indexing.query.highlight import Marker, WrittenPhrase
-from livedex_indexing.query.query_compiler import ask
+from livedex_indexing.query.filters import ResolvedFilters, build_filters, resolve_filters
+from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
+from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import is_phrase, parse, with_words
-from livedex_indexing.query.query_terms import Asked, any_of, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.word_counts import WordCounts
-from livedex_indexing.rank.facets import Counting
-from livedex_indexing.rank.phrase_filter import Bytes, Held, PhraseCheck, PhraseMemory, restrict
-from livedex_indexing.rank.results import Matching
+from livedex_indexing.rank.facets import FacetCounter
+from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
+from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader, ReadPool
 from livedex_indexing.store.row_types import CONTENT, ContentRow
-from livedex_indexing.text.path_words import split_path
+from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.params import parse_time, path_bytes, paths_bytes
 
 WINDOW = 10_000  # offset + limit: hits behind it cannot be asked for
 
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _FAILED = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
               AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
@@ -135,7 +135,7 @@ class Searcher:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 search = _Search(self, reader, query, request, roots, cancelled)
                 found = search.answer(warnings) if pattern is None else search.lines(pattern, self._vocabulary, mode)
-                with reader.unhurried():
+                with reader.without_deadline():
                     return found._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
             used = "keyword" if pattern is None else mode
@@ -188,22 +188,22 @@ class _Search:
     def answer(self, warnings: list[dict[str, Any]]) -> SearchAnswer:
         query, reader = self._query, self._reader
         with reader.snapshot():
-            with reader.unhurried():
-                generation = int(reader.one(_GENERATION))
+            with reader.without_deadline():
+                generation = int(reader.one(GENERATION))
             try:
                 counts = self._searcher.counts(generation)
-                asked = ask(reader, query, counts, fresh=self._fresh)
-                page, more, rows = self._find(asked, generation)
+                compiled = compile_query(reader, query, counts, fresh=self._fresh)
+                page, more, rows = self._find(compiled, generation)
             except DeadlinePassed:
                 return SearchAnswer([], None, generation, "keyword", [*warnings, _LATE_WARNING], self._live.stale)
-        hits = self._serve(page, rows, asked)
-        if asked.respelt:
-            self._extras["did_you_mean"] = {"query": self._meant(asked, hits), "applied": True}
-        if asked.cut and not warnings:
+        hits = self._serve(page, rows, compiled)
+        if compiled.respelt:
+            self._extras["did_you_mean"] = {"query": self._meant(compiled, hits), "applied": True}
+        if compiled.cut and not warnings:
             warnings = [_CUT_WARNING]
         if self._late:
             warnings = [*warnings, _LATE_WARNING]
-        if self._says_nothing(asked):
+        if self._says_nothing(compiled):
             warnings = [*warnings, _NO_WORDS_WARNING]
         reached = query.offset + self._reached
         left = self._reached < len(page) and self._reached > 0  # cut by the deadline, or by the room for snippets
@@ -218,20 +218,20 @@ class _Search:
             self._extras,
         )
 
-    def _meant(self, asked: Asked, hits: Sequence[Mapping[str, Any]]) -> str:
+    def _meant(self, compiled: CompiledQuery, hits: Sequence[Mapping[str, Any]]) -> str:
         """The query with its corrections."""
         shown = [hit["snippet"][start:end] for hit in hits for start, end in hit["highlights"]]
         words = self._reader.words
-        return with_words(self._typed, {typed: as_in_files(meant, shown, words) for typed, meant in asked.respelt})
+        return with_words(self._typed, {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt})
 
     def lines(self, pattern: Pattern, vocabulary: Vocabulary, mode: str) -> SearchAnswer:
         """The lines that match a pattern."""
         query, reader = self._query, self._reader
         with reader.snapshot():
-            with reader.unhurried():
-                generation = int(reader.one(_GENERATION))
-            admission = admit(reader, build(reader, query, self._roots, None), generation)
-            search = LineSearch(reader, pattern, admission, self._live, self._roots, self._style, self._cancelled)
+            with reader.without_deadline():
+                generation = int(reader.one(GENERATION))
+            resolved = resolve_filters(reader, build_filters(reader, query, self._roots, None), generation)
+            search = LineSearch(reader, pattern, resolved, self._live, self._roots, self._style, self._cancelled)
             page = search.page(vocabulary, query.offset, query.limit, self._room.holds, self._facets)
         late = [_LATE_WARNING] if page.late else []
         warnings = [*late, _CHANGED_WARNING] if page.left_out else late
@@ -245,93 +245,94 @@ class _Search:
             page.hits, reached if more_to_ask else None, generation, mode, warnings, self._live.stale, self._extras
         )
 
-    def _find(self, asked: Asked, generation: int) -> tuple[list[Placed | None], bool, Rows]:
+    def _find(self, compiled: CompiledQuery, generation: int) -> tuple[list[Placed | None], bool, Rows]:
         """The page's places, whether more follow, and the rows to make hits of them."""
         reader, query = self._reader, self._query
-        barred = any_path_of(unit for unit in asked.excluded if unit.files) or None
-        filters = build(reader, query, self._roots, barred)
-        admission = admit(reader, filters, generation, sum(unit.rows for unit in asked.any_of))
-        held = restrict(reader, asked, admission)
+        excluded = any_path_of(term for term in compiled.excluded if term.files) or None
+        filters = build_filters(reader, query, self._roots, excluded)
+        resolved = resolve_filters(reader, filters, generation, sum(term.rows for term in compiled.any_of))
+        file_filter = build_file_filter(reader, compiled, resolved)
         page: list[Placed | None] = []
         more = False
-        if not self._says_nothing(asked):
-            check = self._phrase_check(asked, held)
-            page, more = self._page(asked, held, check)
-            self._count(asked, held, check)
+        if not self._says_nothing(compiled):
+            check = self._phrase_check(compiled, file_filter)
+            page, more = self._page(compiled, file_filter, check)
+            self._count(compiled, file_filter, check)
         elif self._facets:
             self._extras["facets"] = {name: {} for name in self._facets}
-        counted = any_of(unit for unit in asked.any_of if unit.rows) if query.group == "file" else ""
-        with reader.unhurried():
+        counted = any_of(term for term in compiled.any_of if term.rows) if query.group == "file" else ""
+        with reader.without_deadline():
             return (
                 page,
                 more,
-                read_rows(reader, [hit for hit in page if hit is not None], held.admission, counted or None),
+                read_rows(reader, [hit for hit in page if hit is not None], file_filter.resolved, counted or None),
             )
 
-    def _says_nothing(self, asked: Asked) -> bool:
+    def _says_nothing(self, compiled: CompiledQuery) -> bool:
         """Whether something is looked for that holds no word: then nothing is found, rather than everything."""
-        return bool(self._query.text or self._query.phrases) and not asked.textual
+        return bool(self._query.text or self._query.phrases) and not compiled.textual
 
-    def _phrase_check(self, asked: Asked, held: Held) -> PhraseCheck:
-        barred = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
+    def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
+        excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
         return PhraseCheck(
             self._reader,
-            asked,
-            held,
+            compiled,
+            file_filter,
             self._searcher.memory,
-            lambda content_id: self._bytes_of(content_id, held.admission),
-            signs=self._without_words(self._query.phrases),
-            barred_signs=self._without_words(barred),
+            lambda content_id: self._bytes_of(content_id, file_filter.resolved),
+            Signs(self._without_words(self._query.phrases), self._without_words(excluded)),
         )
 
     def _without_words(self, phrases: Iterable[str]) -> list[str]:
         return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
 
-    def _count(self, asked: Asked, held: Held, check: PhraseCheck) -> None:
+    def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
         """The facets: all of them, or where the time runs out none, since a part would be wrong."""
         if not self._facets:
             return
         try:
-            counting = Counting(self._reader, asked, held, None if check.trivial else check.admits)
-            self._extras["facets"] = counting.count(self._facets, self._roots)
+            counter = FacetCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
+            self._extras["facets"] = counter.count(self._facets, self._roots)
         except DeadlinePassed:
             self._late = True
 
-    def _page(self, asked: Asked, held: Held, check: PhraseCheck) -> tuple[list[Placed | None], bool]:
+    def _page(
+        self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck
+    ) -> tuple[list[Placed | None], bool]:
         """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
         query = self._query
-        matching = Matching(
+        results = RankedResults(
             self._reader,
-            asked,
-            held,
-            one_each=query.group == "file",
-            one_file=self._is_file(query.path),
-            damps=not (query.path or query.globs or any(term.name == "path" for term in query.terms)),
+            compiled,
+            file_filter,
+            group_by_file=query.group == "file",
+            no_file_limit=self._is_file(query.path),
+            demote_auxiliary=not (query.path or query.globs or any(term.name == "path" for term in query.terms)),
         )
         page: list[Placed | None] = []
         try:
-            for number, hit in enumerate(matching.placed(check.admits)):
+            for number, hit in enumerate(results.placed(check.matches)):
                 if number >= query.offset + query.limit or (hit is not None and page and page[-1] is None):
                     return page, True
                 if number >= query.offset:
                     page.append(hit)
         except DeadlinePassed:
             self._late = True
-        self._late |= matching.late
+        self._late |= results.late
         return page, False
 
-    def _serve(self, page: list[Placed | None], rows: Rows, asked: Asked) -> list[dict[str, Any]]:
-        units = [*asked.units, *asked.required]
+    def _serve(self, page: list[Placed | None], rows: Rows, compiled: CompiledQuery) -> list[dict[str, Any]]:
+        terms = [*compiled.terms, *compiled.required]
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        marker = Marker(units, phrases, self._reader.stems)
-        maker = HitMaker(rows, self._roots, self._live, marker, self._style)
+        highlighter = Highlighter(terms, phrases, self._reader.stems)
+        maker = HitMaker(rows, self._roots, self._live, highlighter, self._style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 
     def _made(self, page: list[Placed | None], maker: HitMaker) -> Iterator[dict[str, Any] | None]:
         for number, placed in enumerate(page):
             if self._cancelled():
                 raise Cancelled("the search was cancelled")
-            if number and self._reader.late():
+            if number and self._reader.is_past_deadline():
                 self._late = True
                 return
             hit = None if placed is None else maker.make(placed)
@@ -341,9 +342,9 @@ class _Search:
             self._reached = number + 1
             yield hit
 
-    def _bytes_of(self, content_id: int, admission: Admission) -> Bytes | None:
+    def _bytes_of(self, content_id: int, resolved: ResolvedFilters) -> Bytes | None:
         row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])
-        sql, values = admission.files
+        sql, values = resolved.files
         copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
         found = self._live.read(content_id, row.hash, copies)
         return None if found is None else Bytes(found[1], row.encoding)
@@ -353,7 +354,7 @@ class _Search:
         if path is None:
             return False
         return any(
-            self._reader.one(_IS_FILE, (root_id, *split_path(inside)))
+            self._reader.one(_IS_FILE, (root_id, *relpath.split(inside)))
             for root_id, inside in places(path, self._roots)
             if inside
         )

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import path_fields
-from livedex_indexing.query.highlight import Marker, WrittenPhrase
+from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
@@ -26,9 +27,9 @@ class StandingHits:
     """Makes the hits of one query with one reader. ``stale`` gathers the files that were found changed."""
 
     def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
-        asked = query.asked(reader)
-        phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in asked.phrases]
-        self._marker = Marker(asked.units, phrases, reader.stems)
+        compiled = query.compiled(reader)
+        phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in compiled.phrases]
+        self._highlighter = Highlighter(compiled.terms, phrases, reader.stems)
         self._roots = roots
         self._style = style
         self.stale: set[FileKey] = set()
@@ -39,7 +40,7 @@ class StandingHits:
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
         rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})
-        maker = HitMaker(rows, self._roots, live, self._marker, self._style)
+        maker = HitMaker(rows, self._roots, live, self._highlighter, self._style)
         hits: list[dict[str, Any]] = []
         for chunk_id in chunks:
             hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))
@@ -55,7 +56,7 @@ def removed_hit(
     root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
 ) -> dict[str, Any]:
     """What is told of a hit that is no more. ``path`` is relative to ``root``, ``kind`` its place in `KINDS`."""
-    whole = root.rstrip(b"/") + b"/" + path
+    whole = relpath.absolute(root, path)
     return {
         **path_fields(whole),
         "root": path_fields(root)["path"],
