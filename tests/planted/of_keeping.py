@@ -148,14 +148,14 @@ DEFECTS = (
         "the index can be read by other users of the machine",
         "livedex_indexing/store/database.py",
         (("Path(path).chmod(0o600)", "Path(path).chmod(0o644)"),),
-        "tests/indexing/store/test_index_store.py::test_files_are_private_whatever_the_umask",
+        "tests/indexing/store/test_store_opening.py::test_files_are_private_whatever_the_umask",
     ),
     Defect(
         "newer-index-written-to",
         "an index of a later livedex is opened and written to",
         "livedex_indexing/store/database.py",
         (("    if version > SCHEMA_VERSION:", "    if version > SCHEMA_VERSION + 10_000:"),),
-        "tests/indexing/store/test_index_store.py::test_an_index_of_a_newer_schema_is_refused_byte_for_byte",
+        "tests/indexing/store/test_store_opening.py::test_an_index_of_a_newer_schema_is_refused_byte_for_byte",
     ),
     Defect(
         "lost-index-unnoticed",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers.fault_injection import Disk, needs_namespaces, with_code, with_small_disk
-from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_ipc.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -134,3 +136,14 @@ def test_down_ends_the_daemon_of_the_socket_that_is_named(home: Home, start_daem
     assert done.returncode == 0 and daemon.running(), "none runs there, and this one is another"
     assert home.run("down").returncode == 0
     wait_until(lambda: not daemon.running(), what="its end")
+
+
+def test_status_speaks_up_while_it_is_watched(tree: Tree, client: Client, home: Home) -> None:
+    add_root(client, tree)
+    with subprocess.Popen([LIVEDEX, "status", "--watch"], env=home.env, stdout=subprocess.PIPE, text=True) as watching:
+        assert watching.stdout is not None
+        first = json.loads(watching.stdout.readline())
+        tree.write("new.txt", "new")
+        client.call("sync")
+        wait_until(lambda: json.loads(watching.stdout.readline())["files"] == first["files"] + 1)  # type: ignore[union-attr]
+        watching.terminate()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.answer_shapes import ANY, TIME, faults
-from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_ready, wait_until
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_ready
 from livedex_ipc.client import Client
 from livedex_ipc.methods import METHODS
 
@@ -370,16 +370,6 @@ def test_the_progress_of_an_index_run(root: Tree, client: Client) -> None:
     assert [told[0]["kind"], told[-1]["kind"]] == ["begin", "end"]
     assert all(value["kind"] == "report" for value in told[1:-1])
     assert told[-1]["percentage"] == 100
-
-
-def test_status_speaks_up_while_it_is_watched(root: Tree, client: Client, home: Home) -> None:
-    with subprocess.Popen([LIVEDEX, "status", "--watch"], env=home.env, stdout=subprocess.PIPE, text=True) as watching:
-        assert watching.stdout is not None
-        first = json.loads(watching.stdout.readline())
-        root.write("new.txt", "new")
-        client.call("sync")
-        wait_until(lambda: json.loads(watching.stdout.readline())["files"] == first["files"] + 1)  # type: ignore[union-attr]
-        watching.terminate()
 
 
 def test_counts_add_up_after_every_kind_of_change(root: Tree, client: Client, daemon: Daemon) -> None:
