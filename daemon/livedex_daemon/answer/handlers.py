@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from livedex_daemon.answer import audit
 from livedex_daemon.answer.explanation import explain
-from livedex_daemon.answer.fresh_reads import Answering, outside, put_path
+from livedex_daemon.answer.fresh_reads import Answering, outside
 from livedex_daemon.answer.freshness import FreshState
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.subscription_methods import Subscribing
 from livedex_daemon.config import config_edit
 from livedex_daemon.watch.root_table import Root, resolve
 from livedex_indexing.hits.live_files import Stale
-from livedex_indexing.model import FileRow
+from livedex_indexing.model import FileRow, Place
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_indexing.search import listing
+from livedex_indexing.search.listing import FileChunks, ListRequest
 from livedex_indexing.store.database import IndexUnwritable
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import __version__, openrpc
@@ -159,32 +160,31 @@ class Handlers:
     # -- files
 
     async def files_list(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        if params.get("root") is not None or params.get("root_b64") is not None:
-            root = self._answering.root_at(path_bytes(params, "root") or b"")
-            put_path(params, "root", root.path)
-        scope = None
-        path = path_bytes(params)
-        if path is not None:
-            real, scope = self._answering.asked(path, "path")
-            put_path(params, "path", real)
-        state = await self._answering.freshen(params, scope, time.monotonic())
+        root, path = path_bytes(params, "root"), path_bytes(params)
+        root_id = None if root is None else self._answering.root_at(root).id
+        places = None if path is None else tuple(self._answering.asked(path, "path")[1])
+        state = await self._answering.freshen(params, places, time.monotonic())
+        request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         served = self._answering.served()
-        result = await self._answering.read(lambda reader: listing.list_files(reader, params, served))
-        return _with_state(result, state)
+        found = await self._answering.read(lambda reader: listing.list_files(reader, request, served))
+        return _with_state({"files": found.files, "total": found.total}, state)
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, relative = self._place(params)
         path = root.absolute(relative)
         if not root.present:
             raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
-        put_path(params, "path", path)
+        place = Place(root.id, relative)
         served = self._answering.served()
+        first, last = params["start_line"] or 1, params["end_line"]
 
-        async def ask() -> tuple[dict[str, Any] | None, Stale]:
-            return await self._answering.read(lambda reader: listing.retrieve(reader, params, served))
+        async def ask() -> tuple[FileChunks | None, Stale]:
+            return await self._answering.read(
+                lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last)
+            )
 
         try:
-            result, state = await self._answering.settled(ask, params, [(root.id, relative)], time.monotonic())
+            found, state = await self._answering.settled(ask, params, [place], time.monotonic())
         except NotFound as error:
             why = await self._explain(root, relative)
             if why["status"] == "indexed":
@@ -194,10 +194,10 @@ class Handlers:
             )
             message = f"{display_path(path)} is not indexed: {said}"
             raise NotFound(message, {"status": why["status"], "reason": why["reason"]}) from error
-        if result is None:
+        if found is None:
             message = f"{display_path(path)} is being indexed again: it has just changed"
             raise NotFound(message, {"status": "pending", "reason": "unsettled"})
-        return _with_state(result, state)
+        return _with_state({**path_fields(path), "content_hash": found.content_hash, "chunks": found.chunks}, state)
 
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
         """The root that holds the params' ``path``, and the path relative to it. Raises OutsideRoots."""
@@ -223,10 +223,8 @@ class Handlers:
         return here if self._app.worker.roots.locate(here) is not None else os.path.realpath(path)
 
     async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
-        served = self._answering.served()
-
         def held(reader: Reader) -> tuple[FileRow | None, str | None]:
-            row = listing.find_row(reader, root.absolute(relative), served)
+            row = listing.find_row(reader, Place(root.id, relative))
             return row, None if row is None else listing.frontmatter_fault(reader, row)
 
         row, fault = await self._answering.read(held)

@@ -10,7 +10,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livedex_daemon.answer.fresh_reads import Answering
+from livedex_daemon.answer.fresh_reads import Answering, scope_of
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import standing_query
 from livedex_ipc.server.rpc_server import Call, Handler
@@ -31,10 +31,11 @@ class Subscribing:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        scope = self._answering.search_scope(params)
-        query = standing_query(params)
+        request, path = self._answering.request(params)
+        served = self._answering.served()
+        query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.one_each)
-        state = await self._answering.freshen(params, scope, began)
+        state = await self._answering.freshen(params, scope_of(request), began)
         standing = self._app.standing
         subscription = standing.admit(call, query, style)
         ended = threading.Event()

@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -21,6 +21,7 @@ from livedex_daemon.subscriptions.answer_diff import Look, Looks, Telling
 from livedex_daemon.subscriptions.delivered import Entry, Told
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_daemon.watch.root_table import RootTable
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits
@@ -46,7 +47,7 @@ _GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 class First(NamedTuple):
     """The first answer: the newest hits, and the state of the index that all later changes are told against."""
 
-    hits: list[dict[str, Any]]
+    hits: list[Hit]
     generation: int
 
 
@@ -170,7 +171,7 @@ class Standing:
                 newest, unsure = self._all_of(reader, subscription, roots, limit)
                 generation = int(reader.one(_GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
-                hits: list[dict[str, Any]] = []
+                hits: list[Hit] = []
                 for found in newest:
                     made = maker.of(found) if len(hits) < limit else []
                     if made is None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
+
+Warning = dict[str, str]  # code, message, remedy
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
@@ -37,5 +39,5 @@ def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:
     return root.rstrip(b"/") + b"/" + file.path if file.path else root
 
 
-def warning(code: str, message: str, remedy: str) -> dict[str, Any]:
+def warning(code: str, message: str, remedy: str) -> Warning:
     return {"code": code, "message": message, "remedy": remedy}

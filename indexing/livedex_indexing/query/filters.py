@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
 from livedex_indexing.model import KINDS, Query, Term
-from livedex_indexing.query.scope import places, root_at, within
+from livedex_indexing.query.scope import within
 from livedex_indexing.store.properties import meta_condition, tag_condition
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import below
@@ -89,17 +89,17 @@ class Admission(NamedTuple):
 
 def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths: str | None) -> Filters:
     """Reads the filters of a query. Only ``roots`` are served, and of them those that are there; ``barred_paths``
-    matches `paths` rows that an excluded word shuts out. Raises OutsideRoots for a path or root that no root holds."""
+    matches `paths` rows that an excluded word shuts out."""
     known = reader.rows("SELECT id, missing_since FROM roots")
     served = [root_id for root_id, missing_since in known if missing_since is None and root_id in roots]
     files, selective = Condition(_INDEXED), False
     if len(served) < len(known):
         files = files.and_(_one_of("d.root_id", served))
-    if query.roots:
-        inside = _one_of("d.root_id", [root_at(root, roots) for root in query.roots])
+    if query.root_ids:
+        inside = _one_of("d.root_id", query.root_ids)
         files, selective = files.and_(inside), reader.one(_FILES_OF.format(inside.sql)) <= FEW_FILES
-    if query.path is not None:
-        files, selective = files.and_(_within(places(query.path, roots))), True
+    if query.places is not None:
+        files, selective = files.and_(_within(query.places)), True
     files = files.and_(_times(query.modified_after, query.modified_before))
     admits, bounds = _path_filter(query)
     files = files.and_(bounds)

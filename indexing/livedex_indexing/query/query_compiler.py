@@ -91,7 +91,6 @@ class Asked(NamedTuple):
 
     units: tuple[Unit, ...]
     spoken: tuple[Unit, ...]
-    required: tuple[Unit, ...]
     phrases: tuple[Phrase, ...]
     excluded: tuple[Unit, ...]
     barred: tuple[Phrase, ...]
@@ -108,7 +107,7 @@ class Asked(NamedTuple):
     @property
     def textual(self) -> bool:
         """Whether anything is looked for in texts and paths; otherwise the query lists what the filters admit."""
-        return bool(self.units or self.phrases or self.required)
+        return bool(self.units or self.phrases)
 
 
 class WordCounts:
@@ -175,13 +174,11 @@ def ask(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True)
     kept = tuple(unit for unit in spoken if unit in rarest and unit not in others)[:_MAX_UNITS]
     excluded = [_whole(reader, word, counts) for word in query.excluded if not is_phrase(word)]
     barred = [_phrase(reader, text[1:-1], counts) for text in query.excluded if is_phrase(text)]
-    required = [_whole(reader, word, counts) for word in query.required]
     scored = (*kept, *(phrase.unit for phrase in phrases))
     longest = max(len(phrases), len(excluded), len(barred))
     return Asked(
         kept,
         tuple(unit for unit in spoken if unit not in repair.others),
-        tuple(unit for unit in required if unit is not None),
         tuple(phrases[:MAX_WORDS]),
         tuple(unit for unit in excluded if unit is not None)[:MAX_WORDS],
         tuple(phrase for phrase in barred if phrase is not None)[:MAX_WORDS],
@@ -218,7 +215,6 @@ def ask_whole(reader: Reader, query: Query) -> Asked:
     return Asked(
         units=telling if telling or phrases else units,
         spoken=(),
-        required=(),
         phrases=phrases,
         excluded=whole(word for word in query.excluded if not is_phrase(word)),
         barred=written(text[1:-1] for text in query.excluded if is_phrase(text)),

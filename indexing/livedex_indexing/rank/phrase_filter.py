@@ -1,4 +1,4 @@
-"""What a file must hold, or must not hold, as a whole: phrases, required and excluded words.
+"""What a file must hold, or must not hold, as a whole: phrases and excluded words.
 
 Invariant: the index only proposes files for a phrase (it knows stems, and no punctuation); whether the phrase stands
 there as written is read from the live file, once for each content.
@@ -51,10 +51,9 @@ class Held(NamedTuple):
 
 
 def restrict(reader: Reader, asked: Asked, admission: Admission) -> Held:
-    """Narrows what is admitted to contents that hold all that is required and nothing that is excluded."""
+    """Narrows what is admitted to contents with all phrases and without any excluded word."""
     borders = {phrase.text: border_chunks(reader, phrase.unit) for phrase in (*asked.phrases, *asked.barred)}
-    held = [contents_holding(reader, unit) for unit in asked.required]
-    held += [contents_holding(reader, phrase.unit) | borders[phrase.text].keys() for phrase in asked.phrases]
+    held = [contents_holding(reader, phrase.unit) | borders[phrase.text].keys() for phrase in asked.phrases]
     if not held and not asked.excluded:
         return Held(admission, borders)
     reader.db.execute(_TABLES)

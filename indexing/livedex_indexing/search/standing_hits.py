@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import ChunkRow, HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import KINDS
@@ -32,14 +33,14 @@ class StandingHits:
         self._style = style
         self.stale: set[FileKey] = set()
 
-    def of(self, found: Found) -> list[dict[str, Any]] | None:
+    def of(self, found: Found) -> list[Hit] | None:
         """The hits of one file, in their order; None when it is not as it was indexed."""
         live = LiveFiles(self._roots)
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
         rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})
         maker = HitMaker(rows, self._roots, live, self._marker, self._style)
-        hits: list[dict[str, Any]] = []
+        hits: list[Hit] = []
         for chunk_id in chunks:
             hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))
             if hit is None:

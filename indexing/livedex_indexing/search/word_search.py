@@ -1,0 +1,204 @@
+"""Answers a search for words: compiles the query, ranks in one snapshot, and makes the hits from the live files.
+
+Invariant: an answer comes by the deadline, with the hits found until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from livedex_indexing.hits.answer_json import Warning
+from livedex_indexing.hits.hit import Hit
+from livedex_indexing.hits.hit_builder import CONTENT, ContentRow, HitMaker, Rows, read_rows
+from livedex_indexing.hits.live_files import COPY, file_copy
+from livedex_indexing.model import Place
+from livedex_indexing.query.filters import Admission, admit, build
+from livedex_indexing.query.highlight import Marker, WrittenPhrase
+from livedex_indexing.query.query_compiler import Asked, WordCounts, any_of, any_path_of, ask
+from livedex_indexing.query.query_parser import is_phrase, with_words
+from livedex_indexing.query.spell_repair import as_in_files
+from livedex_indexing.rank.facets import Counting, Facets
+from livedex_indexing.rank.phrase_filter import Bytes, Held, PhraseCheck, PhraseMemory, restrict
+from livedex_indexing.rank.results import Matching
+from livedex_indexing.rank.score import Placed
+from livedex_indexing.search.search_answer import (
+    CUT_WARNING,
+    LATE_WARNING,
+    NO_WORDS_WARNING,
+    DidYouMean,
+    SearchAnswer,
+)
+from livedex_indexing.search.search_run import SearchRun
+from livedex_indexing.store.read_pool import DeadlinePassed
+from livedex_indexing.text.path_words import split_path
+from livedex_ipc.errors import Cancelled
+
+_IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
+_COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
+
+
+class WordSearch:
+    """One search for words. ``memory`` remembers phrases between searches; ``counts_of`` gives what is known of the
+    frequency of words in a generation."""
+
+    def __init__(self, run: SearchRun, memory: PhraseMemory, counts_of: Callable[[int], WordCounts]) -> None:
+        self._run = run
+        self._reader = run.reader
+        self._memory = memory
+        self._counts_of = counts_of
+        self._query, self._cut = run.request.parsed()
+        self._late = False
+        self._reached = 0  # places of the page that were looked at
+        self._facets: Facets | None = None
+        self._omitted: int | None = None
+
+    def answer(self) -> SearchAnswer:
+        """Search, and make the hits of the page. Raises Cancelled."""
+        run, reader = self._run, self._reader
+        with reader.snapshot():
+            generation = run.generation()
+            try:
+                asked = ask(reader, self._query, self._counts_of(generation), fresh=run.request.fresh)
+                page, more, rows = self._find(asked, generation)
+            except DeadlinePassed:
+                warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
+                return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
+        hits = self._serve(page, rows, asked)
+        # cut by the deadline, or by the budget for text
+        left = self._reached > 0 and (self._reached < len(page) or self._late)
+        return SearchAnswer(
+            hits,
+            run.next_offset(self._reached, more or left),
+            generation,
+            "keyword",
+            self._warnings(asked),
+            run.live.stale,
+            self._facets,
+            self._omitted,
+            DidYouMean(self._corrected(asked, hits), True) if asked.respelt else None,
+        )
+
+    def _warnings(self, asked: Asked) -> list[Warning]:
+        said = (
+            (self._cut or asked.cut, CUT_WARNING),
+            (self._late, LATE_WARNING),
+            (self._says_nothing(asked), NO_WORDS_WARNING),
+        )
+        return [warning for applies, warning in said if applies]
+
+    def _corrected(self, asked: Asked, hits: Sequence[Hit]) -> str:
+        """The query with its corrections, written as the hits write them."""
+        shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
+        words = self._reader.words
+        corrections = {typed: as_in_files(meant, shown, words) for typed, meant in asked.respelt}
+        return with_words(self._run.request.query, corrections)
+
+    def _find(self, asked: Asked, generation: int) -> tuple[list[Placed | None], bool, Rows]:
+        """The page's places, whether more follow, and the rows to make hits of them."""
+        reader, request = self._reader, self._run.request
+        barred = any_path_of(unit for unit in asked.excluded if unit.files) or None
+        filters = build(reader, self._query, self._run.roots, barred)
+        admission = admit(reader, filters, generation, sum(unit.rows for unit in asked.any_of))
+        held = restrict(reader, asked, admission)
+        page: list[Placed | None] = []
+        more = False
+        if not self._says_nothing(asked):
+            check = self._phrase_check(asked, held)
+            page, more = self._page(asked, held, check)
+            self._count(asked, held, check)
+        elif request.facets:
+            self._facets = {name: {} for name in request.facets}
+        counted = any_of(unit for unit in asked.any_of if unit.rows) if request.group == "file" else ""
+        ranked = [placed for placed in page if placed is not None]
+        with reader.unhurried():
+            return page, more, read_rows(reader, ranked, held.admission, counted or None)
+
+    def _says_nothing(self, asked: Asked) -> bool:
+        """Whether the query has text but no word in it: then nothing is found, rather than everything."""
+        return bool(self._query.text or self._query.phrases) and not asked.textual
+
+    def _phrase_check(self, asked: Asked, held: Held) -> PhraseCheck:
+        barred = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
+        return PhraseCheck(
+            self._reader,
+            asked,
+            held,
+            self._memory,
+            lambda content_id: self._bytes_of(content_id, held.admission),
+            signs=self._without_words(self._query.phrases),
+            barred_signs=self._without_words(barred),
+        )
+
+    def _without_words(self, phrases: Iterable[str]) -> list[str]:
+        return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
+
+    def _count(self, asked: Asked, held: Held, check: PhraseCheck) -> None:
+        """Count the facets: all of them, or none where the time runs out, since a part would be wrong."""
+        facets = self._run.request.facets
+        if not facets:
+            return
+        try:
+            counting = Counting(self._reader, asked, held, None if check.trivial else check.admits)
+            self._facets = counting.count(facets, self._run.roots)
+        except DeadlinePassed:
+            self._late = True
+
+    def _page(self, asked: Asked, held: Held, check: PhraseCheck) -> tuple[list[Placed | None], bool]:
+        """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
+        query, request = self._query, self._run.request
+        narrowed = query.places is not None or query.globs or any(term.name == "path" for term in query.terms)
+        matching = Matching(
+            self._reader,
+            asked,
+            held,
+            one_each=request.group == "file",
+            one_file=self._is_file(query.places or ()),
+            damps=not narrowed,
+        )
+        page: list[Placed | None] = []
+        try:
+            for number, hit in enumerate(matching.placed(check.admits)):
+                if number >= request.offset + request.limit or (hit is not None and page and page[-1] is None):
+                    return page, True
+                if number >= request.offset:
+                    page.append(hit)
+        except DeadlinePassed:
+            self._late = True
+        self._late |= matching.late
+        return page, False
+
+    def _serve(self, page: list[Placed | None], rows: Rows, asked: Asked) -> list[Hit]:
+        phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
+        marker = Marker(asked.units, phrases, self._reader.stems)
+        maker = HitMaker(rows, self._run.roots, self._run.live, marker, self._run.style)
+        return [hit for hit in self._made(page, maker) if hit is not None]
+
+    def _made(self, page: list[Placed | None], maker: HitMaker) -> Iterator[Hit | None]:
+        for number, placed in enumerate(page):
+            if self._run.cancelled():
+                raise Cancelled("the search was cancelled")
+            if number and self._reader.late():
+                self._late = True
+                return
+            hit = None if placed is None else maker.make(placed)
+            if hit is not None:
+                hit = self._run.budget.take(hit)
+                if hit is None:
+                    self._omitted = sum(place is not None for place in page[number:])
+                    return
+            self._reached = number + 1
+            yield hit
+
+    def _bytes_of(self, content_id: int, admission: Admission) -> Bytes | None:
+        row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])
+        sql, values = admission.files
+        copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
+        found = self._run.live.read(content_id, row.hash, copies)
+        return None if found is None else Bytes(found[1], row.encoding)
+
+    def _is_file(self, places: Iterable[Place]) -> bool:
+        """Whether one of the places is an indexed file: then its chunks may fill the page."""
+        return any(
+            self._reader.one(_IS_FILE, (place.root_id, *split_path(place.path))) for place in places if place.path
+        )
