@@ -1,4 +1,4 @@
-"""How a path that is bytes is shown to people and sent as JSON, and how it comes back.
+"""Writes a path, which is bytes, as text for people and for JSON, and reads it back.
 
 Invariant: ``from_b64(path_b64(p)) == p`` for every path whose text is not exact, and a path whose text is exact
 needs no second form: its text alone encodes back to the same bytes.
@@ -25,7 +25,7 @@ def path_b64(path: bytes) -> str | None:
 
 
 def path_fields(path: bytes) -> dict[str, str]:
-    """``path``, and ``path_b64`` where that is needed: how a result names a path."""
+    """The fields that name a path in a result: ``path``, and ``path_b64`` where the text is not exact."""
     encoded = path_b64(path)
     return {"path": display_path(path)} if encoded is None else {"path": display_path(path), "path_b64": encoded}
 

@@ -1,4 +1,4 @@
-"""Small pieces of the wire's shape that several answers share: times, absolute paths, warnings.
+"""Values that several answers share, as the wire writes them: times, absolute paths, warnings.
 
 Invariant: pure, and the same value is always written the same way.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
-Warning = dict[str, str]  # code, message, remedy
+AnswerWarning = dict[str, str]  # code, message, remedy
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
@@ -26,7 +26,7 @@ class Placed(Protocol):
 
 
 def rfc3339(nanoseconds: int) -> str:
-    """A time since the epoch in UTC, with milliseconds, rounded down; what no calendar holds is the nearest it has."""
+    """A time since the epoch in UTC, with milliseconds, rounded down, and limited to the years 1 to 9999."""
     try:
         moment = _EPOCH + timedelta(milliseconds=nanoseconds // 1_000_000)
     except OverflowError:
@@ -39,5 +39,5 @@ def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:
     return root.rstrip(b"/") + b"/" + file.path if file.path else root
 
 
-def warning(code: str, message: str, remedy: str) -> Warning:
+def warning(code: str, message: str, remedy: str) -> AnswerWarning:
     return {"code": code, "message": message, "remedy": remedy}

@@ -44,7 +44,7 @@ _MATCHES = """SELECT count(*) FROM postings WHERE postings MATCH ? AND postings.
 
 
 class ContentRow(NamedTuple):
-    """A row selected as `CONTENT`."""
+    """A row selected as ``CONTENT``."""
 
     id: int
     hash: bytes
@@ -58,7 +58,7 @@ class ContentRow(NamedTuple):
     language: str | None
 
     def metadata(self) -> dict[str, Any]:
-        """What all chunks of the content carry."""
+        """The metadata that all chunks of the content share."""
         found: dict[str, Any] = {}
         if self.frontmatter is not None:
             found["frontmatter"] = json.loads(self.frontmatter)
@@ -70,7 +70,7 @@ class ContentRow(NamedTuple):
 
 
 class ChunkRow(NamedTuple):
-    """A row selected as `CHUNK`."""
+    """A row selected as ``CHUNK``."""
 
     id: int
     content_id: int
@@ -97,7 +97,7 @@ class Rows(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How hits are to be made: the params of that name, and ``matches`` for hits that stand for a file."""
+    """How to build hits: the params of these names; ``matches``: a hit represents its file and counts the matches."""
 
     max_snippet_chars: int
     context_lines: int
@@ -106,7 +106,7 @@ class Style(NamedTuple):
 
 
 def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, match: str | None) -> Rows:
-    """Reads what the hits of a page need. ``match``: count the matching chunks of each content."""
+    """Read what the hits of a page need. ``match``: count the matching chunks of each content."""
     ids = id_list({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
@@ -121,13 +121,13 @@ def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, matc
 
 
 def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
-    """Of each content the first chunk that is admitted: the one shown where none is named."""
+    """The first admitted chunk of each content: the chunk to show for a file matched only by its path."""
     sql, values = admission.chunks
     return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]
 
 
 class HitMaker:
-    """Makes hits out of the rows of a page."""
+    """Builds hits from the rows of a page."""
 
     def __init__(self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, marker: Marker, style: Style) -> None:
         self._rows = rows
@@ -221,7 +221,7 @@ class HitMaker:
 
 
 class BeyondPartError(Exception):
-    """A line goes on outside of the part of the file that was read."""
+    """A line continues outside the part of the file that was read."""
 
 
 class Lines:

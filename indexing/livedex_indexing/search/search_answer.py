@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from livedex_indexing.hits.answer_json import Warning, warning
+from livedex_indexing.hits.answer_json import AnswerWarning, warning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.rank.facets import Facets
@@ -46,7 +46,7 @@ class SearchAnswer(NamedTuple):
     next_offset: int | None
     generation: int
     mode: str
-    warnings: list[Warning]
+    warnings: list[AnswerWarning]
     stale: Stale
     facets: Facets | None = None
     omitted: int | None = None

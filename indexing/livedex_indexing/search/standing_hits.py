@@ -1,4 +1,4 @@
-"""Makes hits of what a standing query holds: each file for itself, copies of one content among them.
+"""Builds the hits of a standing query: one file at a time, also where several files have the same content.
 
 Invariant: as in a search, text is cut from the file after the check that it is still as it was indexed; a file that
 is not has no hits now.
@@ -23,7 +23,7 @@ _SCORE = 1.0  # a standing query is about matching: no hit is better than anothe
 
 
 class StandingHits:
-    """Makes the hits of one query with one reader. ``stale`` gathers the files that were found changed."""
+    """Builds the hits of one query with one reader. ``stale`` collects the files found changed."""
 
     def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
         asked = query.asked(reader)
@@ -54,7 +54,7 @@ class StandingHits:
 def removed_hit(
     root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
 ) -> dict[str, Any]:
-    """What is told of a hit that is no more. ``path`` is relative to ``root``, ``kind`` its place in `KINDS`."""
+    """The notice of a removed hit. ``path`` is relative to ``root``, ``kind`` an index into ``KINDS``."""
     whole = root.rstrip(b"/") + b"/" + path
     return {
         **path_fields(whole),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from livedex_indexing.hits.answer_json import Warning
+from livedex_indexing.hits.answer_json import AnswerWarning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import CONTENT, ContentRow, HitMaker, Rows, read_rows
 from livedex_indexing.hits.live_files import COPY, file_copy
@@ -79,7 +79,7 @@ class WordSearch:
             DidYouMean(self._corrected(asked, hits), True) if asked.respelt else None,
         )
 
-    def _warnings(self, asked: Asked) -> list[Warning]:
+    def _warnings(self, asked: Asked) -> list[AnswerWarning]:
         said = (
             (self._cut or asked.cut, CUT_WARNING),
             (self._late, LATE_WARNING),
