@@ -12,7 +12,7 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak planted check lint types imports format bench set-up programs clean
+.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
@@ -21,6 +21,8 @@ help:
 	@echo 'make planted defects in a copy of livedex: is each one noticed?'
 	@echo 'make check   lint, types, import rules, tests'
 	@echo 'make bench   the figures, as ratios to a floor   (ARGS="--corpus DIR --json")'
+	@echo 'make docs    the documentation site, in build/site; a broken link fails'
+	@echo 'make dist    sdist and wheel, each installed and tried outside the checkout'
 	@echo 'make format  lay the source out as lint wants it'
 	@echo 'make lint    make types    make imports    make clean'
 
@@ -60,6 +62,13 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench $(ARGS)
 
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/doctrees docs build/site
+	@echo 'build/site/index.html'
+
+dist: $(VENV)/.run
+	sh docs/try-distributions.sh "$(CURDIR)" "$(CURDIR)/$(BIN)/python"
+
 set-up: $(VENV)/.dev programs
 
 # A name on the PATH proves nothing (version managers put one there for every Python they know of): each is run.
@@ -94,6 +103,11 @@ $(VENV)/.run: pyproject.toml constraints.txt | $(VENV)/.made
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo 'installing livedex, what it needs, and the tools that test it'
 	@$(BIN)/python -m pip install -q -c constraints.txt -e . --group dev
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/.made
+	@echo 'installing livedex and what builds its documentation'
+	@$(BIN)/python -m pip install -q -c constraints.txt -e . --group docs
 	@touch $@ $(VENV)/.run
 
 programs:

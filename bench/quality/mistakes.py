@@ -10,7 +10,7 @@ import re
 import string
 from typing import Final
 
-from livedex_indexing.query.query_compiler import STOP_WORDS
+from livedex_indexing.query.query_terms import STOP_WORDS
 
 SEED: Final = 11
 _WORD: Final = re.compile(r"(?<![^\W_])[A-Za-z]{5,}(?![^\W_])")

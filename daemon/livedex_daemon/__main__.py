@@ -6,6 +6,7 @@ code.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -48,9 +49,9 @@ def _run() -> int:
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import locations, memory
 
-    memory.bound_arenas()
-    memory.no_core_dumps()
-    memory.collect_seldom()
+    memory.limit_arenas()
+    memory.disable_core_dumps()
+    memory.raise_gc_threshold()
     sys.setswitchinterval(SWITCH_S)
     places = locations.locate()
     places.prepare()
@@ -59,7 +60,7 @@ def _run() -> int:
 
     config = app.load_config(places)
     app.set_up_logs(places, config)
-    app.App(places, config).run()
+    asyncio.run(app.run(places, config))
     del lock
     return 0
 

@@ -1,49 +1,56 @@
-"""Builds everything the daemon is made of, and orders how it starts, reloads and stops.
+"""Builds everything the daemon is made of, and orders how it starts and stops.
 
-Invariant: the socket answers while the first walk goes on, and nothing is lost by stopping at any instant.
+Invariant: the socket answers while the first walk goes on, and nothing is lost by stopping at any instant. Each part
+gets what it uses when it is made, and none of them knows the app.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
+import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from typing import Any
 
+from livedex_daemon.answer.audit import Audits
+from livedex_daemon.answer.audit_pass import AuditSources
+from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness
-from livedex_daemon.answer.handlers import Handlers
-from livedex_daemon.answer.status_report import FreshnessFigures, Health
+from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
+from livedex_daemon.answer.index_run import IndexRun
+from livedex_daemon.answer.status_report import DaemonState, Health
+from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_daemon.config import settings as configuration
+from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config
-from livedex_daemon.config_reload import Reloader
-from livedex_daemon.index_file.index_readers import Serving, Side
+from livedex_daemon.config_reload import ConfigTargets, Reloader, policy_of
+from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
-from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.index_file.salvage import Remains
+from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
+from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.process import logs, memory
+from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
-from livedex_daemon.process.socket_guard import Door
-from livedex_daemon.subscriptions.notifier import Standing
-from livedex_daemon.upkeep.idle_maintenance import Tidying
-from livedex_daemon.upkeep.schedule import Jobs
+from livedex_daemon.process.socket_guard import SocketGuard
+from livedex_daemon.subscriptions.notifier import ChangeNotifier
+from livedex_daemon.upkeep.chores import DaemonChores
+from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
+from livedex_daemon.upkeep.root_check import RootCheck
+from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.commit import Storing
+from livedex_daemon.write.commit import Committer
+from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.inspector import Looker
+from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
-from livedex_daemon.write.search_priority import Precedence
-from livedex_daemon.write.walk import Policy
-from livedex_daemon.write.worker import Worker
-from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.store.database import IndexDamaged
+from livedex_daemon.write.search_priority import SearchPriority
+from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.store.forgotten_files import Marks
 from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
@@ -52,240 +59,130 @@ log = logging.getLogger(__name__)
 
 BEGIN_S = 0.3  # the socket answers after that, however long catching up takes
 STOP_S = 4.0
-SELDOM = 2  # one of so many looks, 8 s apart, is also at what changes hardly ever: the index file (10 s are promised)
 
 
-def policy_of(config: Config) -> Policy:
-    chunking = config.chunking
-    settings = ChunkSettings(
-        tokenizer=chunking.tokenizer,
-        chunk_size=chunking.chunk_size,
-        overlap=chunking.overlap,
-        pipelines=dict(chunking.pipelines),
-    )
-    return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
+async def run(locations: Locations, config: Config) -> None:
+    """Run one daemon with a checked configuration; return when it has stopped. Call on the main thread."""
+    await App(locations, config).run()
 
 
 class App:
-    """One daemon. Made on the main thread with a checked configuration; ``run`` returns when it has stopped."""
+    """One daemon. Made on its event loop."""
 
     def __init__(self, locations: Locations, config: Config) -> None:
-        self.locations = locations
-        self.store, rebuilds = open_store(locations.index_db)
-        self.marks = Marks(locations.forgotten_db)
-        self.crashes = Crashes(locations.data_dir)
-        self.precedence = Precedence()
-        self.serving = Serving(locations.index_db)
-        self.figures = FreshnessFigures()
-        self.power = PowerGate()
-        self.backlog = Backlog(time.monotonic, self._wake_worker)
-        self.watching = Watching(self.backlog, locations, lambda: self.worker.roots, self._config_edited)
-        self.presence = Presence(self.store, self.backlog, self.watching)
-        self.remains = Remains(lambda: self.worker.roots, self.marks)
-        self.rebuilder = Rebuilder(self.store, self.serving, self.remains, self.backlog, under_way=rebuilds)
-        self.worker = Worker(
-            self.store,
-            self.backlog,
-            Looker(self.store, self.backlog, self.presence, self.watching),
-            Storing(self.store, self.marks, lambda: self.worker.roots, self.precedence),
-            self.presence,
-            self.rebuilder,
-            self.precedence,
-            on_commit=self._committed,
+        # What the parts share
+        self._locations = locations
+        self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
+        self._config = CurrentConfig(config)
+        self._marks, self._crashes = Marks(locations.forgotten_db), Crashes(locations.data_dir)
+        roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
+        priority, power = SearchPriority(), PowerGate()
+        # EventSource
+        backlog = Backlog(time.monotonic, wake.set)
+        self._watching = watching = EventSource(
+            backlog, locations, roots, on_loop(asyncio.get_running_loop(), self._edited.set)
         )
-        self.pool = Pool(
-            policy_of(config),
-            self.serving.has_content,
-            self.marks,
-            self.worker.wake,
-            self.precedence,
-            may_run=self.power.bulk_may_run,
-            crashes=self.crashes,
-        )
-        self.freshness = Freshness(lambda: self.watching.watcher, self.backlog, self.worker, self.rebuilder)
-        self.health = Health(
-            self.worker,
-            self.freshness,
-            self.figures,
-            self.serving.counts,
-            self.serving.chunks_of,
-            locations.index_db,
-            self.rebuilder,
-        )
-        self.standing = Standing(
-            self.serving,
-            lambda: self.worker.roots,
-            lambda: self.rebuilder.under_way,
-            lambda key: self.backlog.mark(key, now=True),
-            self._mend_soon,
-        )
-        self.store.on_change = self.standing.changed
-        self.rebuilder.on_rebuilt = self.standing.everything
-        self.health.left_alone = len(self.crashes.left_alone)
-        self.reloader = Reloader(self, config)
-        self.handlers = Handlers(self)
-        self.server = Server(self.handlers.table())
-        self.tidying = Tidying(self.worker, self.backlog, self.pool, self.serving, self.precedence)
-        self.jobs = Jobs(self, self.worker, self.backlog)
-        self._looks = 0
-        self._stopping: asyncio.Event | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    # -- life
-
-    def run(self) -> None:
-        asyncio.run(self._run())
-
-    async def _run(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stopping = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            self._loop.add_signal_handler(number, self._stopping.set)
-        self._loop.add_signal_handler(signal.SIGHUP, self._config_edited_soon)
+        # The index file
+        readers = IndexReaders(locations.index_db, wake)
+        self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog)
+        store, rebuilds = open_store(locations.index_db, notifier.changed)
+        self._index = index = IndexFile(store, readers, Salvage(roots, self._marks), store_health)
+        rebuilder = Rebuilder(index, backlog, notifier.mark_all_changed, under_way=rebuilds)
+        # Writing
+        presence = Presence(store, store_health, backlog, watching)
+        self._pool = pool = Pool(
+            policy_of(config), readers.has_content, self._marks, wake.set, priority,
+            may_run=power.bulk_may_run, crashes=self._crashes,
+        )  # fmt: skip
+        inspector = Inspector(store, backlog, presence, watching, pool)
+        committer = Committer(store, self._marks, roots, priority)
+        steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder)
+        self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
+        # Upkeep
+        root_check = RootCheck(worker, steps, roots, watching, self._marks)
+        chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
+        self._schedule = Schedule(chores, roots, backlog)
+        targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule)
+        self._reloader = Reloader(locations, self._config, targets, self._edited)
+        # Answering
         sockets = supervisor.inherited_sockets()
-        door = self.health.door = Door(self.locations.socket_path, sockets[0] if sockets else None)
-        keeping = asyncio.create_task(door.keep(self.server, self.stop))
+        self._door = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
+        self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
+        state = DaemonState(
+            index, roots, worker, pool, self._door, self._config, self._crashes, self._freshness, latency
+        )
+        health = Health(state)
+        self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
+        audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._marks))
+        groups = (
+            ServerMethods(watching, self._reloader.reload, self._stopping.set),
+            SearchMethod(reads, health),
+            SubscriptionMethods(reads, notifier, health),
+            RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
+            IndexMethods(reads, store, roots, IndexRun(worker, backlog, roots, store_health), audits),
+            FileMethods(reads, roots, worker),
+        )
+        self._server = Server({name: handler for group in groups for name, handler in group.table().items()})
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stopping.set)
+        loop.add_signal_handler(signal.SIGHUP, self._edited.set)
+        keeping = asyncio.create_task(self._door.watch(self._server, self._stopping.set))
         beat = asyncio.create_task(self._beat())
         try:
             # Clients that connect already wait in the socket's queue. Most trees are caught up with before the first
             # answer, which is then complete; a large one, or a root on a disk that hangs, keeps nobody waiting.
             beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
-            await self.server.start(door.sock)
+            await self._server.start(self._door.sock)
             supervisor.ready("serving")
             log.info("daemon_started", extra={"pid": os.getpid()})
-            logs.adopt_stderr(self.locations.log_path)
+            logs.adopt_stderr(self._locations.log_path)
             await beginning
-            memory.keep()
+            memory.freeze()
             await self._stopping.wait()
         finally:
             supervisor.stopping()
             beat.cancel()
             keeping.cancel()
-            await self._stop(door)
+            await self._stop()
 
     async def _begin(self) -> None:
-        self.watching.start(self.reloader.config.watch.observer)
-        self.worker.start(self.pool)
-        await self.reloader.begin()
-        self.freshness.begun.set()
-        self.jobs.start(self.reloader.config)
-        self.health.started = True
-        await self.freshness.ensure(None, time.monotonic() + BEGIN_S)
+        self._watching.start(self._config.config.watch.observer)
+        self._worker.start()
+        await self._reloader.begin()
+        self._freshness.begun.set()
+        self._schedule.start(self._config.config)
+        self._reloader.start()
+        await self._freshness.ensure(None, time.monotonic() + BEGIN_S)
 
-    async def _stop(self, door: Door) -> None:
+    async def _stop(self) -> None:
         log.info("daemon_stopping")
-        self.jobs.stop()
-        self.reloader.close()
-        door.close()
-        await self.server.close(STOP_S / 4)
-        self.handlers.close()
-        self.watching.stop()
-        await asyncio.to_thread(self.standing.stop)
-        await asyncio.to_thread(self.worker.stop)
-        await asyncio.to_thread(self.pool.stop)
-        self.serving.close()
-        self.remains.close()
-        self.marks.close()
-        self.store.close()
-        self.crashes.end()
+        self._schedule.stop()
+        self._reloader.close()
+        self._door.close()
+        await self._server.close(STOP_S / 4)
+        self._reads.close()
+        self._watching.stop()
+        await asyncio.to_thread(self._notifier.stop)
+        await asyncio.to_thread(self._worker.stop)
+        await asyncio.to_thread(self._pool.stop)
+        self._index.readers.close()
+        self._index.salvage.close()
+        self._marks.close()
+        self._index.store.close()
+        self._crashes.end()
         log.info("daemon_stopped")
 
     async def _beat(self) -> None:
-        """Tells the supervisor's watchdog that the loop and the worker live."""
+        """Tell the supervisor's watchdog that the loop and the worker live."""
         interval = supervisor.watchdog_interval_s()
         while interval is not None:
-            if self.worker.alive():
-                supervisor.notify("WATCHDOG=1")
+            if self._worker.alive():
+                supervisor.watchdog()
             await asyncio.sleep(interval)
-
-    def stop(self) -> None:
-        if self._stopping is not None:
-            self._stopping.set()
-
-    # -- called back
-
-    def _wake_worker(self) -> None:
-        self.worker.wake()  # made after the backlog that calls it
-
-    def _committed(self, now: float, heard_at: list[float]) -> None:
-        self.figures.add(now, heard_at)
-        self.tidying.committed(now)
-
-    def _config_edited(self) -> None:
-        self._on_loop(self._config_edited_soon)
-
-    def _config_edited_soon(self) -> None:
-        self.reloader.soon()
-
-    def _on_loop(self, action: Callable[[], object]) -> None:
-        if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has ended: so has the daemon
-                self._loop.call_soon_threadsafe(action)
-
-    # -- chores
-
-    def look_at_roots(self) -> None:
-        self.worker.order(self._look_at_roots).add_done_callback(_told)
-        self.reloader.look()
-        merging = self.tidying.merge(self._later)
-        if merging is not None:
-            merging.add_done_callback(_told)
-
-    def _look_at_roots(self) -> None:
-        self._looks += 1
-        seldom = self._looks % SELDOM == 0
-        if seldom:
-            self.worker.mend()
-        revived = self.watching.revive()
-        if self.pool.worker_fault is not None:
-            for key in self.worker.unsettled:
-                self.backlog.mark(key)
-        for root in self.worker.roots:
-            self.presence.check(root, anew=revived)
-            self.presence.drop_expired(root)
-            self.watching.retry(root)
-            if seldom and root.state == "online":
-                changed = root.rules.outside_changed()  # a rule file out of sight: the repository's, the user's own
-                for folder in changed:
-                    self.backlog.mark((root.id, folder), tree=True)
-        if seldom:
-            self.marks.keep()
-
-    async def mend_index(self, side: Side, error: Exception) -> bool:
-        """Somebody could not read the index by ``side``. True when there is another one to read now."""
-        if self.serving.side is not side:
-            return True
-        damaged = isinstance(error, IndexDamaged)
-
-        def mend() -> bool:
-            return self.serving.side is not side or self.worker.mend(damaged=damaged)
-
-        return await asyncio.wrap_future(self.worker.order(mend))
-
-    def _mend_soon(self, side: Side, error: Exception) -> None:
-        """The same, for a thread that does not wait for it."""
-        if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(self.mend_index(side, error), self._loop).add_done_callback(_told)
-
-    def maintain(self) -> None:
-        stepped = self.tidying.look(self._later)
-        if stepped is not None:
-            stepped.add_done_callback(_told)
-
-    def _later(self, seconds: float, action: Callable[[], object]) -> None:
-        self._on_loop(lambda: self._loop.call_later(seconds, action) if self._loop else None)
-
-    def set_policy(self, config: Config) -> None:
-        """What is read and chunked from now on follows ``config``."""
-        self.pool.policy = policy_of(config)
-
-
-def _told(order: Future[Any]) -> None:
-    """A chore that failed is tried again; the log says why, since nobody waits for its end."""
-    if order.cancelled() or order.exception() is None:
-        return
-    log.error("chore_failed", extra={"error": repr(order.exception())})
 
 
 def load_config(locations: Locations) -> Config:

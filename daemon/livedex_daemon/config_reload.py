@@ -9,32 +9,66 @@ import asyncio
 import contextlib
 import logging
 import os
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from livedex_daemon.config import settings as configuration
+from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
-from livedex_daemon.process import logs
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.process import logs, tick
+from livedex_daemon.process.locations import Locations
+from livedex_daemon.upkeep.schedule import Schedule
+from livedex_daemon.watch.event_source import EventSource
+from livedex_daemon.watch.root_table import Root, Roots, RootTable
+from livedex_daemon.write.power import PowerGate
+from livedex_daemon.write.walk import Policy
+from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.store.index_store import IndexUnwritable
+from livedex_indexing.store.index_store import IndexUnwritable, Store
 from livedex_ipc.errors import ConfigInvalid
-
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
+from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
 
 EDIT_SETTLE_S = 0.1  # editors write a file in several steps
 
 
+def policy_of(config: Config) -> Policy:
+    chunking = config.chunking
+    settings = ChunkSettings(
+        tokenizer=chunking.tokenizer,
+        chunk_size=chunking.chunk_size,
+        overlap=chunking.overlap,
+        pipelines=dict(chunking.pipelines),
+    )
+    return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
+
+
+class ConfigTargets(NamedTuple):
+    """Everything that a configuration changes while the daemon runs."""
+
+    store: Store
+    worker: Worker
+    steps: WriteSteps
+    roots: Roots
+    watching: EventSource
+    power: PowerGate
+    schedule: Schedule
+
+
 class Reloader:
     """Used on the event loop; what touches roots and store runs as an order of the worker."""
 
-    def __init__(self, app: App, config: Config) -> None:
-        self.config = config
+    def __init__(
+        self, locations: Locations, current: CurrentConfig, targets: ConfigTargets, edited: asyncio.Event
+    ) -> None:
+        """``edited``: set on the event loop when the file may have changed."""
         self.owes = False  # the index could not take the configuration over; it is tried again
-        self._app = app
+        self._locations = locations
+        self._current = current
+        self._targets = targets
+        self._edited = edited
         self._lock = asyncio.Lock()
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
@@ -45,7 +79,27 @@ class Reloader:
         """The first configuration."""
         async with self._lock:
             with contextlib.suppress(IndexUnwritable):  # then it is owed, and what the index has is served
-                await self._apply(self.config, first=True)
+                await self._apply(self._current.config, first=True)
+
+    def start(self) -> None:
+        """From now on read the file after each edit."""
+        for follow in (self._follow_edits, self._follow_looks):
+            self._keep(asyncio.get_running_loop().create_task(follow()))
+
+    async def _follow_edits(self) -> None:
+        while True:
+            await self._edited.wait()
+            self._edited.clear()
+            self.soon()
+
+    async def _follow_looks(self) -> None:
+        while True:
+            await tick.tick()
+            self.look()
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def soon(self) -> None:
         """The file may have changed: reads it once it was quiet for a moment. A fault goes to the status."""
@@ -73,16 +127,14 @@ class Reloader:
 
     def _state_of_file(self) -> tuple[int, ...] | None:
         try:
-            found = os.stat(self._app.locations.config_path)
+            found = os.stat(self._locations.config_path)
         except OSError:
             return None
         return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def _start(self) -> None:
         self._timer = None
-        task = asyncio.get_running_loop().create_task(self._reload_quietly())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._keep(asyncio.get_running_loop().create_task(self._reload_quietly()))
 
     async def _reload_quietly(self) -> None:
         try:
@@ -97,83 +149,87 @@ class Reloader:
     async def reload(self) -> None:
         """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
         async with self._lock:
-            self._seen = self._state_of_file()
-            try:
-                config = await asyncio.to_thread(
-                    configuration.load,
-                    self._app.locations.config_path,
-                    own_folders=self._app.locations.own_folders,
-                )
-            except ConfigInvalid as error:
-                self._app.health.config_fault = error.message
-                raise
-            self._app.health.config_fault = None
-            if config != self.config or self.owes:
-                await self._apply(config, first=False)
+            with supervisor.reloading():
+                await self._reload()
+
+    async def _reload(self) -> None:
+        self._seen = self._state_of_file()
+        try:
+            config = await asyncio.to_thread(
+                configuration.load,
+                self._locations.config_path,
+                own_folders=self._locations.own_folders,
+            )
+        except ConfigInvalid as error:
+            self._current.fault = error.message
+            raise
+        self._current.fault = None
+        if config != self._current.config or self.owes:
+            await self._apply(config, first=False)
 
     async def _apply(self, config: Config, *, first: bool) -> None:
-        app, former = self._app, self.config
-        self.config = config
+        targets, former = self._targets, self._current.config
+        self._current.config = config
         logs.set_level(config.log.level)
-        app.power.wait_on_battery = config.power.wait_on_battery
-        app.presence.observer = config.watch.observer
-        app.set_policy(config)
+        targets.power.wait_on_battery = config.power.wait_on_battery
+        targets.steps.presence.observer = config.watch.observer
+        targets.steps.pool.policy = policy_of(config)
         if not first:
-            app.jobs.reschedule(config)
+            targets.schedule.reschedule(config)
         self.owes = True
-        await asyncio.wrap_future(app.worker.order(lambda: self._apply_roots(config, former, first)))
+        await asyncio.wrap_future(targets.worker.submit(lambda: self._apply_roots(config, former, first)))
         self.owes = False
         log.info("config_applied", extra={"roots": len(config.roots)})
 
     def _apply_roots(self, config: Config, former: Config, first: bool) -> None:
         """On the worker's thread. Raises IndexUnwritable; then it has to be done once more."""
-        app = self._app
+        store, roots, watching = self._targets.store, self._targets.roots, self._targets.watching
         if not first and config.watch.observer != former.watch.observer:
-            app.watching.stop()
-            app.watching.start(config.watch.observer)
-        known = {row.path: row for row in app.store.roots()}
-        current = {root.path: root for root in app.worker.roots}
+            watching.stop()
+            watching.start(config.watch.observer)
+        known = {row.path: row for row in store.roots()}
+        current = {root.path: root for root in roots}
         wanted = {os.fsencode(root.path): root for root in config.roots}
-        roots: list[Root] = []
+        admitted: list[Root] = []
         fault: IndexUnwritable | None = None
         for path, root_config in wanted.items():
             try:
-                roots.append(current.get(path) or self._admit(path, root_config, path in known))
+                admitted.append(current.get(path) or self._admit(path, root_config, path in known))
             except IndexUnwritable as error:
                 fault = error  # the others must not wait for it
-        nested = {root.id: root.nested for root in roots}
-        app.worker.roots = RootTable(roots)
-        regrouped = {root.id for root in roots if root.nested != nested[root.id]}
+        nested = {root.id: root.nested for root in admitted}
+        roots.replace(RootTable(admitted))
+        regrouped = {root.id for root in admitted if root.nested != nested[root.id]}
         for path, row in known.items():
             if path not in wanted:
-                app.watching.forget_root(row.id)
-                app.backlog.drop_root(row.id)
-                with app.store.transaction():
-                    app.store.drop_root(row.id)
+                watching.forget_root(row.id)
+                self._targets.steps.backlog.drop_root(row.id)
+                with store.transaction():
+                    store.drop_root(row.id)
         self._compare(config, former, first, wanted, regrouped)
         if fault is not None:
             raise fault
 
     def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
-        store = self._app.store
+        store = self._targets.store
         if not known:
             with store.transaction():
                 store.put_root(path, 0, 0)
         row = next(row for row in store.roots() if row.path == path)
         root = Root(row, config, self._rules(path, config))
-        chunking = self._app.pool.policy.chunking
+        chunking = self._targets.steps.pool.policy.chunking
         if row.planned == chunk_plan.fingerprint(chunking):
             root.planned = chunking
-        self._app.worker.keep_forgotten(root)
+        self._targets.worker.keep_forgotten(root)
         return root
 
     def _rules(self, path: bytes, config: RootConfig) -> RuleTree:
-        own = [os.fsencode(os.path.realpath(folder)) for folder in self._app.locations.own_folders]
+        own = [os.fsencode(os.path.realpath(folder)) for folder in self._locations.own_folders]
         return RuleTree(
             path,
             config.ignore,
             own_folders=own,
-            user_file=self._app.locations.config_path,
+            user_file=self._locations.config_path,
             user_lines=config.ignore_lines,
         )
 
@@ -181,19 +237,19 @@ class Reloader:
         self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig], regrouped: set[int]
     ) -> None:
         """Marks what the new configuration makes worth looking at."""
-        app = self._app
+        steps = self._targets.steps
         everything = not first and (config.index, config.chunking, config.watch.observer) != (
             former.index,
             former.chunking,
             former.watch.observer,
         )
-        for root in app.worker.roots:
+        for root in self._targets.roots:
             wanted_now = wanted[root.path]
             rules_changed = root.config.ignore != wanted_now.ignore
             moved = root.config.ignore_lines != wanted_now.ignore_lines  # `why` names the lines
             root.config = wanted_now
             if rules_changed or moved:
                 root.rules = self._rules(root.path, root.config)
-            app.presence.check(root, anew=not first and config.watch.observer != former.watch.observer)
+            steps.presence.check(root, rewatch=not first and config.watch.observer != former.watch.observer)
             if root.present and (everything or rules_changed or (not first and root.id in regrouped)):
-                app.backlog.mark((root.id, b""), tree=True, now=True)
+                steps.backlog.mark((root.id, b""), tree=True, now=True)

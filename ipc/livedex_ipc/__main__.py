@@ -1,4 +1,4 @@
-"""`python -m livedex_ipc` is the `livedex` command."""
+"""``python -m livedex_ipc`` is the ``livedex`` command."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The blocking client: one connection to the daemon, one call at a time, and the daemon started where none runs.
+"""The blocking client: connects to the daemon, starting it if none runs, and makes one call at a time.
 
-Invariant: nothing is sent before the kernel has said that the other end belongs to us or to root, and a daemon that
-could not be started is reported in its own words.
+Invariant: nothing is sent before the kernel confirms that the peer runs as us or as root, and a daemon that fails to
+start is reported with its own error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from livedex_ipc import paths
-from livedex_ipc.errors import InternalError, InvalidParams, NoDaemon, TimedOut, Unavailable, from_wire
+from livedex_ipc.errors import InternalError, NoDaemon, TimedOut, Unavailable, from_wire
 from livedex_ipc.peers import peer_uid
 
 RECV_BYTES = 256 * 1024
@@ -25,12 +25,12 @@ REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOT
 
 
 class Client:
-    """A connection. Not for several threads at once; closing it ends what it waits for in the daemon."""
+    """One connection to the daemon. Not thread-safe. Closing it cancels the requests it waits for."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._buffer = bytearray()
-        self._notes: deque[tuple[str, dict[str, Any]]] = deque()  # that came while an answer was waited for
+        self._notifications: deque[tuple[str, dict[str, Any]]] = deque()  # received, not yet taken
         self._last_id = 0
 
     def __enter__(self) -> Client:
@@ -42,7 +42,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Ends the connection; a second time does nothing."""
+        """Close the connection. A second call does nothing."""
         self._sock.close()
 
     def call(
@@ -53,10 +53,13 @@ class Client:
         timeout_s: float | None = None,
         on_progress: Callable[[Any], None] | None = None,
     ) -> Any:
-        """The result of ``method``. Raises the daemon's error as its class of the tree.
+        """Call ``method`` and return its result, the object that the protocol documents for the method.
 
-        ``timeout_s`` None waits for ever; past it the request is cancelled and TimedOut raised (the connection stays
-        usable: a late answer is skipped). ``on_progress`` gets each ``$/progress`` value. Unavailable: the daemon went.
+        ``params``: by name, the names and units as in the method table; None sends none. ``timeout_s``: seconds; None
+        waits forever. ``on_progress`` is called with each ``$/progress`` value of a method that reports progress.
+
+        Raises the daemon's error as its LivedexError subclass; TimedOut after ``timeout_s`` (the request is cancelled,
+        and the connection stays usable); Unavailable when the daemon closes the connection.
         """
         self._last_id += 1
         request: dict[str, Any] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
@@ -75,42 +78,43 @@ class Client:
             raise _gone(method) from error
 
     @property
-    def has_news(self) -> bool:
-        """Whether a notification may be taken without reading from the socket."""
-        return bool(self._notes) or b"\n" in self._buffer
+    def has_buffered(self) -> bool:
+        """Whether a message was already received, so that notification() may return without reading the socket."""
+        return bool(self._notifications) or b"\n" in self._buffer
 
     def fileno(self) -> int:
-        """The socket's descriptor, for waiting until something comes."""
+        """Return the socket's descriptor, for ``select`` and ``poll``."""
         return self._sock.fileno()
 
     def notification(self, timeout_s: float | None = None) -> tuple[str, dict[str, Any]]:
-        """The next notification, its method and params, in the order in which they were sent.
+        """Return the next notification as ``(method, params)``, in the order the daemon sent them.
 
-        ``timeout_s`` None waits for ever, else raises TimedOut. Unavailable: the daemon went.
+        ``timeout_s``: seconds; None waits forever. Raises TimedOut after that, and Unavailable when the daemon closes
+        the connection.
         """
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
-            while not self._notes:
-                self._note(self._receive(deadline))
+            while not self._notifications:
+                self._keep_notification(self._receive(deadline))
         except TimeoutError:
-            raise TimedOut(f"no notification came in {timeout_s:g} s") from None
+            raise TimedOut(f"no notification arrived within {timeout_s:g} s") from None
         except OSError as error:
             raise Unavailable("the daemon closed the connection: it stopped, or was killed") from error
-        return self._notes.popleft()
+        return self._notifications.popleft()
 
-    def _note(self, message: dict[str, Any]) -> None:
-        """Keeps a notification; what came too late for its call is no news."""
+    def _keep_notification(self, message: dict[str, Any]) -> None:
+        """Queue a notification. Drop late answers, and ``$/`` messages, which belong to a call."""
         if "method" in message and not message["method"].startswith("$/"):
-            self._notes.append((message["method"], message.get("params") or {}))
+            self._notifications.append((message["method"], message.get("params") or {}))
 
     def _answer(self, deadline: float | None, on_progress: Callable[[Any], None] | None) -> Any:
         while True:
             message = self._receive(deadline)
             if "method" in message:
-                told = message.get("params") or {}
-                if on_progress is not None and message["method"] == "$/progress" and told["token"] == self._last_id:
-                    on_progress(told["value"])
-                self._note(message)
+                params = message.get("params") or {}
+                if on_progress is not None and message["method"] == "$/progress" and params["token"] == self._last_id:
+                    on_progress(params["value"])
+                self._keep_notification(message)
             elif message.get("id") == self._last_id or ("error" in message and message.get("id") is None):
                 if "error" in message:
                     raise from_wire(message["error"])
@@ -122,7 +126,7 @@ class Client:
         try:
             self._sock.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
-            # A daemon that refuses us says why before it closes: the answer is still there to be read.
+            # A daemon that refuses us sends the reason before it closes; that answer can still be read.
             return
 
     def _receive(self, deadline: float | None) -> dict[str, Any]:
@@ -145,22 +149,25 @@ class Client:
         note = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": self._last_id}}
         try:
             self._send(note, time.monotonic() + 1.0)
-        except OSError:  # not even that got through: closing the connection cancels too
+        except OSError:  # closing the connection cancels the request too
             self.close()
 
 
 def connect(
     *, spawn: bool = True, wait_s: float = 10.0, path: str | None = None, command: Sequence[str] | None = None
 ) -> Client:
-    """A connection to the daemon, which is started in the background where none answers.
+    """Connect to the daemon. If none answers, start one in the background.
 
-    ``spawn`` False, or ``LIVEDEX_NO_SPAWN=1`` in the environment: never start one. ``wait_s``: seconds it may take.
-    ``path``: the socket, else where ``paths`` says. ``command``: what starts a daemon, else this Python's
-    ``livedex_daemon``. Raises NoDaemon; Unavailable when the socket is not to be trusted or the daemon cannot start;
-    the daemon's own error (ConfigInvalid, say) when it ended at once; InvalidParams when the socket's path is too long.
+    ``spawn`` False, or ``LIVEDEX_NO_SPAWN=1`` in the environment: never start one. ``wait_s``: seconds to wait for a
+    started daemon. ``path``: the socket; None for the default of ``paths.socket_path()``. ``command``: the program and
+    arguments that start a daemon; None for this Python's ``livedex_daemon``.
+
+    Raises NoDaemon when none answers; Unavailable when another user owns the socket or the daemon cannot be started;
+    the daemon's own error (such as ConfigInvalid) when it exits at start; InvalidParams when the socket's path is too
+    long for the operating system.
     """
     where = os.path.abspath(path) if path else paths.socket_path()
-    check_length(where)
+    paths.check_length(where)
     client = attempt(where)
     if client is not None:
         return client
@@ -168,11 +175,14 @@ def connect(
         raise NoDaemon(f"no daemon answers on {where}: start one with `livedex up`", {"socket": where})
     from livedex_ipc.spawn import start
 
-    return start(where, wait_s=wait_s, command=command)
+    return start(where, attempt, wait_s=wait_s, command=command)
 
 
 def attempt(where: str, wait_s: float = 10.0) -> Client | None:
-    """A connection to the daemon that listens there now, or None where none does; ``wait_s`` is for one too busy to."""
+    """Connect to a running daemon; None if none listens at ``where``. Wait ``wait_s`` seconds for one that is busy.
+
+    Raises NoDaemon for other faults of the socket, and Unavailable when another user owns it.
+    """
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         _connect(sock, where, time.monotonic() + wait_s)
@@ -191,7 +201,7 @@ def attempt(where: str, wait_s: float = 10.0) -> Client | None:
 
 
 def _connect(sock: socket.socket, where: str, deadline: float) -> None:
-    # Blocking, it would wait for ever for a daemon that is stopped and whose queue of connections is full.
+    # A blocking connect would hang on a stopped daemon whose queue of connections is full.
     sock.setblocking(False)
     while True:
         try:
@@ -200,17 +210,6 @@ def _connect(sock: socket.socket, where: str, deadline: float) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
-
-
-def check_length(where: str) -> None:
-    """Raises InvalidParams, naming the operating system's limit, when a socket's path does not fit."""
-    size, limit = len(os.fsencode(where)), paths.SOCKET_PATH_LIMIT
-    if size >= limit:
-        raise InvalidParams(
-            f"the socket path {where} is {size} bytes long; the limit is {limit - 1} ({limit} with the closing NUL):"
-            " set LIVEDEX_SOCKET or LIVEDEX_HOME to a shorter one",
-            {"field": "socket", "length": size, "limit": limit - 1},
-        )
 
 
 def _left(deadline: float | None) -> float | None:

@@ -1,21 +1,21 @@
-"""Everything that can go wrong for a user of livedex, as one tree; each class carries its wire code and exit code.
+"""Defines every error a user of livedex can meet, as one tree; each class has its wire code and exit code.
 
     LivedexError
-    ├── ParseError          -32700  the bytes are no JSON
-    ├── InvalidRequest      -32600  JSON, but no request; or a frame past a limit
+    ├── ParseError          -32700  not JSON
+    ├── InvalidRequest      -32600  JSON, but not a request; or a frame beyond a limit
     ├── MethodNotFound      -32601
     ├── InvalidParams       -32602  names the field
-    │   └── ConfigInvalid           a broken configuration: data.faults holds every fault
-    ├── InternalError       -32603  a fault of livedex itself
-    ├── Cancelled           -32800  the caller, or a search with the same key, ended it
+    │   └── ConfigInvalid           a broken configuration: data.faults lists every fault
+    ├── InternalError       -32603  a bug in livedex
+    ├── Cancelled           -32800  by the caller, or by a newer search with the same key
     ├── NotFound                 1
     ├── OutsideRoots             2  the path is in no root
     ├── TimedOut                 3
     ├── Unavailable              4  names the missing part and the remedy
-    │   └── NoDaemon                none runs and none was to be started
+    │   └── NoDaemon                none runs, and starting one was not allowed
     └── Conflict                 5
 
-Invariant: an error that crossed the socket is raised again as the same class, with the same message and data.
+Invariant: an error that crosses the socket is raised again as the same class, with the same message and data.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 
 class LivedexError(Exception):
-    """The root of the tree. ``message`` is one sentence for people; ``data`` are details for programs, or None."""
+    """The root of the tree. ``message``: one sentence for people; ``data``: details for programs, or None."""
 
     code: int = -32603
     exit_code: ClassVar[int] = 4
@@ -36,7 +36,7 @@ class LivedexError(Exception):
         self.data = data
 
     def to_wire(self) -> dict[str, Any]:
-        """The error object of a JSON-RPC answer; without ``data`` where there is none."""
+        """Return the error object of a JSON-RPC answer, without ``data`` if that is None."""
         wire: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.data is not None:
             wire["data"] = self.data
@@ -44,13 +44,13 @@ class LivedexError(Exception):
 
 
 class ParseError(LivedexError):
-    """What arrived is not JSON in UTF-8, or is nested too deep, or repeats a key."""
+    """The text is not JSON in UTF-8, is nested too deeply, or repeats a key."""
 
     code = -32700
 
 
 class InvalidRequest(LivedexError):
-    """JSON that is no JSON-RPC 2.0 request, or a frame that breaks the framing or passes a limit."""
+    """JSON that is not a JSON-RPC 2.0 request, or a frame that breaks the framing or exceeds a limit."""
 
     code = -32600
 
@@ -73,19 +73,19 @@ class ConfigInvalid(InvalidParams):
 
 
 class InternalError(LivedexError):
-    """A fault of livedex itself; the daemon's log has the traceback."""
+    """A bug in livedex; the daemon's log has the traceback."""
 
     code = -32603
 
 
 class Cancelled(LivedexError):
-    """The request was ended before it was done."""
+    """The request was cancelled before it finished."""
 
     code = -32800
 
 
 class NotFound(LivedexError):
-    """What was asked for is not there."""
+    """The requested item does not exist."""
 
     code = 1
     exit_code = 1
@@ -99,13 +99,13 @@ class OutsideRoots(LivedexError):
 
 
 class TimedOut(LivedexError):
-    """It was not done in time."""
+    """The time limit passed before the work was done."""
 
     code = 3
 
 
 class Unavailable(LivedexError):
-    """A part that is needed is missing, full, locked or too busy; the message names it and the remedy."""
+    """A required part is missing, full, locked or too busy; the message names it and the remedy."""
 
     code = 4
 
@@ -117,7 +117,7 @@ class NoDaemon(Unavailable):
 
 
 class Conflict(LivedexError):
-    """Somebody else holds or changed it."""
+    """Another process uses or changed the item."""
 
     code = 5
 
@@ -141,7 +141,7 @@ _BY_CODE: dict[int, type[LivedexError]] = {
 
 
 def from_wire(wire: Mapping[str, Any]) -> LivedexError:
-    """The exception for a JSON-RPC error object. An unknown code gives a plain LivedexError that keeps it."""
+    """Return the exception for a JSON-RPC error object. An unknown code gives a plain LivedexError with that code."""
     code, data = wire.get("code"), wire.get("data")
     if not isinstance(code, int):
         return InternalError(f"the daemon answered with an error that has no code: {wire!r:.200}")

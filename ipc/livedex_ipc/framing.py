@@ -1,7 +1,7 @@
-"""Turns bytes into messages and back, without doing any I/O: one JSON text a line, or LSP headers before each.
+"""Splits a byte stream into messages and frames messages for it, without I/O: one JSON text per line, or LSP headers.
 
-Invariant: the frames depend on the bytes alone, never on how they were cut into reads; no bytes raise anything; and
-what is held of an unfinished frame is bounded.
+Invariant: the frames depend on the bytes alone, not on the sizes of the reads; no input raises an exception; and the
+buffer of an unfinished frame is bounded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from livedex_ipc.limits import Limits
 Framing = Literal["lines", "headers"]
 
 MAX_DIGITS = 20  # of an integer, its sign included: 64 bits
-NAME_BYTES = 64  # a header's name is shorter: longer words are no header
+NAME_BYTES = 64  # a header's name is shorter than this
 _NAME = re.compile(rb"[A-Za-z][A-Za-z0-9-]{0,63}")
 _HTTP = re.compile(rb"[A-Z]+ \S+ HTTP/\d")
 _LENGTH = re.compile(rb"[0-9]{1,19}")
@@ -28,42 +28,47 @@ _BLANK = b" \t\r\n"
 
 
 class Frame(NamedTuple):
-    """The bytes of one message, not parsed yet."""
+    """The bytes of one message, not yet parsed."""
 
     body: bytes
 
 
 class FrameError(NamedTuple):
-    """Bytes that are no frame. Nothing after it can be understood: answer and close."""
+    """Bytes that are not a frame. Nothing after them can be understood: send the error and close."""
 
     error: LivedexError
 
 
 class Decoder:
-    """One connection's incoming bytes. ``framing`` is None until the first bytes have told which it is."""
+    """Decodes one connection's incoming bytes. ``framing`` is None until the first bytes decide it."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._buffer = bytearray()
-        self._searched = 0  # bytes of the buffer that hold no line end: looked at once, however slowly they come
-        self._length: int | None = None  # of the body whose headers have been read
+        self._searched = 0  # leading bytes known to contain no line end, so that each byte is searched once
+        self._length: int | None = None  # of the body, once its headers are read
         self._broken = False
         self.framing: Framing | None = None
 
     @property
     def partial(self) -> bool:
-        """Whether a frame has begun that is not finished."""
+        """Whether the buffer has an unfinished frame."""
         return bool(self._buffer) or self._length is not None
 
+    @property
+    def buffered(self) -> int:
+        """Bytes kept of an unfinished frame."""
+        return len(self._buffer)
+
     def feed(self, data: bytes) -> list[Frame | FrameError]:
-        """The frames that ``data`` completes, in order. After a FrameError nothing more comes."""
+        """Return the frames that ``data`` completes, in order. After a FrameError, return none."""
         found: list[Frame | FrameError] = []
         if self._broken or not data:
             return found
         self._buffer += data
         try:
             if self.framing is None:
-                self.framing = self._tell()
+                self.framing = self._detect_framing()
             if self.framing is not None:
                 take = self._line if self.framing == "lines" else self._message
                 while (body := take()) is not None:
@@ -76,8 +81,8 @@ class Decoder:
             found.append(FrameError(error))
         return found
 
-    def _tell(self) -> Framing | None:
-        """Which framing the first bytes are; None when there are too few. No JSON text begins like a header."""
+    def _detect_framing(self) -> Framing | None:
+        """Return the framing of the first bytes; None if there are too few. No JSON text begins like a header."""
         if self._buffer.startswith(_TLS):
             raise ParseError("this is no TLS server: send JSON-RPC as it is")
         if self._buffer == _TLS[:1]:
@@ -85,7 +90,7 @@ class Decoder:
         name = _NAME.match(self._buffer)
         if name is None:
             return "lines"
-        if name.end() == NAME_BYTES:  # neither: a line that is no JSON has no claim to a request's room
+        if name.end() == NAME_BYTES:  # neither: a line that is not JSON does not get the larger limit of a request
             room = self._limits.header_bytes
             if self._buffer.find(b"\n", 0, room + 1) < 0:
                 if len(self._buffer) > room:
@@ -97,7 +102,7 @@ class Decoder:
         return "headers" if self._buffer[name.end()] == ord(":") else "lines"
 
     def _line(self) -> bytes | None:
-        """The next line without its end, empty where it is blank; None when it has not ended."""
+        """Return the next line without its line end, empty if blank; None if the line is unfinished."""
         end = self._buffer.find(b"\n", self._searched)
         limit = self._limits.request_bytes
         if (end if end >= 0 else len(self._buffer)) > limit:
@@ -115,7 +120,7 @@ class Decoder:
         return line
 
     def _message(self) -> bytes | None:
-        """The next body, never empty; None when it has not ended."""
+        """Return the next body, never empty; None if it is unfinished."""
         if self._length is None:
             self._length = self._headers()
         if self._length is None or len(self._buffer) < self._length:
@@ -126,7 +131,7 @@ class Decoder:
         return body
 
     def _headers(self) -> int | None:
-        """The length that the next block of headers gives; None when the block has not ended."""
+        """Return the body length given by the next block of headers; None if the block is unfinished."""
         room = self._limits.header_bytes + len(_END)
         self._refuse_bare_line_end(room)
         end = self._buffer.find(_END, max(0, self._searched - len(_END) + 1), room)
@@ -141,7 +146,7 @@ class Decoder:
         return _content_length(block.split(b"\r\n"), self._limits.request_bytes)
 
     def _refuse_bare_line_end(self, room: int) -> None:
-        # Waiting for a CRLF that never comes would only end at the deadline, and without saying why.
+        # Without this check a client that ends headers in LF would wait until the deadline, and not learn why.
         at = self._searched
         while (at := self._buffer.find(b"\n", at, room)) >= 0:
             if self._buffer[max(0, at - 1)] != ord("\r"):
@@ -152,7 +157,7 @@ class Decoder:
 
 
 def parse(body: bytes) -> Any:
-    """The value of a JSON text, read strictly. Raises ParseError: not UTF-8, no JSON, a key twice, nested too deep."""
+    """Parse a JSON text strictly. Raises ParseError: not UTF-8, not JSON, a repeated key, or nested too deeply."""
     try:
         return _decoder.decode(body.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -164,7 +169,7 @@ def parse(body: bytes) -> Any:
 
 
 def encode(body: bytes, framing: Framing | None) -> bytes:
-    """The frame around a message that is already JSON on one line; a line where no framing has been told."""
+    """Frame a message that is already JSON on one line. ``framing`` None (not yet decided) gives a line."""
     if framing == "headers":
         return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     return body + b"\n"
@@ -194,7 +199,7 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-# Python functions throughout: they let other threads run, which json's own loop over a list of numbers does not.
+# Python functions as hooks let other threads run; json's own C loop over a list of numbers does not.
 _decoder = json.JSONDecoder(
     object_pairs_hook=_unique, parse_constant=_constant, parse_float=_finite, parse_int=_integer
 )

@@ -1,6 +1,6 @@
-"""The one table of methods: what each is called, takes and answers. Server, client, command and docs all read it.
+"""The one table of methods: each one's name, params and result. Server, client, command and docs all read it.
 
-Invariant: a method or param that is not here does not exist for anybody, and what is here is built.
+Invariant: a method or param that is not in the table does not exist, and everything in the table is implemented.
 """
 
 from __future__ import annotations
@@ -8,23 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 from livedex_ipc.errors import InvalidParams, MethodNotFound
 from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, path_params, paths_bytes, shown
 
 __all__ = ["METHODS", "Field", "Method", "check_params", "method_named", "path_bytes", "paths_bytes"]
 
-PROTOCOL = 1  # grows when a client written for the one before would misread an answer
+PROTOCOL = 1  # incremented when a client of the previous version would misread an answer
 
-KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
-MODES = ("auto", "keyword", "exact", "regex")
-FACETS = ("languages", "kinds", "roots")
-STATUSES = ("indexed", "pending", "skipped", "failed")
 MAX_WAIT_MS = 24 * 60 * 60 * 1000
-SEARCH_WINDOW = 10_000  # offset + limit: no page lies beyond
+SEARCH_WINDOW = 10_000  # the most that offset + limit may be
 
 
 class Field(NamedTuple):
-    """One field of a result. A ``?`` after the type: may be null; ``optional``: only where it applies."""
+    """One field of a result. A ``?`` after the type: may be null; ``optional``: may be absent."""
 
     name: str
     type: str
@@ -33,7 +30,10 @@ class Field(NamedTuple):
 
 
 class Method:
-    """One method. ``cancel_on_close``: it ends when its connection does, for nobody else wants its answer."""
+    """One method. ``cancel_on_close``: cancelled when its connection closes, as no one else wants the answer.
+
+    ``window``: the most that its ``offset`` plus ``limit`` may be; None without such a bound.
+    """
 
     __slots__ = ("cancel_on_close", "doc", "fields", "name", "params", "window")
 
@@ -56,7 +56,7 @@ class Method:
 
 
 def check_params(method: str, params: Any, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
-    """What a handler gets: ``params`` checked, each one that was not sent at its default, else None.
+    """Return checked ``params`` for a handler; a param that was not sent has its default, or None without one.
 
     Raises MethodNotFound, or InvalidParams with ``data.field`` (and ``data.nearest`` for an unknown name).
     """
@@ -70,7 +70,7 @@ def check_params(method: str, params: Any, methods: Mapping[str, Method] | None 
 
 
 def method_named(name: str, methods: Mapping[str, Method] | None = None) -> Method:
-    """The method of that name. Raises MethodNotFound with the nearest known name."""
+    """Return the method called ``name``. Raises MethodNotFound with the nearest known name."""
     table = METHODS if methods is None else methods
     known = table.get(name)
     if known is None:
@@ -88,7 +88,7 @@ _FRESH = (
         "timeout_ms",
         "integer",
         "milliseconds to wait and to work at most",
-        default=1000,
+        default=FRESH_TIMEOUT_MS,
         minimum=0,
         maximum=MAX_WAIT_MS,
     ),
@@ -114,7 +114,7 @@ _SEARCH_PARAMS = (
     *path_params("roots", "any of these roots", many=True, default=[]),
     Param("modified_after", "time", "inclusive"),
     Param("modified_before", "time", "exclusive"),
-    Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=("chunk", "file")),
+    Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=GROUPS),
     Param("context_lines", "integer", "whole lines before and after the snippet", default=0, minimum=0, maximum=50),
     Param("max_snippet_chars", "integer", "length of one snippet", default=400, minimum=1, maximum=1_000_000),
     Param("max_chars", "integer", "length of all snippets together", minimum=1, maximum=MAX_INTEGER),
@@ -239,7 +239,11 @@ _TABLE = (
     Method(
         "sync",
         "Returns once the index reflects every write that came before it.",
-        (Param("timeout_ms", "integer", "milliseconds to wait", default=30_000, minimum=0, maximum=MAX_WAIT_MS),),
+        (
+            Param(
+                "timeout_ms", "integer", "milliseconds to wait", default=SYNC_TIMEOUT_MS, minimum=0, maximum=MAX_WAIT_MS
+            ),
+        ),
         (
             Field("synced", "boolean", "false: the time ran out"),
             Field("pending", "integer", "changes not reflected yet"),
@@ -358,7 +362,7 @@ _TABLE = (
     ),
 )
 
-# What the daemon sends without being asked each time; written like a method: what would be a result is its params.
+# Messages the daemon sends unasked, described like methods: ``fields`` are their params.
 NOTIFICATIONS = (
     Method(
         "search/changed",

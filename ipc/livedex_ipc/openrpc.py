@@ -1,6 +1,6 @@
-"""The table of methods as an OpenRPC document, for editors and for people who write clients.
+"""Describes the table of methods as an OpenRPC document, for editors and authors of clients.
 
-Invariant: it is made from the table alone, so that it can say nothing the server does not do.
+Invariant: it is made from the table alone, so it cannot disagree with the server.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 def document(version: str) -> dict[str, Any]:
-    """The answer to ``rpc.discover`` of a livedex of that version."""
+    """Return the answer to ``rpc.discover``. ``version``: of livedex."""
     return {
         "openrpc": OPENRPC_VERSION,
         "info": {
@@ -35,7 +35,7 @@ def document(version: str) -> dict[str, Any]:
             "license": {"name": "MIT"},
         },
         "methods": [_method(method) for method in METHODS.values()],
-        "x-notifications": [_notification(told) for told in NOTIFICATIONS],
+        "x-notifications": [_notification(each) for each in NOTIFICATIONS],
         "components": {"schemas": {"Hit": _object(HIT)}},
     }
 
@@ -50,8 +50,8 @@ def _method(method: Method) -> dict[str, Any]:
     }
 
 
-def _notification(told: Method) -> dict[str, Any]:
-    return {"name": told.name, "summary": told.doc, "params": _object(told.fields)}
+def _notification(message: Method) -> dict[str, Any]:
+    return {"name": message.name, "summary": message.doc, "params": _object(message.fields)}
 
 
 def _param(param: Param) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Checks what a client sent as params against what a method takes, and says what is wrong in a sentence.
+"""Checks the params of a request against those of its method, and describes a fault in one sentence.
 
-Invariant: what passes has exactly the method's params, each of its type and in its range, text that can be written as
-UTF-8, and a value (its default, else None) for each that was not sent; all else is InvalidParams naming one field.
+Invariant: checked params are exactly the method's, each of its type and in its range, with text that can be encoded as
+UTF-8, and a value (the default, or None) for each that was not sent; anything else is InvalidParams naming one field.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from livedex_ipc.errors import InvalidParams
 
 MAX_ITEMS = 1000  # entries of one list param
-MAX_INTEGER = 2**53 - 1  # the largest that every JSON reader keeps exactly
-B64 = "_b64"  # `path_b64` holds the bytes of a `path` that is not UTF-8, and ranks above it
+MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser reads exactly
+B64 = "_b64"  # `path_b64` is a `path` that is not UTF-8, as base64; it takes precedence over `path`
 
 _TIME = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII
@@ -37,7 +37,7 @@ class Param(NamedTuple):
 def path_params(
     name: str, doc: str, *, required: bool = False, many: bool = False, default: list[str] | None = None
 ) -> tuple[Param, Param]:
-    """A param that takes a path (or a list of them), and its ``…_b64`` twin."""
+    """Return a param that takes a path (or a list of paths), and its ``…_b64`` twin."""
     kind = "paths" if many else "path"
     twin = f"`{name}` as base64, where its bytes are not UTF-8; ranks above it"
     return (
@@ -47,7 +47,7 @@ def path_params(
 
 
 def path_bytes(params: Mapping[str, Any], name: str = "path") -> bytes | None:
-    """The absolute path that checked params give under ``name`` or its twin; None where neither was sent."""
+    """Return the absolute path in checked params, from ``name`` or its ``_b64`` twin; None if neither was sent."""
     encoded = params.get(name + B64)
     if encoded is not None:
         return _from_base64(encoded)
@@ -56,7 +56,7 @@ def path_bytes(params: Mapping[str, Any], name: str = "path") -> bytes | None:
 
 
 def paths_bytes(params: Mapping[str, Any], name: str = "paths") -> list[bytes] | None:
-    """The absolute paths that checked params give under ``name`` and its twin; None where neither was sent."""
+    """Return the absolute paths in checked params, from ``name`` and its ``_b64`` twin; None if neither was sent."""
     plain, encoded = params.get(name), params.get(name + B64)
     if plain is None and encoded is None:
         return None
@@ -64,7 +64,7 @@ def paths_bytes(params: Mapping[str, Any], name: str = "paths") -> list[bytes] |
 
 
 def check(method: str, known: Mapping[str, Param], params: Any) -> dict[str, Any]:
-    """``params`` of a request to ``method`` with every default filled in; lists are new. Raises InvalidParams."""
+    """Check ``params`` of a request to ``method`` and return them with defaults, in new lists. Raises InvalidParams."""
     given = {} if params is None else params
     if not isinstance(given, dict):
         raise InvalidParams(f"params of {method} are named: send an object, not {describe(given)}", {"field": "params"})
@@ -84,23 +84,23 @@ def check(method: str, known: Mapping[str, Param], params: Any) -> dict[str, Any
     return checked
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like ``word``, or None when none is like it."""
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word most like ``word``, or None if no similarity reaches ``cutoff`` (0 to 1)."""
     if len(word) > 100:  # difflib is quadratic, and nobody mistypes by that much
         return None
     from difflib import get_close_matches
 
-    found = get_close_matches(word, list(known), n=1)
+    found = get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return found[0] if found else None
 
 
 def shown(text: str) -> str:
-    """``text`` in quotes for a message: short, on one line, and writable as UTF-8 whatever is in it."""
+    """Return ``text`` quoted for a message: short, on one line, and ASCII whatever it contains."""
     return ascii(text if len(text) <= 100 else text[:100] + "…")
 
 
 def describe(value: Any) -> str:
-    """What a JSON value is, in words for a message; the value itself where it is short."""
+    """Describe a JSON value in a message: the value itself if short, else its type."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -116,7 +116,7 @@ def describe(value: Any) -> str:
 
 
 def parse_time(text: str) -> float:
-    """Seconds since the epoch of an RFC 3339 time with its zone. ValueError when it is none."""
+    """Return an RFC 3339 time with a zone as seconds since the epoch. Raises ValueError for any other text."""
     found = _TIME.fullmatch(text)
     if found is None:
         raise ValueError("no RFC 3339 time")

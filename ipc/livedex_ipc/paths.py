@@ -1,7 +1,7 @@
-"""Where livedex keeps its files, computed alike by every process and without importing anything that costs time.
+"""Locates livedex's files, identically in every process and without slow imports.
 
-Invariant: the folders are those platformdirs gives for the same environment (the daemon asks platformdirs, the
-command asks here; a test holds the two together), and ``LIVEDEX_HOME`` puts all of them below one folder.
+Invariant: the folders equal those of platformdirs for the same environment (the daemon calls platformdirs, the command
+calls this module; a test compares the two), and ``LIVEDEX_HOME`` puts all of them below one folder.
 """
 
 from __future__ import annotations
@@ -10,36 +10,39 @@ import os
 import stat
 import sys
 
+from livedex_ipc.errors import InvalidParams
+
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
-# sun_path in the kernel's sockaddr_un; a closing NUL takes one of the bytes.
+PRIVATE_MODE = 0o700  # of every folder that livedex makes
+# Bytes of sun_path in the kernel's sockaddr_un, including the closing NUL.
 SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
 
 def home() -> str | None:
-    """The one folder that ``LIVEDEX_HOME`` names, absolute; None where it is unset or empty."""
+    """Return the folder named by ``LIVEDEX_HOME``, absolute; None if that is unset or empty."""
     value = os.environ.get("LIVEDEX_HOME", "")
     return os.path.abspath(value) if value else None
 
 
 def config_path() -> str:
-    """The configuration file."""
+    """Return the path of the configuration file."""
     return os.path.join(home() or _xdg("XDG_CONFIG_HOME", ".config"), "config.toml")
 
 
 def data_dir() -> str:
-    """The folder of ``index.db`` and of the files that must not be lost."""
+    """Return the folder of ``index.db`` and of the files that must not be lost."""
     base = home()
     return os.path.join(base, "data") if base else _xdg("XDG_DATA_HOME", ".local/share")
 
 
 def state_dir() -> str:
-    """The folder of what is worth keeping over a restart but is no data; the socket's where there is no runtime one."""
+    """Return the folder of state kept over a restart; also the socket's if there is no runtime folder."""
     return home() or _xdg("XDG_STATE_HOME", ".local/state")
 
 
 def log_dir() -> str:
-    """The folder of ``livedex.log``."""
+    """Return the folder of ``livedex.log``."""
     base = home()
     if base:
         return os.path.join(base, "log")
@@ -49,7 +52,7 @@ def log_dir() -> str:
 
 
 def socket_path() -> str:
-    """The daemon's socket, absolute. Whether the path is short enough is for who binds or connects to say."""
+    """Return the absolute path of the daemon's socket. Its length is checked by bind() and connect()."""
     override = os.environ.get("LIVEDEX_SOCKET", "")
     if override:
         return os.path.abspath(override)
@@ -62,11 +65,22 @@ def socket_path() -> str:
     return os.path.join(state_dir(), SOCKET_NAME)
 
 
-def _is_private(folder: str) -> bool:
-    """Whether a runtime folder is usable: absolute, a real folder, ours, and nobody else can write in it.
+def check_length(where: str) -> None:
+    """Raises InvalidParams, naming the operating system's limit, when a socket's path does not fit."""
+    size, limit = len(os.fsencode(where)), SOCKET_PATH_LIMIT
+    if size >= limit:
+        raise InvalidParams(
+            f"the socket path {where} is {size} bytes long; the limit is {limit - 1} ({limit} with the closing NUL):"
+            " set LIVEDEX_SOCKET or LIVEDEX_HOME to a shorter one",
+            {"field": "socket", "length": size, "limit": limit - 1},
+        )
 
-    Others could otherwise put a socket of theirs in our place (XDG base directory specification; Mercurial's chg
-    ignores such a folder too).
+
+def _is_private(folder: str) -> bool:
+    """Return whether a runtime folder is usable: absolute, not a link, ours, and writable by no other user.
+
+    Otherwise another user could replace our socket (XDG base directory specification; Mercurial's chg ignores such a
+    folder too).
     """
     if not os.path.isabs(folder):
         return False
@@ -78,7 +92,7 @@ def _is_private(folder: str) -> bool:
 
 
 def _xdg(variable: str, default: str) -> str:
-    """livedex's folder below an XDG base; a relative value of the variable counts as unset, as the standard has it."""
+    """Return livedex's folder below an XDG base. A relative value of the variable counts as unset, by the standard."""
     value = os.environ.get(variable, "")
     if os.path.isabs(value):
         return os.path.join(value, APP)
@@ -88,7 +102,7 @@ def _xdg(variable: str, default: str) -> str:
 
 
 def _user_home() -> str:
-    """The user's home, absolute: ``HOME``, or the password database where that is unset, empty or relative."""
+    """Return the user's home, absolute: ``HOME``, or the password database's if that is unset, empty or relative."""
     value = os.environ.get("HOME", "")
     if os.path.isabs(value):
         return value.rstrip("/") or "/"
@@ -97,17 +111,20 @@ def _user_home() -> str:
     return pwd.getpwuid(os.getuid()).pw_dir
 
 
-def make_private(folder: str) -> None:
-    """Makes the folder and those above it that are not there, each 0700 whatever the umask. Raises OSError."""
+def make_missing(folder: str) -> None:
+    """Make ``folder`` and its missing parents, each 0700 whatever the umask. Raises OSError.
+
+    An existing folder is neither checked nor changed. The socket's folder may be any that the user names (``/tmp``, a
+    home), where refusing it or taking rights away would be wrong; there the uid check at connect protects both sides.
+    The daemon's own folders are checked by ``make_private`` of its ``locations``.
+    """
     missing = []
-    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+    while not os.path.lexists(folder) and folder != os.path.dirname(folder):
         missing.append(folder)
         folder = os.path.dirname(folder)
     for new in reversed(missing):
         try:
-            os.mkdir(new, 0o700)
-        except FileExistsError:
-            if not os.path.isdir(new):
-                raise
-        else:
-            os.chmod(new, 0o700)  # a umask such as 0177 would have taken our own rights
+            os.mkdir(new, PRIVATE_MODE)
+        except FileExistsError:  # another process was faster; the caller finds out what it made
+            continue
+        os.chmod(new, PRIVATE_MODE)  # a umask such as 0177 would have taken our own rights

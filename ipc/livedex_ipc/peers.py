@@ -1,6 +1,6 @@
-"""Who is at the other end of a Unix socket, asked of the kernel, never of the peer.
+"""Identifies the user at the other end of a Unix socket, from the kernel and never from the peer.
 
-Invariant: the answer is the uid the kernel recorded when the two were connected; nothing a peer sends can change it.
+Invariant: the answer is the uid that the kernel recorded at connect; nothing a peer sends can change it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SOL_LOCAL, _LOCAL_PEERCRED = 0, 1  # sys/un.h on macOS; Python has no names for
 
 
 def peer_uid(sock: socket.socket) -> int:
-    """The uid of the process at the other end. OSError where the kernel cannot say: then nobody is to be trusted."""
+    """Return the uid of the peer process. Raises OSError if the kernel does not know it; then do not trust the peer."""
     if sys.platform == "linux":
         raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
         uid: int = _UCRED.unpack(raw)[1]

@@ -1,6 +1,6 @@
-"""Starts the daemon in the background, one however many clients ask at the same instant, and waits until it answers.
+"""Starts the daemon in the background, once even if many clients ask at the same time, and waits until it answers.
 
-Invariant: only who holds the lock beside the socket starts a daemon, and only after nobody answered under the lock.
+Invariant: a client starts a daemon only while it holds the lock next to the socket, and only if none answers then.
 """
 
 from __future__ import annotations
@@ -11,86 +11,93 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
-from livedex_ipc import client
 from livedex_ipc.errors import LivedexError, NoDaemon, Unavailable, from_wire
-from livedex_ipc.paths import make_private
+from livedex_ipc.paths import make_missing
 
-POLL_S = 0.01  # between two looks at the socket
-RIVAL_S = 0.25  # between two starts while another daemon holds the home and does not answer
-TAIL_BYTES = 64 * 1024  # of the daemon's stderr that are read
+POLL_S = 0.01  # between two attempts to connect
+RIVAL_S = 0.25  # between two starts while another daemon has locked the home and does not answer
+TAIL_BYTES = 64 * 1024  # how much of the daemon's stderr is read
+
+Connected = TypeVar("Connected")  # what the client makes of a daemon that answers
+Attempt = Callable[[str], Connected | None]  # None where no daemon listens at that socket
 
 # Daemons that this process started and that have not ended: a long-lived client reaps them here.
 _started: list[subprocess.Popen[bytes]] = []
 
 
-def start(where: str, *, wait_s: float, command: Sequence[str] | None) -> client.Client:
-    """A connection to the daemon on the socket ``where``, started here or by who was faster. Raises as connect()."""
+def start(where: str, attempt: Attempt[Connected], *, wait_s: float, command: Sequence[str] | None) -> Connected:
+    """Return what ``attempt`` returns for the daemon on the socket ``where``, started here or by a faster client.
+
+    ``attempt`` takes the socket's path. Raises as client.connect().
+    """
     deadline = time.monotonic() + wait_s
     _make_folder(os.path.dirname(where))
-    with _lock(where + ".lock", where, deadline) as found:
-        return found or client.attempt(where) or _launch(where, deadline, wait_s, command)
+    with _lock(where + ".lock", where, attempt, deadline) as found:
+        return found or attempt(where) or _launch(where, attempt, deadline, wait_s, command)
 
 
 @contextmanager
-def _lock(path: str, where: str, deadline: float) -> Iterator[client.Client | None]:
-    """Holds the lock; or gives the connection to a daemon that came up while another client held it."""
+def _lock(path: str, where: str, attempt: Attempt[Connected], deadline: float) -> Iterator[Connected | None]:
+    """Take the lock and yield None; or yield a connection if a daemon came up while another client had the lock."""
     try:
-        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         raise _unusable(path, error) from error
     try:
         found = None
         while found is None:
             try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                found = client.attempt(where)
+                found = attempt(where)
                 if found is None:
                     _pause(where, deadline)
         yield found
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
-def _launch(where: str, deadline: float, wait_s: float, command: Sequence[str] | None) -> client.Client:
-    """Starts a daemon until one answers; a second time only where the first found another one in its place."""
-    outcome: client.Client | LivedexError | None = None
+def _launch(
+    where: str, attempt: Attempt[Connected], deadline: float, wait_s: float, command: Sequence[str] | None
+) -> Connected:
+    """Start a daemon and connect to it; start again only if the first one found another daemon in its place."""
+    outcome: Connected | LivedexError | None = None
     while True:
         try:
-            outcome = _launch_once(where, deadline, wait_s, command)
+            outcome = _launch_once(where, attempt, deadline, wait_s, command)
         except NoDaemon:
-            if isinstance(outcome, LivedexError):  # who holds the home says more than that the time is up
+            if isinstance(outcome, LivedexError):  # more specific than "did not answer in time"
                 raise outcome from None
             raise
-        if isinstance(outcome, client.Client):
+        if not isinstance(outcome, LivedexError):
             return outcome
-        # Another daemon holds this home (its pid is in the error): about to answer, or about to end after `down`.
+        # Another daemon has locked this home (the error gives its pid): it will answer soon, or end after `down`.
         if "pid" not in (outcome.data or {}) or time.monotonic() > deadline:
             raise outcome
         again = min(deadline, time.monotonic() + RIVAL_S)
         while time.monotonic() < again:
-            found = client.attempt(where)
+            found = attempt(where)
             if found is not None:
                 return found
             time.sleep(POLL_S)
 
 
 def _launch_once(
-    where: str, deadline: float, wait_s: float, command: Sequence[str] | None
-) -> client.Client | LivedexError:
-    """A connection to the daemon that was started here, or why it ended."""
+    where: str, attempt: Attempt[Connected], deadline: float, wait_s: float, command: Sequence[str] | None
+) -> Connected | LivedexError:
+    """Start a daemon once; return a connection to it, or the error with which it ended. Raises NoDaemon."""
     import tempfile
 
     with tempfile.TemporaryFile() as stderr:
         process = _popen(command, where, stderr)
         while True:
             ended = process.poll() is not None
-            found = client.attempt(where)
+            found = attempt(where)
             if found is not None:
                 return found
             if ended:
@@ -99,7 +106,7 @@ def _launch_once(
 
 
 def _popen(command: Sequence[str] | None, where: str, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-    # -P: the daemon's working folder is /, and nothing that lies there may shadow a module.
+    # -P: the daemon's working folder is /, and no file there may shadow a module.
     words = list(command) if command is not None else [sys.executable, "-P", "-m", "livedex_daemon"]
     environment = {**os.environ, "LIVEDEX_SOCKET": where}
     if environment.get("LIVEDEX_HOME"):
@@ -122,7 +129,7 @@ def _popen(command: Sequence[str] | None, where: str, stderr: IO[bytes]) -> subp
 
 
 def _error_of(status: int, stderr: IO[bytes]) -> LivedexError:
-    """What a daemon that ended at start said: the error on the last line of its stderr, else that line as it is."""
+    """Return the error of a daemon that ended at start: from the last line of its stderr, as JSON or as plain text."""
     size = stderr.seek(0, os.SEEK_END)
     stderr.seek(max(0, size - TAIL_BYTES))
     lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
@@ -139,7 +146,7 @@ def _error_of(status: int, stderr: IO[bytes]) -> LivedexError:
 
 def _make_folder(folder: str) -> None:
     try:
-        make_private(folder)
+        make_missing(folder)
     except OSError as error:
         raise _unusable(folder, error) from error
 

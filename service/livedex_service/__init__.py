@@ -1,1 +1,1 @@
-"""Who starts us: what a supervised process hears from its supervisor and says to it."""
+"""Talks to the supervisor that started this process, such as systemd."""

@@ -1,7 +1,7 @@
-"""What a supervised process says to whoever started it and receives from it: ready, watchdog, sockets, log format.
+"""Talks to the supervisor (systemd) that started this process: ready, reload, watchdog, sockets, log format.
 
-Invariant: without a supervisor every call here does nothing and says so; nothing that one does wrong ends the daemon,
-except sockets that it promised and did not hand over.
+Invariant: without a supervisor every call does nothing and returns False or nothing; no fault of a supervisor ends the
+daemon, except sockets that it announced and did not pass.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-FIRST_FD = 3  # sd_listen_fds(3): descriptors start here
+FIRST_FD = 3  # of the inherited descriptors: sd_listen_fds(3)
 
 # <N> on a line of stderr is its priority in the journal (sd-daemon(3)).
 _PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (0, 7))
@@ -22,44 +23,44 @@ _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"m
 
 
 def notify(state: str) -> bool:
-    """Sends ``state`` (lines of ``NAME=value``) to the supervisor. False where there is none or it does not listen."""
+    """Send ``state`` (lines of ``NAME=value``) to the supervisor. Returns False if there is none or it is deaf."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return False
     try:
         return _sender()(state, address)
-    except OSError:  # it went away: what it is not told, it will find out
+    except OSError:  # it has gone, or does not read
         return False
 
 
 def ready(status: str = "") -> bool:
-    """The socket answers. ``status`` is a line for people."""
+    """Report that the socket answers. ``status``: a line for people; "" for none."""
     return notify("READY=1" + _status_line(status))
 
 
-def status(text: str) -> bool:
-    """What the daemon is doing now, in a line for people."""
-    return notify("STATUS=" + text.replace("\n", " "))
-
-
-def reloading() -> bool:
-    """The configuration is being read again; ready() must follow."""
+@contextmanager
+def reloading() -> Iterator[None]:
+    """Report that the configuration is read again while the block runs, and ``READY=1`` however it ends."""
     # One datagram: systemd takes the time of the reload from it (sd_notify(3), Type=notify-reload).
-    return notify(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
+    notify(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
+    try:
+        yield
+    finally:
+        ready()  # also for a broken configuration: the daemon goes on with the former one
 
 
 def stopping(status: str = "") -> bool:
-    """The daemon is ending."""
+    """Report that the daemon is stopping. ``status``: a line for people; "" for none."""
     return notify("STOPPING=1" + _status_line(status))
 
 
 def watchdog() -> bool:
-    """The daemon is alive: to be sent only by the loop whose being stuck should be noticed."""
+    """Report that the daemon is alive. Call it only from the loop that the watchdog should supervise."""
     return notify("WATCHDOG=1")
 
 
 def watchdog_interval_s() -> float | None:
-    """Seconds between two watchdog() calls, half of what the supervisor allows; None where it does not watch us."""
+    """Return the seconds between two watchdog() calls, half of the allowed time; None without a watchdog."""
     allowed = os.environ.get("WATCHDOG_USEC", "")
     if os.environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
@@ -68,10 +69,10 @@ def watchdog_interval_s() -> float | None:
 
 
 def inherited_sockets() -> list[socket.socket]:
-    """The listening sockets the supervisor opened for us, which are never to be unlinked; empty where there are none.
+    """Return the listening sockets that the supervisor passed; an empty list if there are none. Never unlink them.
 
-    They are meant once: the environment forgets them, and child processes do not inherit them. Raises ValueError when
-    what was promised is not there or is no listening Unix stream socket.
+    They are taken once: their variables are removed from the environment, and child processes do not inherit the
+    sockets. Raises ValueError when an announced descriptor is missing or is not a listening Unix stream socket.
     """
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return []
@@ -84,33 +85,33 @@ def inherited_sockets() -> list[socket.socket]:
 
 
 def log_formatter() -> logging.Formatter:
-    """How log lines on stderr look: with priorities where that is the journal, with times where it is not."""
+    """Return the formatter of log lines on stderr: with priorities if that is the journal, else with times."""
     return JournalFormatter() if stderr_is_journal() else EventFormatter("%(asctime)s %(levelname)s %(name)s")
 
 
 class EventFormatter(logging.Formatter):
-    """``prefix event key=value …``: the event is the message, the fields are what was given as ``extra``."""
+    """Formats ``prefix event key=value …``: the event is the message, the fields are the ``extra`` of the record."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__(f"{prefix} %(message)s".lstrip())
         self.default_msec_format = "%s.%03d"
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's own name)
-        """The line, without a traceback."""
+        """Return the line, without a traceback."""
         fields = "".join(f" {key}={value!r}" for key, value in vars(record).items() if key not in _STANDARD)
         return super().formatMessage(record) + fields
 
 
 class JournalFormatter(EventFormatter):
-    """Each line begins with its priority; the journal itself knows the time and the unit."""
+    """Begins each line with its priority; the journal itself adds the time and the unit."""
 
     def __init__(self) -> None:
         super().__init__("%(name)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record, each of its lines with the priority: without it, a traceback's would count as notices."""
-        mark = next(f"<{priority}>" for level, priority in _PRIORITIES if record.levelno >= level)
-        return "\n".join(mark + line for line in super().format(record).splitlines())
+        """Return the record with the priority on each line; without it a traceback's lines would count as notices."""
+        prefix = next(f"<{priority}>" for level, priority in _PRIORITIES if record.levelno >= level)
+        return "\n".join(prefix + line for line in super().format(record).splitlines())
 
 
 def _status_line(text: str) -> str:
@@ -126,10 +127,10 @@ def _sender() -> Callable[[str, str], bool]:
 
 
 def _send(state: str, address: str) -> bool:
-    """The datagram protocol of sd_notify(3); ``@`` begins an abstract address."""
+    """Send by the datagram protocol of sd_notify(3); ``@`` begins an abstract address."""
     where = "\0" + address[1:] if address.startswith("@") else address
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-        sock.settimeout(1.0)  # a supervisor that hangs must not take us with it
+        sock.settimeout(1.0)  # a supervisor that hangs must not block the daemon
         sock.connect(where)
         sock.sendall(state.encode("utf-8", "replace"))
     return True
@@ -152,7 +153,7 @@ def _inherited(descriptor: int) -> socket.socket:
 
 
 def stderr_is_journal() -> bool:
-    """Whether JOURNAL_STREAM names what our stderr is now: it is inherited by children whose stderr went elsewhere."""
+    """Return whether our stderr is the stream in JOURNAL_STREAM, which children inherit even if redirected."""
     try:
         info = os.fstat(sys.stderr.fileno())
     except (OSError, ValueError, AttributeError):

@@ -76,7 +76,7 @@ def test_the_top_level_is_as_agreed() -> None:
     hidden = {path.name for path in CHECKOUT.iterdir() if path.name.startswith(".")}
     made = {"build", "dist"}
     seen = {path.name for path in CHECKOUT.iterdir()} - hidden - made
-    files = {"pyproject.toml", "README.md", "LICENSE", "Makefile", "constraints.txt"}
+    files = {"pyproject.toml", "README.md", "LICENSE", "Makefile", "constraints.txt", "CHANGELOG.md", "CONTRIBUTING.md"}
     assert seen == {*files, *FOLDERS, "docs"}
 
 
@@ -88,7 +88,8 @@ def test_constraints_pin_by_name_and_version_alone() -> None:
 
 def test_every_dependency_is_pinned() -> None:
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    groups = project["dependency-groups"]
+    wanted = [*project["project"]["dependencies"], *groups["dev"], *groups["docs"]]
     names = {re.split(r"[^A-Za-z0-9_-]", requirement)[0].lower() for requirement in wanted}
     pinned = {line.partition("==")[0].lower() for line in (CHECKOUT / "constraints.txt").read_text().splitlines()}
     assert names <= pinned

@@ -1,6 +1,6 @@
-"""Reads docs/contract.md as data: its tables, its example configuration, its names.
+"""Read the pages that promise something as data: their tables, sections, example configuration and names.
 
-Invariant: only what stands above the heading "Planned" counts; what is below it is not built yet.
+Invariant: docs/planned.md does not count; what it names is not built yet.
 """
 
 from __future__ import annotations
@@ -11,24 +11,63 @@ from typing import Any
 
 from helpers.support import CHECKOUT
 
-PLANNED = "\n## Planned\n"
+PAGES = ("promises", "commands", "configuration", "protocol")
 
 
-def today() -> str:
-    """The contract's text without its Planned part."""
-    text, heading, _planned = (CHECKOUT / "docs" / "contract.md").read_text().partition(PLANNED)
-    assert heading, "docs/contract.md has no heading Planned"
-    return text
+def page(name: str) -> str:
+    """The text of docs/``name``.md with each paragraph and list item on one line; code blocks as they are."""
+    text = (CHECKOUT / "docs" / f"{name}.md").read_text()
+    blocks = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(block if block.startswith("```") else _unwrapped(block) for block in blocks)
+
+
+def _unwrapped(block: str) -> str:
+    """The block with each continuation line joined to the line that it continues."""
+    lines: list[str] = []
+    for line in block.split("\n"):
+        begins = not line.strip() or re.match(r"#|\||\s*[-*] |\s*\d+\. ", line)
+        if begins or not lines or not lines[-1].strip() or lines[-1].startswith(("#", "|")):
+            lines.append(line)
+        else:
+            lines[-1] += " " + line.strip()
+    return "\n".join(lines)
+
+
+def contract() -> str:
+    """The text of all pages that describe what is built."""
+    return "\n".join(page(name) for name in PAGES)
+
+
+def planned() -> str:
+    """The text of the page about what is not built."""
+    return page("planned")
+
+
+def sections(text: str, above: str) -> dict[str, str]:
+    """The sections of level 3 below the heading ``## above``: title to text. A ``#`` in a code block is no heading."""
+    found: dict[str, list[str]] = {}
+    chapter = title = ""
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if line.startswith("## ") and not fenced:
+            chapter, title = line[3:], ""
+        elif line.startswith("### ") and not fenced:
+            title = line[4:]
+        elif chapter == above and title:
+            found.setdefault(title, []).append(line)
+    assert found, f"no sections below {above}"
+    return {title: "\n".join(lines) + "\n" for title, lines in found.items()}
 
 
 def table(first_heading: str) -> list[list[str]]:
     """The rows of the table whose first column is called ``first_heading``; each a list of its cells' Markdown."""
-    lines = iter(today().splitlines())
+    lines = iter(contract().splitlines())
     for line in lines:
         if line.startswith(f"| {first_heading} |"):
             break
     else:
-        raise AssertionError(f"docs/contract.md has no table that begins with | {first_heading} |")
+        raise AssertionError(f"no page has a table that begins with | {first_heading} |")
     next(lines)
     rows = []
     for line in lines:
@@ -46,7 +85,7 @@ def code_spans(markdown: str) -> list[str]:
 def methods() -> dict[str, set[str]]:
     """Each documented method with the names of its params."""
     found: dict[str, set[str]] = {}
-    for name_cell, meaning in table("method"):
+    for name_cell, meaning in sections(page("protocol"), "Methods").items():
         shared, _arrow, _result = meaning.partition("→")
         for span in code_spans(name_cell):
             name, _space, own = span.partition(" ")
@@ -65,7 +104,7 @@ def _names(braced: str) -> set[str]:
 def fields() -> dict[str, set[str]]:
     """Each documented method with the names at the top level of its result, none where words describe it."""
     found: dict[str, set[str]] = {}
-    for name_cell, meaning in table("method"):
+    for name_cell, meaning in sections(page("protocol"), "Methods").items():
         _params, _arrow, result = meaning.partition("→")
         braced = next((span for span in code_spans(result) if span.startswith("{")), "{}")
         found.update({span.partition(" ")[0]: _names(_flat(braced)) for span in code_spans(name_cell)})
@@ -75,7 +114,9 @@ def fields() -> dict[str, set[str]]:
 
 def _search_extras() -> set[str]:
     """The fields of a search's result that only apply at times: each with its meaning in brackets behind it."""
-    said = today()[today().index("The result is ") :].partition("where they apply ")[2].partition("The pages of")[0]
+    said = (
+        contract()[contract().index("The result is ") :].partition("where they apply ")[2].partition("The pages of")[0]
+    )
     while (shorter := re.sub(r"\([^()]*\)", "", said)) != said:
         said = shorter
     return set(code_spans(said))
@@ -83,14 +124,14 @@ def _search_extras() -> set[str]:
 
 def hit_fields() -> set[str]:
     """The names in the paragraph about a hit, those that only apply at times among them."""
-    start = today().index("A hit: `{")
-    where_they_apply = today()[start:].partition("they apply ")[2].partition("`start_*`")[0]
+    start = contract().index("A hit: `{")
+    where_they_apply = contract()[start:].partition("they apply ")[2].partition("`start_*`")[0]
     return _braced_after("A hit: ") | {span for span in code_spans(where_they_apply) if re.fullmatch(r"[a-z_]+", span)}
 
 
 def _braced_after(words: str) -> set[str]:
-    start = today().index(words + "`{")
-    return _names(_flat(code_spans(today()[start:])[0]))
+    start = contract().index(words + "`{")
+    return _names(_flat(code_spans(contract()[start:])[0]))
 
 
 def _flat(braced: str) -> str:
@@ -103,42 +144,40 @@ def _flat(braced: str) -> str:
 
 def _search_params() -> set[str]:
     """The names in the paragraph that begins with **search** takes."""
-    start = today().index("**search** takes")
-    paragraph = today()[start:].partition("\n\n")[0].partition("takes")[2]
+    start = contract().index("**search** takes")
+    paragraph = contract()[start:].partition("\n\n")[0].partition("takes")[2]
     explained = re.sub(r"\([^)]*\)", "", paragraph)
     return set(code_spans(explained))
 
 
 def _refused_standing() -> set[str]:
     """The params of a search that a standing query does not take."""
-    sentence = next(part for part in today().split(". ") if part.endswith(" are refused there"))
+    sentence = next(part for part in contract().split(". ") if part.endswith(" are refused there"))
     return set(code_spans(sentence))
 
 
 def commands() -> dict[str, set[str]]:
     """Each documented command (``roots add``) with the options its row names (``--limit``, ``-n``)."""
     found: dict[str, set[str]] = {}
-    for row in table("command"):
-        (usage, *_more) = code_spans(row[0])
-        options = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", usage))
-        for name in _command_names(usage):
-            found[name] = options
+    for title, text in sections(page("commands"), "The subcommands").items():
+        usages = [usage for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL) for usage in _usages(block)]
+        assert usages and all(usage.split()[1] == title.strip("`") for usage in usages), title
+        for usage in usages:
+            name = re.match(r"livedex ([a-z]+(?: [a-z]+)?)", usage)
+            assert name, usage
+            found[name[1]] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", usage))
     return found
 
 
-def _command_names(usage: str) -> list[str]:
-    words = usage.split()
-    assert words[0] == "livedex", usage
-    group, variants = words[1], " ".join(words[2:])
-    if "/" not in variants:
-        return [group]
-    return [f"{group} {variant.split()[0]}" for variant in variants.split("/")]
+def _usages(block: str) -> list[str]:
+    """Each usage of a block on one line; its continuation lines are indented."""
+    return re.sub(r"\n\s+", " ", block.strip()).split("\n")
 
 
 def settings() -> dict[str, Any]:
     """The example configuration, flattened: ``{"index.max_file_size": "8MiB", …}``; a root's keys as ``roots.path``."""
-    match = re.search(r"```toml\n(.*?)```", today(), re.DOTALL)
-    assert match, "docs/contract.md has no TOML block"
+    match = re.search(r"```toml\n(.*?)```", contract(), re.DOTALL)
+    assert match, "docs/configuration.md has no TOML block"
     found: dict[str, Any] = {}
     for name, content in tomllib.loads(match[1]).items():
         for entry in content if isinstance(content, list) else [content]:
@@ -153,4 +192,5 @@ def errors() -> dict[int, int]:
 
 def warnings() -> set[str]:
     """The documented warning codes."""
-    return {code_spans(row[0])[0] for row in table("warning")}
+    part = re.split(r"^## ", page("protocol").partition("\n## Warnings\n")[2], flags=re.MULTILINE)[0]
+    return set(re.findall(r"^- `(\w+)`: ", part, re.MULTILINE))

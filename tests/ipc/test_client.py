@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -72,7 +73,8 @@ def test_closing_ends_what_it_waits_for(server: Serving) -> None:
         thread = threading.Thread(target=refused, args=(waiting,))
         thread.start()
         wait_until(lambda: server.running == 1)
-        waiting._sock.shutdown(socket.SHUT_RDWR)
+        with socket.socket(fileno=os.dup(waiting.fileno())) as same:
+            same.shutdown(socket.SHUT_RDWR)
         thread.join()
     wait_until(lambda: server.running == 0)
     waiting.close()
@@ -162,11 +164,11 @@ def test_notifications_are_kept_in_their_order_also_during_a_call() -> None:
             b"".join(json.dumps(each).encode() + b"\n" for each in (told[0], late, answer, told[1], told[2]))
         )
         assert connected.call("server/ping") == {}
-        assert connected.has_news and connected.fileno() == ours.fileno()
+        assert connected.has_buffered and connected.fileno() == ours.fileno()
         assert [connected.notification(5) for _ in range(3)] == [
             ("search/changed", {"number": number}) for number in range(3)
         ]
-        assert not connected.has_news
+        assert not connected.has_buffered
         with pytest.raises(TimedOut):
             connected.notification(0.01)
         theirs.close()

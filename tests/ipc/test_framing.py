@@ -63,7 +63,7 @@ def test_byte_by_byte_is_the_same_and_holds_little(data: bytes) -> None:
     frames: list[Frame | FrameError] = []
     for index in range(len(data)):
         frames += decoder.feed(data[index : index + 1])
-        assert len(decoder._buffer) <= SMALL.request_bytes + SMALL.header_bytes
+        assert decoder.buffered <= SMALL.request_bytes + SMALL.header_bytes
     assert comparable(frames) == comparable(decode(data))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.support import Home, end_process, wait_until
-from livedex_ipc.client import connect
+from livedex_ipc.client import attempt, connect
 from livedex_ipc.errors import ConfigInvalid, Conflict, NoDaemon, Unavailable
 from livedex_ipc.spawn import start
 
@@ -97,7 +97,7 @@ def test_only_one_is_started_however_many_ask(home: Home, command: list[str], mo
 def test_none_is_started_when_one_came_up_before_the_lock(home: Home, command: list[str]) -> None:
     with connect(command=command) as client:
         pid = client.call("server/info")["pid"]
-    with start(str(home.socket), wait_s=10, command=["/nonexistent"]) as client:
+    with start(str(home.socket), attempt, wait_s=10, command=["/nonexistent"]) as client:
         assert client.call("server/info")["pid"] == pid
 
 

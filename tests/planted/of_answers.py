@@ -109,7 +109,7 @@ DEFECTS = (
     Defect(
         "text-in-an-error",
         "the message of an exception, which may quote a file, is told to the client",
-        "livedex_ipc/server/connection.py",
+        "livedex_ipc/server/requests.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
         "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
     ),
@@ -123,7 +123,7 @@ DEFECTS = (
     Defect(
         "old-meaning-called-fresh",
         "a fresh search takes what a misspelt word meant a moment ago",
-        "livedex_indexing/query/spell_repair.py",
+        "livedex_indexing/query/word_counts.py",
         (("if not fresh and (known.taken", "if (known.taken"),),
         "tests/indexing/query/test_spelling.py::test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago",
     ),

@@ -35,7 +35,7 @@ DEFECTS = (
         "overflow-healed-early",
         "a root counts as repaired though events were lost again during the repair",
         "livedex_daemon/watch/root_presence.py",
-        (("        if root.walked_losses != root.overflows:", "        if False:"),),
+        (("        if root.overflows_at_walk != root.overflows:", "        if False:"),),
         "tests/daemon/watch/test_root_presence.py::test_a_loss_during_the_repair_is_not_repaired_by_it",
     ),
     Defect(
@@ -48,14 +48,14 @@ DEFECTS = (
     Defect(
         "caught-up-with-events-queued",
         "all events count as passed on while some are still queued",
-        "livedex_daemon/watch/inotify.py",
+        "livedex_daemon/watch/inotify_reader.py",
         (("return not self._queue.poll(0) and self._idle", "return self._idle"),),
         f"{WATCHER}::test_every_change_is_heard_before_it_has_caught_up",
     ),
     Defect(
         "caught-up-while-passing-on",
         "all events count as passed on once the last was read, before it is handed on",
-        "livedex_daemon/watch/inotify.py",
+        "livedex_daemon/watch/inotify_reader.py",
         (("return not self._queue.poll(0) and self._idle", "return not self._queue.poll(0)"),),
         f"{WATCHER}::test_it_has_not_caught_up_with_what_is_still_being_passed_on",
     ),
@@ -66,8 +66,7 @@ DEFECTS = (
         (
             (
                 "            self._place_cookies(fd)\n        except",
-                "            other = InotifyFD()\n"
-                "            other.daemon = True\n"
+                "            other = InotifyReader()\n"
                 "            for folder in (b'/', b'/usr', b'/etc', b'/dev'):\n"
                 "                other.add_callback(folder, COOKIE_MASK, self, self._id)\n"
                 "            self._place_cookies(other)\n"
@@ -111,7 +110,7 @@ DEFECTS = (
         "livedex_daemon/watch/backlog.py",
         (
             (
-                "in itertools.chain(self._waiting.values(), self._in_hand.values()):\n                if (\n",
+                "in itertools.chain(self._waiting.values(), self._in_progress.values()):\n                if (\n",
                 "in list(self._waiting.values()):\n                if (\n",
             ),
         ),
@@ -130,10 +129,10 @@ DEFECTS = (
         "livedex_daemon/write/worker.py",
         (
             (
-                "        again: list[Key] = []\n        if looker.changes",
+                "        again: list[Key] = []\n        if inspector.changes",
                 "        again: list[Key] = []\n"
-                "        self._backlog.done([*looker.finished, *(outcome.work.entry for outcome in outcomes)])\n"
-                "        if looker.changes",
+                "        self._backlog.done([*inspector.finished, *(outcome.work.entry for outcome in outcomes)])\n"
+                "        if inspector.changes",
             ),
         ),
         "tests/system/test_slow_disk.py::test_a_search_waits_for_the_commit",
@@ -141,9 +140,9 @@ DEFECTS = (
     Defect(
         "waited-for-stored-late",
         "what somebody waits for is stored only with the next edits",
-        "livedex_daemon/write/worker.py",
-        (("or self._is_waited_for():", "or False:"),),
-        "tests/daemon/write/test_worker.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
+        "livedex_daemon/write/commit_policy.py",
+        (("or self._releases_a_waiter(other.finished):", "or False:"),),
+        "tests/daemon/write/test_commit_policy.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
     ),
     Defect(
         "indexing-goes-first",
@@ -229,7 +228,7 @@ DEFECTS = (
         "reload-half-applied",
         "a reload takes over the roots and not how files are cut",
         "livedex_daemon/config_reload.py",
-        (("        app.set_policy(config)\n", ""),),
+        (("        targets.steps.pool.policy = policy_of(config)\n", ""),),
         "tests/system/test_lifecycle.py::test_chunk_size_both_ways",
     ),
     Defect(
@@ -250,7 +249,7 @@ DEFECTS = (
         "watchdog-without-the-worker",
         "the supervisor is told that the daemon lives though nothing is indexed any more",
         "livedex_daemon/app.py",
-        (("            if self.worker.alive():\n", "            if True:\n"),),
+        (("            if self._worker.alive():\n", "            if True:\n"),),
         f"{WATCHDOG}::test_a_worker_that_died_is_not_called_alive",
     ),
 )

@@ -44,7 +44,7 @@ DEFECTS = (
         "mark-not-carried-out",
         "a file whose mark outlived the index's commit after it, in a crash, is found after all",
         "livedex_daemon/config_reload.py",
-        (("        self._app.worker.keep_forgotten(root)\n", ""),),
+        (("        self._targets.worker.keep_forgotten(root)\n", ""),),
         "tests/system/test_crash.py::test_a_mark_that_outlived_the_commit_after_it",
     ),
     Defect(

@@ -16,7 +16,7 @@ from helpers.indexed_folder import Indexed, chunked
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.expression import BadPattern, read
 from livedex_indexing.lines.line_pattern import Pattern
-from livedex_indexing.lines.required_literals import Need, required
+from livedex_indexing.lines.required_literals import RequiredLiterals, required_literals
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms
 
@@ -42,12 +42,12 @@ PATTERNS = st.recursive(ATOMS, _more, max_leaves=12)
 LINES = st.text(LETTERS, max_size=24)
 
 
-def holds(need: Need, line: str) -> bool:
+def holds(required: RequiredLiterals, line: str) -> bool:
     """What parts words is alike to a need, and how much of it there is: a blank here."""
-    if need.strings:
-        return any(_plain(string) in line for string in need.strings)
-    parts = [holds(part, line) for part in need.parts]
-    return (any(parts) if need.any_of else all(parts)) if parts else True
+    if required.strings:
+        return any(_plain(string) in line for string in required.strings)
+    parts = [holds(part, line) for part in required.parts]
+    return (any(parts) if required.any_of else all(parts)) if parts else True
 
 
 def _plain(text: str) -> str:
@@ -69,8 +69,8 @@ def _plain(text: str) -> str:
     ],
 )  # fmt: skip
 def test_what_a_pattern_needs(pattern: str, needed: list[set[str]]) -> None:
-    need = required(read(pattern))
-    parts = need.parts or ((need,) if need else ())
+    required = required_literals(read(pattern))
+    parts = required.parts or ((required,) if required else ())
     assert [set(part.strings) for part in parts] == needed
 
 
@@ -84,7 +84,7 @@ def test_a_line_that_matches_holds_what_is_needed(text: str, lines: list[str]) -
     if any(char in text for char in "\u017f\u212a"):  # their other cases are ASCII's: only the index knows that
         return
     for number in found:
-        assert holds(required(read(text)), _plain(f"\n{lines[number - 1]}\n")), lines[number - 1]
+        assert holds(required_literals(read(text)), _plain(f"\n{lines[number - 1]}\n")), lines[number - 1]
 
 
 TEXTS = (
@@ -126,7 +126,7 @@ def test_what_matches_is_a_candidate(index: Indexed, text: str) -> None:
     except BadPattern:
         return
     with index.pool.connection() as reader:
-        found = candidates(reader, pattern.needs, Vocabulary().words(reader))
+        found = candidates(reader, pattern.required, Vocabulary().words(reader))
         for number, data in enumerate(TEXTS):
             if found is not None and any(pattern.lines(data.encode(), 100, bool)):
                 row = reader.one("SELECT content_id FROM files WHERE name = ?", (f"{number}.txt".encode(),))
@@ -188,5 +188,5 @@ def test_words_side_by_side_are_found_over_the_borders_of_chunks(
         patch.setattr("livedex_indexing.lines.candidates.MANY", 0)
         patch.setattr("livedex_indexing.lines.candidates.FEW", 0)
         patch.setattr("livedex_indexing.lines.candidates.ALTERNATIVES", 0.01)
-        found = candidates(reader, pattern.needs, Vocabulary().words(reader))
+        found = candidates(reader, pattern.required, Vocabulary().words(reader))
     assert found is None or content_id in found

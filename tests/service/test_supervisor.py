@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -42,12 +44,26 @@ def manager(request: pytest.FixtureRequest, home: Home, monkeypatch: pytest.Monk
 def test_states_are_told_in_one_datagram_each(manager: socket.socket) -> None:
     assert supervisor.ready("1 of\n2") and manager.recv(999) == b"READY=1\nSTATUS=1 of 2"
     assert supervisor.ready() and manager.recv(999) == b"READY=1"
-    assert supervisor.status("half\nway") and manager.recv(999) == b"STATUS=half way"
     assert supervisor.stopping("bye") and manager.recv(999) == b"STOPPING=1\nSTATUS=bye"
     assert supervisor.watchdog() and manager.recv(999) == b"WATCHDOG=1"
-    assert supervisor.reloading()
-    first, second = manager.recv(999).split(b"\n")
-    assert first == b"RELOADING=1" and second.startswith(b"MONOTONIC_USEC=") and int(second[15:]) > 0
+
+
+def test_a_reload_begins_with_its_time_and_ends_ready(manager: socket.socket) -> None:
+    before = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+    with supervisor.reloading():
+        first, second = manager.recv(999).split(b"\n")
+        after = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+        assert first == b"RELOADING=1" and second.startswith(b"MONOTONIC_USEC=")
+        assert before <= int(second[15:]) <= after
+        assert not select.select([manager], [], [], 0)[0], "not ready before the end"
+    assert manager.recv(999) == b"READY=1"
+
+
+def test_a_reload_that_fails_ends_ready_too(manager: socket.socket) -> None:
+    with pytest.raises(KeyError), supervisor.reloading():
+        raise KeyError
+    assert manager.recv(999).startswith(b"RELOADING=1\n")
+    assert manager.recv(999) == b"READY=1"
 
 
 def test_without_a_supervisor_nothing_is_told() -> None:

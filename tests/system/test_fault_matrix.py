@@ -32,9 +32,9 @@ SOON = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.process import tick
-    from livedex_daemon.write import worker
+    from livedex_daemon.watch import store_health
     from livedex_indexing.store import database
-    database.BUSY_MS, worker.STORE_PAUSE_S, tick.EVERY_S = 300, 0.3, 0.5
+    database.BUSY_MS, store_health.STORE_PAUSE_S, tick.EVERY_S = 300, 0.3, 0.5
 """
 
 # What may be said while a call fails; all else would be a lie or a riddle.

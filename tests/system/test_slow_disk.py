@@ -13,15 +13,15 @@ SLOW = """
 import sys, time
 
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.write.commit import Storing
+    from livedex_daemon.write.commit import Committer
 
-    apply = Storing.apply
+    apply = Committer.apply
 
     def slowly(self, changes, outcomes):
         time.sleep(0.1)
         return apply(self, changes, outcomes)
 
-    Storing.apply = slowly
+    Committer.apply = slowly
 """
 
 

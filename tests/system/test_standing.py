@@ -189,7 +189,7 @@ def test_an_ended_query_is_told_nothing(client: Client, follow: Callable[..., Fo
     tree.write("three.txt", "alpha\n")
     other.until({"one.txt", "two.md", "three.txt"})
     ended.client.call("server/ping")
-    assert not ended.client.has_news
+    assert not ended.client.has_buffered
 
 
 @pytest.mark.parametrize(

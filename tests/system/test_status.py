@@ -47,9 +47,9 @@ def test_a_slow_commit_shows_in_the_figures(tree: Tree, tmp_path: Path, start_da
 import sys
 if "livedex_daemon" in sys.orig_argv:
     import time
-    from livedex_daemon.write.commit import Storing
-    apply = Storing.apply
-    Storing.apply = lambda *what: (time.sleep(0.3), apply(*what))[1]
+    from livedex_daemon.write.commit import Committer
+    apply = Committer.apply
+    Committer.apply = lambda *what: (time.sleep(0.3), apply(*what))[1]
 """
     daemon = start_daemon(**with_code(tmp_path / "seam", slow))
     tree.write("a.txt", "firstword\n")

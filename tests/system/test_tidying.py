@@ -24,13 +24,13 @@ import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.upkeep import idle_maintenance, schedule
     schedule.MAINTAIN_EVERY_S, idle_maintenance.QUIET_S, idle_maintenance.AGAIN_S = 0.3, 0.3, 0.01
-    step = idle_maintenance.Tidying._step
+    step = idle_maintenance.IdleMaintenance._step
 
     def told(self, later):
         step(self, later)
         idle_maintenance.log.info("tidied")
 
-    idle_maintenance.Tidying._step = told
+    idle_maintenance.IdleMaintenance._step = told
 """
 
 EACH_SECOND = (

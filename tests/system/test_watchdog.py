@@ -100,3 +100,14 @@ def test_a_worker_that_died_is_not_called_alive(daemon: Daemon, supervisor: sock
         wait_until(is_told, what="the warning")
         assert client.call("status")["state"] == "degraded"
         assert_silent(supervisor)
+
+
+def test_a_reload_is_reported_from_its_begin_to_its_end(daemon: Daemon, supervisor: socket.socket) -> None:
+    wait_for_pings(supervisor)
+    with daemon.client() as client:
+        client.call("server/reload")
+    told: list[bytes] = []
+    while len(told) < 2:
+        told += [state for state in [supervisor.recv(4096)] if b"WATCHDOG" not in state]
+    assert told[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+    assert told[1] == b"READY=1"

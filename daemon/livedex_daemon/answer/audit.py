@@ -10,20 +10,18 @@ import asyncio
 import logging
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import apsw
 
-from livedex_daemon.answer.audit_pass import Auditor, Difference
-from livedex_daemon.answer.index_run import on_loop
+from livedex_daemon.answer.audit_pass import Auditor, AuditSources, Difference
+from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.root_table import Roots
 from livedex_indexing.chunk.chunk_process import ChunkProcess
 from livedex_indexing.path_text import path_fields
 from livedex_indexing.store import counts
 from livedex_indexing.store.database import IndexDamaged
-
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
 
 log = logging.getLogger(__name__)
 
@@ -46,30 +44,40 @@ class Findings:
         return self.index + len(self.files)
 
 
-async def run(app: App, places: list[Key], *, whole: bool, repair: bool) -> dict[str, Any]:
-    """The result of ``index/audit`` over ``places``. ``whole``: they are all there is, so the index file is proven too.
+class Audits:
+    """Answers ``index/audit``."""
 
-    Raises Unavailable where a repair is asked for and the store cannot be written.
-    """
-    if repair:
-        await asyncio.wrap_future(app.worker.order(app.worker.refuse_without_store))
-    audit = Audit(app)
-    try:
-        found = await audit.check(places, whole=whole)
-        log.info("audited", extra={"checked": found.checked, "differences": found.count})
-        repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
-    finally:
-        await asyncio.to_thread(audit.close)
-    index = [{"path": app.locations.index_db, "what": "damaged"}] if found.index else []
-    files = [{**path_fields(_absolute(app, wrong.key)), "what": wrong.what} for wrong in sorted(found.files)]
-    return {"checked": found.checked, "differences": index + files, "repaired": repaired}
+    def __init__(self, sources: AuditSources) -> None:
+        self._sources = sources
+
+    async def run(self, places: list[Key], *, whole: bool, repair: bool) -> dict[str, Any]:
+        """The result of ``index/audit`` over ``places``. ``whole``: they are all there is, so the index file is proven
+        too.
+
+        Raises Unavailable where a repair is asked for and the store cannot be written.
+        """
+        sources = self._sources
+        if repair:
+            await asyncio.wrap_future(sources.worker.submit(sources.worker.refuse_without_store))
+        audit = Audit(sources)
+        try:
+            found = await audit.check(places, whole=whole)
+            log.info("audited", extra={"checked": found.checked, "differences": found.count})
+            repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
+        finally:
+            await asyncio.to_thread(audit.close)
+        index = [{"path": sources.index_file.store.path, "what": "damaged"}] if found.index else []
+        files = [
+            {**path_fields(_absolute(sources.roots, wrong.key)), "what": wrong.what} for wrong in sorted(found.files)
+        ]
+        return {"checked": found.checked, "differences": index + files, "repaired": repaired}
 
 
 class Audit:
     """One audit. Used on the event loop."""
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, sources: AuditSources) -> None:
+        self._sources = sources
         self._chunker = ChunkProcess(nice=10)
 
     def close(self) -> None:
@@ -77,7 +85,7 @@ class Audit:
 
     async def check(self, places: list[Key], *, whole: bool) -> Findings:
         found = Findings()
-        auditor = Auditor(self._app, self._chunker)
+        auditor = Auditor(self._sources, self._chunker)
         try:
             if whole:
                 found.index = await self._pages_are_damaged()
@@ -91,24 +99,26 @@ class Audit:
 
     async def repair(self, places: list[Key], found: Findings, *, whole: bool) -> int:
         """Reads again what differs; what that does not mend, or a damaged file, costs a new index."""
-        app = self._app
+        worker, roots = self._sources.worker, self._sources.roots
         if not found.index:
             keys = sorted({difference.key for difference in found.files})
             await self._read_again(keys, force=True)
             if not (await self.check(keys, whole=False)).count:
                 return found.count
-        if not app.rebuilder.under_way:  # else it was found on the way, and a new one is begun already
-            await asyncio.wrap_future(app.worker.order(partial(app.worker.mend, damaged=True)))
-        await self._read_again([(root.id, b"") for root in app.worker.roots if root.present], force=False)
+        if (
+            not self._sources.index_file.health.rebuilding
+        ):  # else it was found on the way, and a new one is begun already
+            await asyncio.wrap_future(worker.submit(partial(worker.mend, damaged=True)))
+        await self._read_again([(root.id, b"") for root in roots if root.present], force=False)
         left = await self.check(places, whole=whole)
         return max(0, found.count - left.count)
 
     async def _pages_are_damaged(self) -> bool:
         """Whether bytes of the file have changed since they were written. A turn of the worker for each slice of it."""
-        store, worker = self._app.store, self._app.worker
+        store, worker = self._sources.index_file.store, self._sources.worker
         first, tries = 1, 0
         while first <= store.pages():
-            damaged = await asyncio.wrap_future(worker.order(partial(store.damaged_pages, first, PAGES)))
+            damaged = await asyncio.wrap_future(worker.submit(partial(store.damaged_pages, first, PAGES)))
             if damaged:
                 return True
             if damaged is not None:
@@ -122,7 +132,7 @@ class Audit:
 
     def _structure_is_damaged(self) -> bool:
         """Whether the tables disagree: in one state of the index, beside searches, without the writer."""
-        faults = counts.faults(self._app.serving.side.readers)
+        faults = counts.faults(self._sources.index_file.readers.side.readers)
         if faults:
             log.warning("index_unsound", extra={"faults": faults})
         return bool(faults)
@@ -132,8 +142,8 @@ class Audit:
         if not first.differences:
             return set()
         keys = sorted({difference.key for difference in first.differences})
-        await self._app.freshness.ensure(keys, time.monotonic() + WAIT_S, everything=True)
-        second = Auditor(self._app, self._chunker)
+        await self._sources.freshness.ensure(keys, time.monotonic() + WAIT_S, everything=True)
+        second = Auditor(self._sources, self._chunker)
         await asyncio.to_thread(second.check, keys)
         return {
             difference
@@ -145,11 +155,11 @@ class Audit:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in keys:
-            self._app.backlog.mark(key, force=force, tree=True, now=True)
-        self._app.backlog.wait(keys, on_loop(loop, done.set), background=True)
+            self._sources.steps.backlog.mark(key, force=force, tree=True, now=True)
+        self._sources.steps.backlog.wait(keys, on_loop(loop, done.set), background=True)
         await done.wait()
 
 
-def _absolute(app: App, key: Key) -> bytes:
-    root = app.worker.roots.get(key[0])
+def _absolute(roots: Roots, key: Key) -> bytes:
+    root = roots.get(key[0])
     return root.absolute(key[1]) if root is not None else key[1]

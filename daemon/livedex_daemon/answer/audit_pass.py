@@ -9,23 +9,35 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Key
-from livedex_daemon.watch.root_table import Root
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileRow, Stat
+from livedex_indexing.store.forgotten_files import Marks
 from livedex_indexing.store.row_verifier import Proof
 from livedex_indexing.text import decoder
-
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
 
 What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
 
 CHUNK_S = 60.0  # for one file in the chunk process
+
+
+class AuditSources(NamedTuple):
+    """What an audit compares the disk with, and whom it asks."""
+
+    index_file: IndexFile
+    worker: Worker
+    steps: WriteSteps
+    roots: Roots
+    freshness: Freshness
+    marks: Marks
 
 
 class Difference(NamedTuple):
@@ -38,11 +50,11 @@ class Difference(NamedTuple):
 class Auditor:
     """One pass, in a thread. ``chunker`` is lent to it. Raises what a damaged index raises."""
 
-    def __init__(self, app: App, chunker: ChunkProcess) -> None:
+    def __init__(self, sources: AuditSources, chunker: ChunkProcess) -> None:
         self.checked = 0
         self.differences: dict[Difference, Stat | None] = {}  # with what the disk showed then
-        self._app = app
-        self._policy = app.pool.policy
+        self._sources = sources
+        self._policy = sources.steps.pool.policy
         self._chunker = chunker
         self._proof: Proof
         self._died = False
@@ -52,7 +64,7 @@ class Auditor:
         self._proof = Proof()  # SQLite's connections stay with the thread that made them
         try:
             for root_id, path in places:
-                root = self._app.worker.roots.get(root_id)
+                root = self._sources.roots.get(root_id)
                 if root is not None and root.present:
                     for difference in self._place(root, path):
                         self.differences[difference] = _stat(root, difference.key[1])
@@ -60,12 +72,12 @@ class Auditor:
             self._proof.close()
 
     def _on_worker(self, action: Callable[[], Any]) -> Any:
-        return self._app.worker.order(action).result()
+        return self._sources.worker.submit(action).result()
 
     def _place(self, root: Root, path: bytes) -> Iterator[Difference]:
         found = tree.stat(root.path, path) if path else None
         if path and (found is None or found.kind != "folder"):
-            row = self._on_worker(lambda: self._app.store.file(root.id, path))
+            row = self._on_worker(lambda: self._sources.index_file.store.file(root.id, path))
             shut_out = found is not None and root.rules.explain(path, False) is not None
             yield from self._file(root, path, found if not shut_out else None, row, misplaced=shut_out)
         visited: set[bytes] = set()
@@ -76,14 +88,14 @@ class Auditor:
             folder = stack.pop()
             visited.add(folder)
             yield from self._folder(root, folder, stack)
-        for folder in self._on_worker(lambda: self._app.store.folders_below(root.id, path)):
+        for folder in self._on_worker(lambda: self._sources.index_file.store.folders_below(root.id, path)):
             if folder not in visited:
                 yield from self._left_behind(root, folder)
 
     def _left_behind(self, root: Root, folder: bytes) -> Iterator[Difference]:
         """Rows of a folder that the walk did not come by."""
         there = tree.stat(root.path, folder) is not None if folder else True
-        for row in self._on_worker(lambda: self._app.store.folder(root.id, folder)).values():
+        for row in self._on_worker(lambda: self._sources.index_file.store.folder(root.id, folder)).values():
             yield Difference((root.id, row.path), "misplaced" if there and self._exists(root, row.path) else "extra")
 
     @staticmethod
@@ -94,7 +106,7 @@ class Auditor:
             return True
 
     def _folder(self, root: Root, folder: bytes, stack: list[bytes]) -> Iterator[Difference]:
-        rows: dict[bytes, FileRow] = self._on_worker(lambda: self._app.store.folder(root.id, folder))
+        rows: dict[bytes, FileRow] = self._on_worker(lambda: self._sources.index_file.store.folder(root.id, folder))
         try:
             entries = tree.scan(root.path, folder)
         except tree.TreeError:
@@ -123,7 +135,9 @@ class Auditor:
             what = "misplaced"
         if what is None:
             return
-        if not self._app.backlog.pending([(root.id, path)]):  # what changed since the audit began is under way already
+        if not self._sources.steps.backlog.pending(
+            [(root.id, path)]
+        ):  # what changed since the audit began is under way already
             yield Difference((root.id, path), what)
 
     def _difference(self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None) -> What | None:
@@ -152,12 +166,12 @@ class Auditor:
         return self._damage(path, row, data)
 
     def _with_reader(self, action: Callable[[Any], bool]) -> bool:
-        with self._app.serving.side.readers.connection() as reader:
+        with self._sources.index_file.readers.side.readers.connection() as reader:
             return action(reader)
 
     def _wrongly_left_out(self, root: Root, path: bytes, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
         if row.reason == "forgotten":
-            marked = self._app.marks.is_forgotten(root.path, path, content_hash)
+            marked = self._sources.marks.is_forgotten(root.path, path, content_hash)
             return None if marked and row.content_hash == content_hash else "missing"
         if decoder.is_binary(data[: decoder.BINARY_HEAD]):
             return _unless_skipped(row, "binary")

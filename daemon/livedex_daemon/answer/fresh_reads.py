@@ -13,14 +13,18 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import apsw
 
-from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, FreshState
-from livedex_daemon.index_file.index_readers import Side
+from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState
+from livedex_daemon.answer.status_report import Health
+from livedex_daemon.index_file.index_readers import ReadHandle
+from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Scope
-from livedex_daemon.watch.root_table import Root, resolve
+from livedex_daemon.watch.root_table import Root, Roots, resolve
+from livedex_daemon.write.search_priority import SearchPriority
+from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Place
 from livedex_indexing.path_text import display_path
@@ -31,10 +35,7 @@ from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, trans
 from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots
 from livedex_ipc.methods import path_bytes, paths_bytes
-from livedex_ipc.server.rpc_server import Call
-
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
+from livedex_ipc.server.rpc_server import Call, Handler
 
 log = logging.getLogger(__name__)
 
@@ -47,27 +48,29 @@ UNSETTLED_ROUNDS = 3  # at least, of asking again what changed between the wait 
 T = TypeVar("T")
 
 
-class Answering:
-    def __init__(self, app: App) -> None:
-        self._app = app
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
+class SearchMethod:
+    """Answers ``search``."""
 
-    def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+    def __init__(self, reads: FreshReads, health: Health) -> None:
+        self._reads = reads
+        self._health = health
+
+    def table(self) -> dict[str, Handler]:
+        return {"search": self.search}
 
     async def search(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        request, _ = self.request(params)
+        request, _ = self._reads.request(params)
         scope = scope_of(request)
         deadline = began + params["timeout_ms"] / 1000
 
         async def ask() -> tuple[SearchAnswer, Stale]:
-            answer = await self._query(request, deadline)
+            answer = await self._reads.query(request, deadline)
             return answer, answer.stale
 
-        answer, state = await self.settled(ask, params, scope, began)
+        answer, state = await self._reads.settled(ask, params, scope, began)
         log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
         result = {
             "hits": answer.hits,
@@ -77,16 +80,34 @@ class Answering:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": [*self._app.health.warnings(answer.failed), *answer.warnings],
+            "warnings": [*self._health.warnings(answer.failed), *answer.warnings],
         }
         if state.reason is not None:
             result["reason"] = state.reason
         result.update(answer.optional_fields())
         return result
 
+
+class FreshReads:
+    """Used on the event loop; reading the index runs in its threads."""
+
+    def __init__(
+        self, index: IndexFile, freshness: Freshness, roots: Roots, priority: SearchPriority, worker: Worker
+    ) -> None:
+        self.freshness = freshness
+        self._serving = index.readers
+        self._salvage = index.salvage
+        self._roots = roots
+        self._priority = priority
+        self._worker = worker
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
     async def freshen(self, params: dict[str, Any], scope: Scope, began: float) -> FreshState:
         """Waits as the params ask; without ``fresh`` it says how things stand."""
-        freshness = self._app.freshness
+        freshness = self.freshness
         if not params["fresh"]:
             pending = freshness.pending(scope)
             return FreshState(False, pending, None)
@@ -99,30 +120,29 @@ class Answering:
         again. A change after that came later than the request: where the file still holds what is indexed of it (a log
         that grows all the time) the answer is good. Else it is what could be had, and says so.
         """
-        self._app.precedence.ask()
+        self._priority.ask()
         rounds, until = 0, float("inf")
         while True:
             state = await self.freshen(params, scope, began)
             answer, stale = await ask()
-            for key in stale:
-                self._app.backlog.mark(key, now=True)
+            self.freshness.look_again(stale)
             if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
                 return answer, state
             rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
             if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
-                return answer, FreshState(False, max(1, self._app.freshness.pending(scope)), "unsettled")
+                return answer, FreshState(False, max(1, self.freshness.pending(scope)), "unsettled")
 
-    async def _query(self, request: SearchRequest, deadline: float) -> SearchAnswer:
+    async def query(self, request: SearchRequest, deadline: float) -> SearchAnswer:
         ended = threading.Event()
         latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
         roots = self.served()
 
-        def ask(side: Side) -> SearchAnswer:
+        def ask(side: ReadHandle) -> SearchAnswer:
             return side.searcher.search(request, roots, deadline=latest, cancelled=ended.is_set)
 
-        if self._app.remains.side is not None:
+        if self._salvage.side is not None:
             try:
-                left = await self.in_thread(lambda: self._app.remains.search(ask))
+                left = await self.in_thread(lambda: self._salvage.search(ask))
             except BaseException:
                 ended.set()
                 raise
@@ -130,27 +150,36 @@ class Answering:
                 return left
         return await self.reading(ask, ended)
 
-    async def reading(self, action: Callable[[Side], T], ended: threading.Event | None = None) -> T:
+    async def reading(self, action: Callable[[ReadHandle], T], ended: threading.Event | None = None) -> T:
         """Runs what reads the index in a thread; once more where the file was found lost and is begun anew, or where it
         could not be read, which may have been for once."""
 
-        def act(side: Side) -> T:
+        def act(side: ReadHandle) -> T:
             with translated(side.readers.path):
                 return action(side)
 
-        side = self._app.serving.side
+        side = self._serving.side
         try:
             return await self.in_thread(lambda: act(side), ended)
         except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
-            if not await self._app.mend_index(side, error) and not isinstance(error, IndexUnwritable):
+            if not await self._is_replaced(side, error) and not isinstance(error, IndexUnwritable):
                 raise
         if ended is not None:
             ended.clear()  # the first try set it when it ended
-        return await self.in_thread(lambda: act(self._app.serving.side), ended)
+        return await self.in_thread(lambda: act(self._serving.side), ended)
+
+    async def _is_replaced(self, side: ReadHandle, error: Exception) -> bool:
+        """Have the index file checked that ``side`` could not read; True when there is another one to read now."""
+        damaged = isinstance(error, IndexDamaged)
+
+        def mend() -> bool:
+            return self._serving.side is not side or self._worker.mend(damaged=damaged)
+
+        return self._serving.side is not side or await asyncio.wrap_future(self._worker.submit(mend))
 
     async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
         def act() -> T:
-            with self._app.precedence.searching():
+            with self._priority.searching():
                 return action()
 
         try:
@@ -161,7 +190,7 @@ class Answering:
 
     def served(self) -> dict[int, bytes]:
         """All roots: the index itself knows which are not there, and serves nothing of them."""
-        return {root.id: root.path for root in self._app.worker.roots}
+        return {root.id: root.path for root in self._roots}
 
     def request(self, params: dict[str, Any]) -> tuple[SearchRequest, bytes | None]:
         """The request of checked search params, and the real path of their ``path``. Raises OutsideRoots."""
@@ -184,7 +213,7 @@ class Answering:
         raise outside(path, field)
 
     def root_at(self, path: bytes) -> Root:
-        root = self._app.worker.roots.by_path(os.path.realpath(path))
+        root = self._roots.by_path(os.path.realpath(path))
         if root is None:
             raise OutsideRoots(f"{display_path(path)} is no root; `livedex roots list` names them", {"field": "roots"})
         return root
@@ -192,7 +221,7 @@ class Answering:
     async def read(self, action: Callable[[Reader], T]) -> T:
         """Runs ``action`` on a reader of the index, in a thread."""
 
-        def act(side: Side) -> T:
+        def act(side: ReadHandle) -> T:
             with side.readers.connection() as reader:
                 return action(reader)
 

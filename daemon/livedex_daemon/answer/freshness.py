@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
-from livedex_daemon.answer.index_run import on_loop
-from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.watch.backlog import Backlog, Entry, Scope, intersects, is_within
-from livedex_daemon.watch.inotify import Watcher
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.process.event_loop import on_loop
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Scope, intersects, is_within
+from livedex_daemon.watch.event_source import EventSource
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.worker import Worker
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
@@ -40,12 +41,20 @@ class Freshness:
     """Used on the event loop."""
 
     def __init__(
-        self, watcher: Callable[[], Watcher | None], backlog: Backlog, worker: Worker, rebuilder: Rebuilder
+        self,
+        watching: EventSource,
+        backlog: Backlog,
+        roots: Roots,
+        worker: Worker,
+        pool: Pool,
+        store_health: StoreHealth,
     ) -> None:
-        self._watcher = watcher
+        self._watching = watching
         self._backlog = backlog
-        self._worker = worker
-        self._rebuilder = rebuilder
+        self._roots = roots
+        self._files = worker.files
+        self._pool = pool
+        self._store_health = store_health
         self.begun = asyncio.Event()  # set once the first configuration is applied
 
     async def ensure(self, scope: Scope, deadline: float, *, everything: bool = False) -> FreshState:
@@ -62,7 +71,7 @@ class Freshness:
         first = frozenset(root.id for root in roots if root.state == "indexing" and not everything)
         if self._store_is_down():
             return self._state(scope, "store")
-        if self._rebuilder.under_way and not everything:
+        if self._store_health.rebuilding and not everything:
             return self._state(scope, "rebuilding")
         if roots and len(first) == len(roots):
             return self._state(scope, "indexing")
@@ -80,15 +89,14 @@ class Freshness:
             return self._state(scope, "indexing")
         if self._store_is_down():
             return self._state(scope, "store")
-        if self._rebuilder.under_way:
+        if self._store_health.rebuilding:
             return self._state(scope, "rebuilding")
         if self._unsettled(scope):
             return self._state(scope, "unsettled")
         return FreshState(True, 0, None)
 
     def _in_scope(self, scope: Scope) -> list[Root]:
-        roots: RootTable = self._worker.roots
-        present = [root for root in roots if root.present]
+        present = [root for root in self._roots if root.present]
         return present if scope is None else [root for root in present if any(key[0] == root.id for key in scope)]
 
     async def _pass_barrier(self, roots: list[Root], first: frozenset[int]) -> None:
@@ -100,7 +108,7 @@ class Freshness:
 
     async def _hear_of_all(self) -> None:
         """Every event so far is marked. Raises TimeoutError where that cannot be told."""
-        watcher = self._watcher()
+        watcher = self._watching.watcher
         if watcher is None:
             raise TimeoutError
         if not watcher.caught_up():
@@ -126,7 +134,7 @@ class Freshness:
 
     def _only_unsteady(self, entries: list[Entry]) -> bool:
         """True when nothing is left to wait for but files that could not be read in one state at the first try."""
-        unsteady = self._worker.unsteady.copy()
+        unsteady = self._files.unstable.copy()
         for entry in entries:
             inside = sum(1 for root_id, path in unsteady if root_id == entry.key[0] and is_within(path, entry.key[1]))
             if not inside or inside < entry.works:
@@ -134,10 +142,15 @@ class Freshness:
         return bool(entries)
 
     def _store_is_down(self) -> bool:
-        return self._worker.store_fault is not None
+        return self._store_health.fault is not None
 
     def _unsettled(self, scope: Scope) -> int:
-        return sum(1 for key in self._worker.unsettled.copy() if intersects(key, scope))
+        return sum(1 for key in self._files.unsettled.copy() if intersects(key, scope))
+
+    def look_again(self, keys: Iterable[Key]) -> None:
+        """Have files that a reader found changed inspected at once."""
+        for key in keys:
+            self._backlog.mark(key, now=True)
 
     def pending(self, scope: Scope = None) -> int:
         return self._backlog.pending(scope) + self._unsettled(scope)
@@ -150,7 +163,7 @@ class Freshness:
             return "store"
         if any(root.state == "recovering" for root in roots):
             return "recovering"
-        if self._worker.pool is not None and self._worker.pool.held_back:
+        if self._pool.held_back:
             return "paused"
         return "polling" if any(root.polled for root in roots) else "deadline"
 

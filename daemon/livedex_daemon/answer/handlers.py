@@ -8,39 +8,42 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livedex_daemon.answer import audit
+from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.explanation import explain
-from livedex_daemon.answer.fresh_reads import Answering, outside
+from livedex_daemon.answer.fresh_reads import FreshReads, outside
 from livedex_daemon.answer.freshness import FreshState
 from livedex_daemon.answer.index_run import IndexRun
-from livedex_daemon.answer.subscription_methods import Subscribing
+from livedex_daemon.answer.status_report import Health
 from livedex_daemon.config import config_edit
-from livedex_daemon.watch.root_table import Root, resolve
+from livedex_daemon.watch.event_source import EventSource
+from livedex_daemon.watch.root_table import Root, Roots, resolve
+from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import FileRow, Place
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_indexing.search import listing
 from livedex_indexing.search.listing import FileChunks, ListRequest
 from livedex_indexing.store.database import IndexUnwritable
+from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
 from livedex_ipc.server.rpc_server import Call, Handler
 
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
 
+class ServerMethods:
+    """The server itself."""
 
-class Handlers:
-    def __init__(self, app: App) -> None:
-        self._app = app
-        self._answering = Answering(app)
-        self._runs = IndexRun(app)
-        self._subscribing = Subscribing(app, self._answering)
+    def __init__(self, watching: EventSource, reload: Callable[[], Awaitable[None]], stop: Callable[[], None]) -> None:
+        self._watching = watching
+        self._reload = reload
+        self._stop = stop
 
     def table(self) -> dict[str, Handler]:
         return {
@@ -49,28 +52,10 @@ class Handlers:
             "server/reload": self.reload,
             "server/shutdown": self.shutdown,
             "rpc.discover": self.discover,
-            "search": self._answering.search,
-            **self._subscribing.table(),
-            "sync": self.sync,
-            "status": self.status,
-            "roots/list": self.roots_list,
-            "roots/add": self.roots_add,
-            "roots/remove": self.roots_remove,
-            "index/run": self.index_run,
-            "index/audit": self.index_audit,
-            "files/list": self.files_list,
-            "files/explain": self.files_explain,
-            "files/retrieve": self.files_retrieve,
-            "files/delete": self.files_delete,
         }
 
-    def close(self) -> None:
-        self._answering.close()
-
-    # -- the server itself
-
     async def info(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        watcher = self._app.watching.watcher
+        watcher = self._watching.watcher
         barrier = watcher.barrier_kind if watcher is not None else "exact"  # a walk before each answer is exact
         return {
             "name": "livedex",
@@ -84,33 +69,47 @@ class Handlers:
         return {}
 
     async def reload(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        await self._app.reloader.reload()
+        await self._reload()
         return {}
 
     async def shutdown(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        asyncio.get_running_loop().call_later(0.01, self._app.stop)  # the answer goes out first
+        asyncio.get_running_loop().call_later(0.01, self._stop)  # the answer goes out first
         return {}
 
     async def discover(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
         return openrpc.document(__version__)
 
-    # -- state
 
-    async def sync(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        began = time.monotonic()
-        state = await self._app.freshness.ensure(None, began + params["timeout_ms"] / 1000, everything=True)
+class RootMethods:
+    """The state of the daemon, and its roots."""
+
+    def __init__(
+        self,
+        reads: FreshReads,
+        health: Health,
+        worker: Worker,
+        reload: Callable[[], Awaitable[None]],
+        config_path: str,
+    ) -> None:
+        self._reads = reads
+        self._health = health
+        self._worker = worker
+        self._reload = reload
+        self._config_path = config_path
+
+    def table(self) -> dict[str, Handler]:
         return {
-            "synced": state.fresh,
-            "pending": state.pending,
-            "generation": self._app.store.generation,
-            "waited_ms": round((time.monotonic() - began) * 1000, 3),
+            "status": self.status,
+            "roots/list": self.roots_list,
+            "roots/add": self.roots_add,
+            "roots/remove": self.roots_remove,
         }
 
     async def status(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return await self._answering.reading(lambda _side: self._app.health.status())
+        return await self._reads.reading(lambda _side: self._health.status())
 
     async def roots_list(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return {"roots": await self._answering.reading(lambda _side: self._app.health.roots())}
+        return {"roots": await self._reads.reading(lambda _side: self._health.roots())}
 
     async def roots_add(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = _required_path(params)
@@ -118,10 +117,10 @@ class Handlers:
             what = "is no folder" if os.path.lexists(path) else "does not exist"
             raise InvalidParams(f"{display_path(path)} {what}: a root is a folder that exists", {"field": "path"})
         await self._prove_writable()
-        config = self._app.locations.config_path
+        config = self._config_path
         added = await asyncio.to_thread(config_edit.add_root, config, os.fsdecode(path), tuple(params["ignore"]))
         try:
-            await self._app.reloader.reload()
+            await self._reload()
         except IndexUnwritable:
             if added:  # refused means that nothing was done
                 await asyncio.to_thread(config_edit.remove_root, config, os.fsdecode(path))
@@ -131,42 +130,79 @@ class Handlers:
     async def roots_remove(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = os.fsdecode(_required_path(params))
         await self._prove_writable()
-        await asyncio.to_thread(config_edit.remove_root, self._app.locations.config_path, path)
-        await self._app.reloader.reload()
+        await asyncio.to_thread(config_edit.remove_root, self._config_path, path)
+        await self._reload()
         return await self.roots_list(call, params)
 
     async def _prove_writable(self) -> None:
         """Raises IndexUnwritable before anything is changed that the index could not take over."""
-        await asyncio.wrap_future(self._app.worker.order(self._app.worker.refuse_without_store))
+        await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
 
-    # -- indexing on demand
+
+class IndexMethods:
+    """Indexing on demand."""
+
+    def __init__(self, reads: FreshReads, store: Store, roots: Roots, runs: IndexRun, audits: Audits) -> None:
+        self._reads = reads
+        self._store = store
+        self._roots = roots
+        self._runs = runs
+        self._audits = audits
+
+    def table(self) -> dict[str, Handler]:
+        return {"sync": self.sync, "index/run": self.index_run, "index/audit": self.index_audit}
+
+    async def sync(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+        began = time.monotonic()
+        state = await self._reads.freshness.ensure(None, began + params["timeout_ms"] / 1000, everything=True)
+        return {
+            "synced": state.fresh,
+            "pending": state.pending,
+            "generation": self._store.generation,
+            "waited_ms": round((time.monotonic() - began) * 1000, 3),
+        }
 
     async def index_run(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        places = self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._app.worker.roots]
+        places = self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
         return await self._runs.run(call, places, force=params["force"])
 
     async def index_audit(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         places = self._places(params)
-        await self._app.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
-        return await audit.run(self._app, places, whole=not paths_bytes(params), repair=params["repair"])
+        await self._reads.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
+        return await self._audits.run(places, whole=not paths_bytes(params), repair=params["repair"])
 
     def _places(self, params: dict[str, Any]) -> list[tuple[int, bytes]]:
         """The params' ``paths`` as keys; all present roots without them. Raises OutsideRoots."""
         given = paths_bytes(params)
         if not given:
-            return [(root.id, b"") for root in self._app.worker.roots if root.present]
-        return [place for path in given for place in self._answering.asked(path, "paths")[1]]
+            return [(root.id, b"") for root in self._roots if root.present]
+        return [place for path in given for place in self._reads.asked(path, "paths")[1]]
 
-    # -- files
+
+class FileMethods:
+    """Single files and lists of them."""
+
+    def __init__(self, reads: FreshReads, roots: Roots, worker: Worker) -> None:
+        self._reads = reads
+        self._roots = roots
+        self._worker = worker
+
+    def table(self) -> dict[str, Handler]:
+        return {
+            "files/list": self.files_list,
+            "files/explain": self.files_explain,
+            "files/retrieve": self.files_retrieve,
+            "files/delete": self.files_delete,
+        }
 
     async def files_list(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, path = path_bytes(params, "root"), path_bytes(params)
-        root_id = None if root is None else self._answering.root_at(root).id
-        places = None if path is None else tuple(self._answering.asked(path, "path")[1])
-        state = await self._answering.freshen(params, places, time.monotonic())
+        root_id = None if root is None else self._reads.root_at(root).id
+        places = None if path is None else tuple(self._reads.asked(path, "path")[1])
+        state = await self._reads.freshen(params, places, time.monotonic())
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
-        served = self._answering.served()
-        found = await self._answering.read(lambda reader: listing.list_files(reader, request, served))
+        served = self._reads.served()
+        found = await self._reads.read(lambda reader: listing.list_files(reader, request, served))
         return _with_state({"files": found.files, "total": found.total}, state)
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
@@ -175,16 +211,16 @@ class Handlers:
         if not root.present:
             raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
         place = Place(root.id, relative)
-        served = self._answering.served()
+        served = self._reads.served()
         first, last = params["start_line"] or 1, params["end_line"]
 
         async def ask() -> tuple[FileChunks | None, Stale]:
-            return await self._answering.read(
+            return await self._reads.read(
                 lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last)
             )
 
         try:
-            found, state = await self._answering.settled(ask, params, [place], time.monotonic())
+            found, state = await self._reads.settled(ask, params, [place], time.monotonic())
         except NotFound as error:
             why = await self._explain(root, relative)
             if why["status"] == "indexed":
@@ -202,47 +238,47 @@ class Handlers:
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
         """The root that holds the params' ``path``, and the path relative to it. Raises OutsideRoots."""
         asked = _required_path(params)
-        path, _ = self._answering.asked(asked, "path")
-        found = self._app.worker.roots.locate(path)
+        path, _ = self._reads.asked(asked, "path")
+        found = self._roots.locate(path)
         if found is None:
             raise outside(asked, "path")
         return found
 
     async def files_explain(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = self._itself(_required_path(params))
-        found = self._app.worker.roots.locate(path)
+        found = self._roots.locate(path)
         if found is None:
             reason = "no root holds it"
             return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
-        state = await self._answering.freshen(params, [(found[0].id, found[1])], time.monotonic())
+        state = await self._reads.freshen(params, [(found[0].id, found[1])], time.monotonic())
         return {**await self._explain(*found), "fresh": state.fresh}  # `reason` is the path's
 
     def _itself(self, path: bytes) -> bytes:
         """The path whose own entry is meant: of a link inside a root the link, of one elsewhere what it names."""
         here = resolve(path)
-        return here if self._app.worker.roots.locate(here) is not None else os.path.realpath(path)
+        return here if self._roots.locate(here) is not None else os.path.realpath(path)
 
     async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
         def held(reader: Reader) -> tuple[FileRow | None, str | None]:
             row = listing.find_row(reader, Place(root.id, relative))
             return row, None if row is None else listing.frontmatter_fault(reader, row)
 
-        row, fault = await self._answering.read(held)
-        return await self._answering.in_thread(lambda: explain(root, relative, row, fault))
+        row, fault = await self._reads.read(held)
+        return await self._reads.in_thread(lambda: explain(root, relative, row, fault))
 
     async def files_delete(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = self._itself(_required_path(params))
-        found = self._app.worker.roots.locate(path)
-        places = [found] if found is not None else [(root, b"") for root in self._app.worker.roots.inside(path)]
+        found = self._roots.locate(path)
+        places = [found] if found is not None else [(root, b"") for root in self._roots.inside(path)]
         if not places:
             raise outside(path, "path")
-        await self._app.freshness.ensure(
+        await self._reads.freshness.ensure(
             [(root.id, relative) for root, relative in places], time.monotonic() + audit.WAIT_S, everything=True
         )
-        worker = self._app.worker
+        worker = self._worker
         deleted = 0
         for root, relative in places:
-            deleted += await asyncio.wrap_future(worker.order(partial(worker.forget, root, relative)))
+            deleted += await asyncio.wrap_future(worker.submit(partial(worker.forget, root, relative)))
         if not deleted:
             raise NotFound(f"{display_path(path)} is not indexed; `livedex why` says why", {"field": "path"})
         return {"deleted": deleted}

@@ -8,16 +8,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from livedex_daemon.watch.backlog import Key
+from livedex_daemon.process.event_loop import on_loop
+from livedex_daemon.watch.backlog import Backlog, Key
+from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.run_progress import Tally
+from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.worker import Worker
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc.server.rpc_server import Call
-
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
 
 PROGRESS_EVERY_S = 0.1
 _MESSAGES = {
@@ -26,22 +26,12 @@ _MESSAGES = {
 }
 
 
-def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> Callable[[], None]:
-    """``action``, to be called from any thread and run on ``loop``: at once where it is called there."""
-
-    def call() -> None:
-        if asyncio._get_running_loop() is loop:
-            action()
-            return
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(action)
-
-    return call
-
-
 class IndexRun:
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, worker: Worker, backlog: Backlog, roots: Roots, store_health: StoreHealth) -> None:
+        self._worker = worker
+        self._backlog = backlog
+        self._roots = roots
+        self._store_health = store_health
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self, call: Call, places: list[Key], *, force: bool) -> dict[str, Any]:
@@ -50,7 +40,7 @@ class IndexRun:
         Raises Unavailable when the store cannot be written, at once or before it ends: what was marked waits for it.
         """
         began = time.monotonic()
-        await asyncio.wrap_future(self._app.worker.order(self._app.worker.refuse_without_store))
+        await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
         async with self._one_at_a_time:  # so that each counts its own work
             return await self._run(call, places, force, Tally(), began)
 
@@ -58,15 +48,15 @@ class IndexRun:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in places:
-            self._app.backlog.mark(key, tree=True, force=force, now=True, tally=tally)
-        self._app.backlog.wait(places, on_loop(loop, done.set), background=True)
+            self._backlog.mark(key, tree=True, force=force, now=True, tally=tally)
+        self._backlog.wait(places, on_loop(loop, done.set), background=True)
         call.progress({"kind": "begin", "message": "indexing", "percentage": 0, "done": 0, "total": 0, "path": None})
         while not done.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
                 break
             call.progress(self._progress("report", tally))
-            fault = self._app.worker.store_fault
+            fault = self._store_health.fault
             if fault is not None:
                 raise fault
         call.progress(self._progress("end", tally))
@@ -81,7 +71,7 @@ class IndexRun:
         return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": path}
 
     def _absolute(self, key: Key) -> bytes:
-        root = self._app.worker.roots.get(key[0])
+        root = self._roots.get(key[0])
         return root.absolute(key[1]) if root is not None else key[1]
 
     def _result(self, places: list[Key], tally: Tally, began: float) -> dict[str, Any]:
@@ -104,6 +94,6 @@ class IndexRun:
         asked = {root_id for root_id, _ in places}
         return [
             {**path_fields(root.path), "stage": root.state, "message": _MESSAGES.get(root.state, root.state)}
-            for root in self._app.worker.roots
+            for root in self._roots
             if root.id in asked and not root.present
         ]

@@ -7,139 +7,114 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Callable
+from shlex import quote
+from typing import Any, Final, NamedTuple
 
 from livedex_daemon.answer.freshness import Freshness
-from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.process.socket_guard import Door
-from livedex_daemon.watch.root_table import Root
+from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.process.socket_guard import SocketGuard
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.write.chunk_pool import Pool
+from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.hits.answer_json import rfc3339, warning
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc import __version__
 
-SAMPLES = 1000
+Warnings = list[dict[str, str]]
+
 HARMLESS = frozenset(("files_failed", "parser_missing", "plugin_refused"))  # these do not break a promise
 
 
-def warning(code: str, message: str, remedy: str) -> dict[str, str]:
-    return {"code": code, "message": message, "remedy": remedy}
+class DaemonState(NamedTuple):
+    """Everything that the status is read from."""
 
-
-class FreshnessFigures:
-    """From hearing of a change to its commit, in seconds: the last 1,000 changes."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._samples: deque[float] = deque(maxlen=SAMPLES)
-
-    def add(self, now: float, heard_at: Iterable[float]) -> None:
-        with self._lock:
-            self._samples.extend(now - at for at in heard_at)
-
-    def figures(self) -> dict[str, float | int | None]:
-        with self._lock:
-            ordered = sorted(self._samples)
-        if not ordered:
-            return {"p50_ms": None, "p99_ms": None, "samples": 0}
-        return {
-            "p50_ms": round(ordered[len(ordered) // 2] * 1000, 3),
-            "p99_ms": round(ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] * 1000, 3),
-            "samples": len(ordered),
-        }
+    index_file: IndexFile
+    roots: Roots
+    worker: Worker
+    pool: Pool
+    door: SocketGuard
+    config: CurrentConfig
+    crashes: Crashes
+    freshness: Freshness
+    latency: CommitLatency
 
 
 class Health:
     """Asked on the event loop; the counts come from a thread that reads the index."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        freshness: Freshness,
-        figures: FreshnessFigures,
-        counts: Callable[[], Counts],
-        chunks_of: Callable[[Iterable[int]], int],
-        db_path: str,
-        rebuilder: Rebuilder,
-    ) -> None:
-        self.started = False
-        self.door: Door | None = None
-        self.config_fault: str | None = None
-        self.left_alone = 0  # files that are not read because the daemon crashed over them
-        self._rebuilder = rebuilder
-        self.watch_fault: str | None = None
-        self._worker = worker
-        self._freshness = freshness
-        self._figures = figures
-        self._count = counts
-        self._chunks_of = chunks_of
+    def __init__(self, state: DaemonState) -> None:
+        self._parts = state
+        self._roots = state.roots
+        self._freshness = state.freshness
+        self._store = state.index_file.store
+        self._readers = state.index_file.readers
         self._counted: tuple[tuple[int, frozenset[int]], Counts] | None = None
-        self._db_path = db_path
         self._since = time.monotonic()
 
     def _counts(self) -> Counts:
         """Counted anew only for a new generation: who follows the status must not slow down what is followed."""
-        present = frozenset(root.id for root in self._worker.roots if root.present)
-        state = (self._worker.store.generation, present)
+        present = frozenset(root.id for root in self._roots if root.present)
+        state = (self._store.generation, present)
         known = self._counted
         if known is None or known[0] != state:
-            counts = self._count()
-            if len(present) < len(self._worker.roots):  # what is not there is kept, and not served
-                counts = counts._replace(chunks=self._chunks_of(present))
+            counts = self._readers.counts()
+            if len(present) < len(self._roots):  # what is not there is kept, and not served
+                counts = counts._replace(chunks=self._readers.chunks_of(present))
             known = self._counted = (state, counts)
         return known[1]
 
     def status(self) -> dict[str, Any]:
         """The result of ``status``."""
         counts = self._counts()
-        held = [counts.roots[root.id] for root in self._worker.roots if root.present and root.id in counts.roots]
+        held = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in held)
         warnings = self.warnings(failed)
-        pool = self._worker.pool
+        pool = self._parts.pool
         return {
             "state": self._state(warnings),
             "version": __version__,
             "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - self._since, 3),
-            "generation": self._worker.store.generation,
+            "generation": self._store.generation,
             "pending": sum(root.pending for root in held) + self._freshness.pending(),
             "files": sum(root.indexed for root in held),
             "chunks": counts.chunks,
             "skipped": sum(root.skipped for root in held),
             "failed": failed,
-            "db_path": self._db_path,
-            "db_bytes": _bytes_on_disk(self._db_path),
+            "db_path": self._store.path,
+            "db_bytes": _bytes_on_disk(self._store.path),
             "backend": "sqlite",
             "embedder": None,
             "vectors_pending": 0,
             "documents_pending": 0,
             "work": {
-                "files_read": pool.files_read if pool else 0,
-                "files_chunked": pool.files_chunked if pool else 0,
+                "files_read": pool.files_read,
+                "files_chunked": pool.files_chunked,
                 "files_parsed": 0,
                 "chunks_embedded": 0,
             },
             "roots": self.roots(counts),
-            "freshness": self._figures.figures(),
+            "freshness": self._parts.latency.figures(),
             "warnings": warnings,
         }
 
     def roots(self, counts: Counts | None = None) -> list[dict[str, Any]]:
         """The roots as ``status`` and ``roots/list`` give them, by path."""
         known = counts or self._counts()
-        return [self._root(root, known) for root in sorted(self._worker.roots, key=lambda root: root.path)]
+        return [self._root(root, known) for root in sorted(self._roots, key=lambda root: root.path)]
 
     def _root(self, root: Root, counts: Counts) -> dict[str, Any]:
         held = counts.roots.get(root.id)
         overflows = root.overflows  # before the state: whoever sees one sees what it led to
         return {
             **path_fields(root.path),
-            "state": root.told_state,
+            "state": root.reported_state,
             "watching": root.watching,
             "files": held.indexed if held else 0,
             "pending": (held.pending if held else 0) + self._freshness.pending([(root.id, b"")]),
@@ -150,82 +125,18 @@ class Health:
     def _state(self, warnings: list[dict[str, str]]) -> str:
         if any(item["code"] not in HARMLESS for item in warnings):
             return "degraded"
-        if not self.started:
+        if not self._freshness.begun.is_set():
             return "starting"
-        if any(root.told_state in ("indexing", "recovering") for root in self._worker.roots):
+        if any(root.reported_state in ("indexing", "recovering") for root in self._roots):
             return "indexing"
         return "ready"
 
     def warnings(self, failed: int = 0) -> list[dict[str, str]]:
-        """Everything that is wrong now, each with its remedy."""
-        found: list[dict[str, str]] = []
-        for root in self._worker.roots:
-            found += _root_warnings(root)
-        fault = self._worker.store_fault
-        if fault is not None:
-            found.append(_store_warning(type(fault.__cause__).__name__, self._db_path))
-        if not self._worker.alive() and self.started:
-            found.append(
-                warning("worker_dead", "nothing is indexed any more: the worker ended", "run `livedex down`, then up")
-            )
-        elif self._worker.turn_fault is not None:
-            found.append(
-                warning(
-                    "worker_dead",
-                    f"what has changed cannot be indexed: each try ends with {self._worker.turn_fault}",
-                    "see the log for the cause; what changed lately is in the way",
-                )
-            )
-        pool = self._worker.pool
-        if pool is not None and pool.worker_fault is not None:
-            found.append(
-                warning(
-                    "chunk_worker",
-                    f"new text cannot be indexed: the chunk worker ends at once ({pool.worker_fault})",
-                    "run `livedex doctor`, or install livedex again",
-                )
-            )
-        if self.door is not None and self.door.fault is not None:
-            found.append(
-                warning(
-                    "socket_lost",
-                    f"new clients cannot connect: {self.door.fault}",
-                    f"move away what stands at {self.door.path}, or make its folder again; the rest follows",
-                )
-            )
-        if self.config_fault is not None:
-            found.append(
-                warning(
-                    "config_refused",
-                    f"the configuration was changed and is refused: {self.config_fault}; the former one is in force",
-                    "run `livedex config validate` and correct what it names",
-                )
-            )
-        if self.left_alone:
-            found.append(
-                warning(
-                    "safe_mode",
-                    f"{self.left_alone} of the files are left alone: the daemon crashed three times while reading them",
-                    "run `livedex list --status failed`; change or ignore them, then `livedex down` and `livedex up`",
-                )
-            )
-        if self._rebuilder.under_way:
-            found.append(
-                warning(
-                    "index_rebuilding",
-                    "the index was damaged, lost or replaced and is being built anew",
-                    "nothing: it ends by itself",
-                )
-            )
-        if failed:
-            found.append(
-                warning(
-                    "files_failed",
-                    f"{failed} file{'s' if failed != 1 else ''} could not be indexed",
-                    "run `livedex list --status failed` for the reasons",
-                )
-            )
-        return found
+        """Return everything that is wrong now, each with its remedy.
+
+        ``failed``: how many files could not be indexed.
+        """
+        return [*(found for check in CHECKS for found in check(self._parts)), *_failed_files(failed)]
 
 
 def _bytes_on_disk(path: str) -> int:
@@ -243,7 +154,7 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
             warning(
                 "root_missing",
                 f"{path} is not there; its entries are kept for 24 hours and not served",
-                f"mount or create it, or run `livedex roots remove {path}`",
+                f"mount or create it, or run `livedex roots remove {quote(path)}`",
             )
         ]
     if root.state == "denied":
@@ -282,7 +193,82 @@ def _store_warning(error: str, db_path: str) -> dict[str, str]:
     )
 
 
+def _roots(state: DaemonState) -> Warnings:
+    return [found for root in state.roots for found in _root_warnings(root)]
+
+
+def _unwritable_store(state: DaemonState) -> Warnings:
+    fault = state.index_file.health.fault
+    return [_store_warning(type(fault.__cause__).__name__, state.index_file.store.path)] if fault is not None else []
+
+
+def _dead_worker(state: DaemonState) -> Warnings:
+    if not state.worker.alive() and state.freshness.begun.is_set():
+        return [warning("worker_dead", "nothing is indexed any more: the worker ended", "run `livedex down`, then up")]
+    if state.worker.turn_fault is None:
+        return []
+    message = f"what has changed cannot be indexed: each try ends with {state.worker.turn_fault}"
+    return [warning("worker_dead", message, "see the log for the cause; what changed lately is in the way")]
+
+
+def _no_chunk_worker(state: DaemonState) -> Warnings:
+    fault = state.pool.worker_fault
+    if fault is None:
+        return []
+    message = f"new text cannot be indexed: the chunk worker ends at once ({fault})"
+    return [warning("chunk_worker", message, "run `livedex doctor`, or install livedex again")]
+
+
+def _lost_socket(state: DaemonState) -> Warnings:
+    door = state.door
+    if door.fault is None:
+        return []
+    remedy = f"move away what stands at {door.path}, or make its folder again; the rest follows"
+    return [warning("socket_lost", f"new clients cannot connect: {door.fault}", remedy)]
+
+
+def _refused_config(state: DaemonState) -> Warnings:
+    fault = state.config.fault
+    if fault is None:
+        return []
+    message = f"the configuration was changed and is refused: {fault}; the former one is in force"
+    return [warning("config_refused", message, "run `livedex config validate` and correct what it names")]
+
+
+def _safe_mode(state: DaemonState) -> Warnings:
+    count = len(state.crashes.left_alone)
+    if not count:
+        return []
+    message = f"{count} of the files are left alone: the daemon crashed three times while reading them"
+    remedy = "run `livedex list --status failed`; change or ignore them, then `livedex down` and `livedex up`"
+    return [warning("safe_mode", message, remedy)]
+
+
+def _rebuilt_index(state: DaemonState) -> Warnings:
+    if not state.index_file.health.rebuilding:
+        return []
+    message = "the index was damaged, lost or replaced and is being built anew"
+    return [warning("index_rebuilding", message, "nothing: it ends by itself")]
+
+
+def _failed_files(count: int) -> Warnings:
+    if not count:
+        return []
+    message = f"{count} file{'s' if count != 1 else ''} could not be indexed"
+    return [warning("files_failed", message, "run `livedex list --status failed` for the reasons")]
+
+
+CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order in which the status tells them
+    _roots,
+    _unwritable_store,
+    _dead_worker,
+    _no_chunk_worker,
+    _lost_socket,
+    _refused_config,
+    _safe_mode,
+    _rebuilt_index,
+)
+
+
 def _time_text(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return None if seconds is None else rfc3339(round(seconds * 1e6) * 1000)

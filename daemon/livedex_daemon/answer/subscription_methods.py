@@ -8,21 +8,21 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from livedex_daemon.answer.fresh_reads import Answering, scope_of
+from livedex_daemon.answer.fresh_reads import FreshReads, scope_of
+from livedex_daemon.answer.status_report import Health
+from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import standing_query
 from livedex_ipc.server.rpc_server import Call, Handler
 
-if TYPE_CHECKING:
-    from livedex_daemon.app import App
 
-
-class Subscribing:
-    def __init__(self, app: App, answering: Answering) -> None:
-        self._app = app
-        self._answering = answering
+class SubscriptionMethods:
+    def __init__(self, reads: FreshReads, notifier: ChangeNotifier, health: Health) -> None:
+        self._reads = reads
+        self._notifier = notifier
+        self._health = health
 
     def table(self) -> dict[str, Handler]:
         return {"search/subscribe": self.subscribe, "search/unsubscribe": self.unsubscribe}
@@ -31,16 +31,16 @@ class Subscribing:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        request, path = self._answering.request(params)
-        served = self._answering.served()
+        request, path = self._reads.request(params)
+        served = self._reads.served()
         query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
-        style = Style(params["max_snippet_chars"], params["context_lines"], False, query.one_each)
-        state = await self._answering.freshen(params, scope_of(request), began)
-        standing = self._app.standing
-        subscription = standing.admit(call, query, style)
+        style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
+        state = await self._reads.freshen(params, scope_of(request), began)
+        standing = self._notifier
+        subscription = standing.subscribe(call, query, style)
         ended = threading.Event()
         try:
-            first = await self._answering.reading(
+            first = await self._reads.reading(
                 lambda side: standing.first(subscription, side, params["limit"], ended.is_set), ended
             )
         except BaseException:
@@ -52,12 +52,12 @@ class Subscribing:
             "hits": first.hits,
             "generation": first.generation,
             "pending": state.pending,
-            "warnings": self._app.health.warnings(),
+            "warnings": self._health.warnings(),
             "fresh": state.fresh,
         }
         return result if state.reason is None else {**result, "reason": state.reason}
 
     async def unsubscribe(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        standing = self._app.standing
-        standing.drop(standing.named(call, params["subscription"]))
+        standing = self._notifier
+        standing.drop(standing.find(call, params["subscription"]))
         return {}

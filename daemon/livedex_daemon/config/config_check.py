@@ -1,27 +1,27 @@
-"""Checks a parsed configuration against the schema and says of every fault where it stands and what was meant.
+"""Checks a parsed configuration against the schema; reports the place of each fault and the key probably meant.
 
-Invariant: all faults are collected, never only the first, and a value that is not reported is right: what comes out
-of ``check`` holds only known keys with values that their readers gave.
+Invariant: all faults are collected, not only the first. The result of ``check`` contains only known keys, with values
+that their readers returned.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
 from livedex_daemon.config.setting_values import ElementError, kind_of, patterns
 from livedex_daemon.config.settings_schema import ROOT_KEYS, ROOTS, SETTINGS, TABLES, known_keys
+from livedex_ipc.params import nearest
 
-# Python 3.14 gives line and column as attributes, older ones only in the text.
+# Python 3.14 has line and column as attributes, older versions only in the message.
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong. ``key`` is dotted, None for the file as a whole; ``line`` and ``column`` are 1-based
-    (columns count bytes), None where the fault has no place; ``nearest`` is the known key that was probably meant."""
+    """One fault. ``key`` is dotted, None for the file as a whole; ``line`` and ``column`` are 1-based (columns count
+    bytes), None if the fault has no place; ``nearest`` is the known key that was probably meant."""
 
     key: str | None
     line: int | None
@@ -31,7 +31,7 @@ class Fault(NamedTuple):
 
 
 class RootEntry(NamedTuple):
-    """A root as the file gives it: right types, its path not yet looked at. ``number`` counts from 0."""
+    """A root as written in the file: the types are checked, the path is not. ``number`` counts from 0."""
 
     number: int
     path: str
@@ -41,14 +41,14 @@ class RootEntry(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A TOML text taken apart, valid as TOML and not yet as a configuration."""
+    """A parsed TOML text: valid TOML, not yet checked as a configuration."""
 
     data: dict[str, Any]
     layout: Layout
 
 
 class Checked(NamedTuple):
-    """What a file says: dotted key to the reader's value, and the roots in their order."""
+    """A checked file: dotted key to the reader's value, the roots in file order, and all faults."""
 
     values: dict[str, Any]
     roots: list[RootEntry]
@@ -56,7 +56,7 @@ class Checked(NamedTuple):
 
 
 def read_toml(content: bytes) -> Document | Fault:
-    """Takes the text apart, or says why it is no TOML: one fault, as nothing behind the first can be trusted."""
+    """Parse the text. If it is not TOML, return one fault: nothing after the first syntax error can be trusted."""
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as fault:
@@ -72,7 +72,7 @@ def read_toml(content: bytes) -> Document | Fault:
         return _syntax_fault(text, str(fault))
     except RecursionError:
         return Fault(None, None, None, "nested too deeply")
-    except ValueError as fault:  # a number of more digits than Python converts
+    except ValueError as fault:  # a number with more digits than Python converts
         return Fault(None, None, None, f"not valid TOML: {fault}")
 
 
@@ -160,7 +160,7 @@ class _Check:
         self._fault(path, "unknown key", at=self._layout.key(path), nearest=_nearest(path, siblings))
 
     def overlap_below_chunk_size(self) -> None:
-        """The one rule about two keys. It is reported where the file sets one of them, overlap first."""
+        """Check the one rule about two keys. The fault is placed at the key that the file sets, overlap first."""
         values = self._checked.values
         set_here = [key for key in ("chunking.overlap", "chunking.chunk_size") if key in values]
         overlap = values.get("chunking.overlap", SETTINGS["chunking.overlap"].default)
@@ -177,7 +177,7 @@ class _Check:
 
 
 def dotted(path: Path) -> str:
-    """A path as people write it: ``roots[1].path``, ``chunking.pipelines.".org"``."""
+    """Return a path as a user writes it: ``roots[1].path``, ``chunking.pipelines.".org"``."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -189,15 +189,15 @@ def dotted(path: Path) -> str:
 
 
 def _nearest(path: Path, siblings: tuple[str, ...]) -> str | None:
-    """The key beside it that is spelt most like it, else one of the same name in another table."""
+    """Return the most similar key of the same table, else a very similar one of another table, else None."""
     name = str(path[-1]).lower()
     by_name = {known.rsplit(".", 1)[-1]: known for known in siblings}
-    near = get_close_matches(name, by_name, n=1, cutoff=0.6)
-    if near:
-        return by_name[near[0]]
+    near = nearest(name, by_name)
+    if near is not None:
+        return by_name[near]
     elsewhere = {known.rsplit(".", 1)[-1]: known for known in known_keys()}
-    near = get_close_matches(name, elsewhere, n=1, cutoff=0.85)
-    return elsewhere[near[0]] if near else None
+    near = nearest(name, elsewhere, cutoff=0.85)
+    return elsewhere[near] if near is not None else None
 
 
 def _syntax_fault(text: str, message: str) -> Fault:

@@ -1,7 +1,7 @@
-"""`livedex config show`, `validate`, `path` and `edit`: the configuration on the command line, without a daemon.
+"""``livedex config show``, ``validate``, ``path`` and ``edit``: the configuration commands, without a daemon.
 
-Invariant: a configuration with a fault is never put in the place of another one, and what a user typed into an
-editor is never thrown away.
+Invariant: a configuration with a fault never replaces another one, and text that a user typed into an editor is never
+lost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from livedex_ipc.errors import ConfigInvalid, LivedexError, Unavailable
 
 
 def run(argv: Sequence[str]) -> int:
-    """Runs ``show``, ``validate``, ``path`` or ``edit`` with ``--json`` or ``--human``; the exit code comes back."""
+    """Run ``show``, ``validate``, ``path`` or ``edit`` with ``--json`` or ``--human``; return the exit code."""
     return direct_command.run("livedex config", {"show": show, "validate": validate, "path": path, "edit": edit}, argv)
 
 
@@ -45,7 +45,7 @@ def show(streams: Streams) -> int:
 
 
 def validate(streams: Streams) -> int:
-    """Says whether the file is valid: 0, or 2 with every fault. A file that is not there is."""
+    """Print whether the file is valid. Return 0, or 2 with every fault printed. A missing file is valid."""
     where = locate().config_path
     faults: list[dict[str, Any]] = []
     fault: ConfigInvalid | None = None
@@ -74,7 +74,7 @@ def path(streams: Streams) -> int:
 
 
 def edit(streams: Streams) -> int:
-    """Opens the user's editor on a copy, and puts the copy in place once it is valid."""
+    """Open the user's editor on a copy, and replace the file with the copy once it is valid."""
     where = locate().config_path
     try:
         old = read(where)
@@ -103,7 +103,7 @@ def edit(streams: Streams) -> int:
 
 
 def _edited(streams: Streams, copy: str, before: bytes) -> bytes:
-    """What the user made of the copy: valid, or the same as before. Raises ConfigInvalid when they leave it at that."""
+    """Return the edited copy: valid, or unchanged. Raises ConfigInvalid if the user gives up on a faulty one."""
     while True:
         _open_editor(copy)
         after = _content(copy)
@@ -119,17 +119,17 @@ def _edited(streams: Streams, copy: str, before: bytes) -> bytes:
 
 
 def _open_editor(copy: str) -> None:
-    """Runs the editor that the environment names, VISUAL before EDITOR, and waits for it."""
+    """Run the editor that the environment names, VISUAL before EDITOR, and wait for it."""
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not named:
         named = next((name for name in ("vi", "nano") if shutil.which(name)), None)
     if not named:
         raise Unavailable("there is no editor: set EDITOR to one, such as `export EDITOR=nano`")
-    # Ctrl-C is the editor's while it runs. A handler, unlike SIG_IGN, is not passed on to it.
+    # While the editor runs, Ctrl-C belongs to it. A handler, unlike SIG_IGN, is not inherited by it.
     interrupted = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         done = subprocess.run([*shlex.split(named), copy], check=False)
-    except (OSError, ValueError) as fault:  # ValueError: an open quotation mark in EDITOR
+    except (OSError, ValueError) as fault:  # ValueError: an unclosed quote in EDITOR
         raise Unavailable(f"the editor {named!r} cannot be run: {fault}; set EDITOR to another") from None
     finally:
         signal.signal(signal.SIGINT, interrupted)
@@ -144,7 +144,7 @@ def _wants_again(streams: Streams, fault: ConfigInvalid) -> bool:
     sys.stderr.write("Edit again? [Y/n] ")
     sys.stderr.flush()
     answer = sys.stdin.readline()
-    return answer != "" and answer.strip().lower() in ("", "y", "yes")  # "" is the end of input: nobody answers
+    return answer != "" and answer.strip().lower() in ("", "y", "yes")  # "" is the end of input
 
 
 def _content(copy: str) -> bytes:
@@ -159,15 +159,15 @@ def _same(copy: str, before: bytes) -> bool:
     try:
         with open(copy, "rb") as file:
             return file.read(MAX_BYTES + 1) == before
-    except OSError:  # gone: there is nothing to keep
+    except OSError:  # the copy is gone: there is nothing to keep
         return True
 
 
 def _rows(where: str, key: str, setting: dict[str, Any]) -> list[list[str]]:
-    """The lines for one setting: one, but one for each root."""
+    """Return the table rows of one setting: a single row, or one per root."""
     if key == ROOTS and setting["value"]:
         lines = [root.line for root in config_settings.load(where).roots]
-        shown = zip(setting["value"], lines, strict=False)  # the file may have been saved again meanwhile
+        shown = zip(setting["value"], lines, strict=False)  # the file may have been saved again since
         return [[key, visible(as_toml(root)), f"file, line {line}"] for root, line in shown]
     line = "" if setting["line"] is None else f", line {setting['line']}"
     return [[key, visible(as_toml(setting["value"])), setting["origin"] + line]]

@@ -1,8 +1,8 @@
-"""Changes the configuration file for the user: adds a root, removes one, puts an edited text in its place.
+"""Changes the configuration file for the user: adds a root, removes one, or replaces the text with an edited one.
 
-Invariant: the file is at every instant either the old one or the new one, whole, and what is written was checked
+Invariant: at every instant the file is either the complete old one or the complete new one. The new text is checked
 first: an edit that would leave a fault changes nothing. Comments, order and layout stay. A link to the file (as
-managers of dotfiles make) stays a link: its target is replaced.
+dotfile managers create) stays a link: its target is replaced.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from livedex_daemon.config.config_file import ConfigFileError, read, read_open
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.setting_values import patterns
 from livedex_daemon.config.settings import RootConfig, document_of, parse
-from livedex_daemon.process.locations import locate, make_missing
+from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import Conflict, InvalidParams, NotFound, Unavailable
+from livedex_ipc.paths import make_missing
 
 _LOCK_WAIT_S = 5.0  # edits take milliseconds
 _LOCK_RETRY_S = 0.02
 
 
 def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping[str, str] = os.environ) -> bool:
-    """Adds ``root`` (absolute, or with ``~``) to the file at ``config``, which is made where there is none.
+    """Add ``root`` (absolute, or with ``~``) to the file at ``config``, which is created if it is missing.
 
-    False when that folder is a root already: then nothing is written, and without ``ignore`` its patterns stay.
-    Raises InvalidParams for a path that is no folder or cannot be a root, Conflict where the root is there with other
-    patterns, ConfigInvalid where the file is broken, Unavailable where it cannot be written.
+    Return False, and write nothing, if that folder is a root already; without ``ignore`` its patterns stay.
+    Raises InvalidParams if the path is not a folder or cannot be a root, Conflict if the root exists with other
+    patterns, ConfigInvalid if the file has a fault, Unavailable if it cannot be written.
     """
     try:
         root.encode()
@@ -66,10 +67,10 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
 
 
 def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) -> None:
-    """Takes the root that is ``root`` (by any spelling of its path) out of the file.
+    """Remove ``root``, by any spelling of its path, from the file.
 
-    A root whose folder is gone, or is a file by now, is found as well. Raises NotFound where it is none,
-    ConfigInvalid where the rest of the file has a fault, Unavailable where it cannot be written.
+    A root whose folder is gone, or has become a file, is found too. Raises NotFound if it is not a root,
+    ConfigInvalid if the rest of the file has a fault, Unavailable if it cannot be written.
     """
 
     def edit(content: bytes | None) -> bytes:
@@ -78,7 +79,7 @@ def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) 
         for entry in check(document).roots:
             if wanted & _spellings(entry.path, env):
                 return toml_splice.without_root(document.layout.text, entry.number).encode()
-        parse(content or b"", path=config, env=env)  # in a broken file the root may only have been overlooked
+        parse(content or b"", path=config, env=env)  # a fault in the file may have hidden the root
         shown = os.fsencode(root).decode("utf-8", "replace")
         raise NotFound(f"{shown} is not a root; `livedex roots list` shows those there are", {"path": shown})
 
@@ -86,10 +87,10 @@ def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) 
 
 
 def replace(config: str, old: bytes | None, new: bytes, *, env: Mapping[str, str] = os.environ) -> bool:
-    """Puts ``new`` in the file's place, provided that it still holds ``old`` (None: that there is no file).
+    """Replace the file with ``new`` if its content still is ``old`` (None: if there still is no file).
 
-    False when the two are the same. Raises Conflict when somebody else changed it meanwhile, ConfigInvalid when
-    ``new`` has a fault, Unavailable where it cannot be written.
+    Return False if the two are equal. Raises Conflict if another process changed the file since, ConfigInvalid if
+    ``new`` has a fault, Unavailable if the file cannot be written.
     """
 
     def edit(content: bytes | None) -> bytes:
@@ -106,14 +107,14 @@ def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
 
 
 def _spellings(path: str, env: Mapping[str, str]) -> set[str]:
-    """The path as written and the real one, where it means one."""
+    """Return the path as written and, if it can be resolved, the real path."""
     with contextlib.suppress(ValueError):
         return {path, os.path.realpath(root_folders.expand(path, env))}
     return {path}
 
 
 def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, str]) -> bool:
-    """Applies ``edit`` to the file's bytes (None: there is no file) under its lock. True when it changed something."""
+    """Apply ``edit`` to the file's bytes (None: there is no file) under its lock. Return True if the file changed."""
     try:
         target = os.path.realpath(config)
         while read(config) is None:
@@ -136,10 +137,10 @@ def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, 
 
 @contextlib.contextmanager
 def _locked(target: str) -> Iterator[int]:
-    """An open descriptor of the file, locked against other edits of ours. Raises Conflict when one does not end.
+    """Yield a descriptor of the file, locked against other edits of livedex. Raises Conflict if one does not end.
 
-    The file itself carries the lock, so that nothing is left beside it. An edit puts a new file in its place: whoever
-    waited for the old one has to look again.
+    The lock is on the file itself, so that no lock file is left. An edit replaces the file: a process that waited for
+    the lock of the old file must open the new one.
     """
     give_up = time.monotonic() + _LOCK_WAIT_S
     while True:
@@ -170,7 +171,7 @@ def _checked(content: bytes, config: str, env: Mapping[str, str]) -> bytes:
 
 
 def _written(target: str, content: bytes, mode: int, place: Callable[[str, str], None]) -> bool:
-    """Writes a file beside ``target`` and gives it its name by ``place``; False when a link found one there."""
+    """Write a temporary file next to ``target`` and rename it with ``place``. Return False if ``target`` exists."""
     folder = os.path.dirname(target)
     descriptor, temporary = tempfile.mkstemp(prefix=".config.toml.", dir=folder)  # 0600
     try:
@@ -183,14 +184,14 @@ def _written(target: str, content: bytes, mode: int, place: Callable[[str, str],
     except FileExistsError:
         return False
     finally:
-        with contextlib.suppress(FileNotFoundError):  # it has its new name
+        with contextlib.suppress(FileNotFoundError):  # it was renamed
             os.unlink(temporary)
     _sync_folder(folder)
     return True
 
 
 def _claim(temporary: str, target: str) -> None:
-    """Gives a new file its name, provided that it is free: FileExistsError otherwise."""
+    """Give a new file its name. Raises FileExistsError if the name is taken."""
     try:
         os.link(temporary, target)
     except OSError as fault:
@@ -200,7 +201,7 @@ def _claim(temporary: str, target: str) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Makes the new name durable. Some network file systems refuse this; the rename itself has happened."""
+    """Make the new name durable. Some network file systems refuse this; the rename itself is done."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

@@ -1,6 +1,6 @@
-"""Reads the configuration's bytes from disk, whatever lies at its path.
+"""Reads the configuration's bytes from disk, whatever kind of file is at its path.
 
-Invariant: never waits and never reads more than 1 MiB, and what others could have written is not believed.
+Invariant: never blocks, never reads more than 1 MiB, and refuses a file that other users could have written.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import pwd
 import stat
 from shlex import quote
 
-MAX_BYTES = 1 << 20  # far above any real configuration, far below what would hurt
+MAX_BYTES = 1 << 20  # far larger than any real configuration, small enough to read at once
 
 
 class ConfigFileError(Exception):
-    """The file cannot be taken as a configuration; the text says why and what helps."""
+    """The file cannot be used as a configuration; the message gives the reason and the remedy."""
 
 
 def read(path: str) -> bytes | None:
-    """The file's bytes, or None where there is no file.
+    """Return the file's bytes, or None if there is no file.
 
-    Raises ConfigFileError for anything but a regular file of at most 1 MiB that belongs to the user (or root) and that
-    nobody else may write.
+    Raises ConfigFileError for anything but a regular file of at most 1 MiB that is owned by the user (or root) and
+    that no other user may write.
     """
     try:
-        # Without O_NONBLOCK opening a FIFO waits for a writer.
+        # Without O_NONBLOCK, opening a FIFO waits for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except FileNotFoundError:
         if os.path.islink(path):
@@ -41,7 +41,7 @@ def read(path: str) -> bytes | None:
 
 
 def read_open(path: str, descriptor: int) -> bytes:
-    """The bytes of an open file, from its beginning; ``path`` names it in messages. Raises ConfigFileError likewise."""
+    """Return the bytes of an open file; ``path`` is only for messages. Raises ConfigFileError as ``read`` does."""
     try:
         _check(path, os.fstat(descriptor))
         return _bytes(path, descriptor)
@@ -64,9 +64,9 @@ def _check(path: str, found: os.stat_result) -> None:
 
 
 def _only_ours(gid: int) -> bool:
-    """Whether the group is the user's private one: of the same name, with nobody else in it.
+    """Return True if the group is the user's private one: of the same name, with no other member.
 
-    Where every user has such a group the umask is 002, and every file that an editor saves is writable by it.
+    Systems with such groups use umask 002, so that every file that an editor saves is group-writable.
     """
     try:
         user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
@@ -91,7 +91,7 @@ def _why(path: str, fault: OSError) -> str:
         return (
             f"{path} cannot be read: permission denied; run `chmod u+r {quote(path)}`, and let its folders be entered"
         )
-    if fault.errno == errno.ENXIO:  # opening a socket says so
+    if fault.errno == errno.ENXIO:  # the error for opening a socket
         return f"{path} is a socket, not a file"
     return f"{path} cannot be read: {os.strerror(fault.errno or 0)}"
 

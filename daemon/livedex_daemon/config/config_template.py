@@ -1,6 +1,6 @@
-"""The configuration that a new user finds: every setting as a comment with its default, and how roots are written.
+"""The initial configuration file: every setting as a comment with its default, and an example of a root.
 
-Invariant: as it stands it means the defaults, and so it does when any ``# key = value`` line is uncommented.
+Invariant: it means the defaults, both unchanged and with any ``# key = value`` line uncommented.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROOTS = """
 
 
 def as_toml(value: Any) -> str:
-    """The value as it is written behind ``key =``, on one line."""
+    """Return the value as TOML on one line, as it is written after ``key =``."""
     if not isinstance(value, dict):
         item: Item = tomlkit.item(value)
         return item.as_string()

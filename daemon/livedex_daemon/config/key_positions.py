@@ -1,7 +1,7 @@
-"""Tells where in a TOML text each key and value stands, which no TOML library says.
+"""Finds the position of each key and value in a TOML text, which no TOML library reports.
 
-Invariant: the text was parsed before, so it is valid TOML: nothing is checked here, only followed. A place is named
-by its path, keys as text and positions in arrays (and in arrays of tables) as numbers: ``("roots", 1, "path")``.
+Invariant: the text is valid TOML, because it was parsed before; nothing is checked here. A path names keys as text
+and positions in arrays (and in arrays of tables) as numbers: ``("roots", 1, "path")``.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 Path = tuple[str | int, ...]
 
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)+")  # comments count as blank: they may stand between any two elements
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)+")  # comments count as blank: they may come between any two elements
 _INLINE_BLANK = re.compile(r"[ \t]*")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _BASIC = r'"(?:[^"\\\n]|\\.)*"'
 _LITERAL = r"'[^'\n]*'"
 _QUOTED_KEY = re.compile(f"{_BASIC}|{_LITERAL}")
-# A multi-line string may end in one or two quotes of its own, so that up to five close it.
+# A multi-line string may end in one or two quotes of its own, so up to five quotes close it.
 _STRING = re.compile(rf'"""(?:\\.|[^\\])*?"{{3,5}}|\'\'\'.*?\'{{3,5}}|{_BASIC}|{_LITERAL}', re.DOTALL)
 _SCALAR = re.compile(r"[^,\]}#\r\n]+")  # a number, a boolean or a date: up to what can follow a value
 
 
 class Position(NamedTuple):
-    """A place for people. Lines are 1-based, columns 1-based bytes, as everywhere in livedex."""
+    """A position for users. Lines are 1-based, columns are 1-based bytes, as everywhere in livedex."""
 
     line: int
     column: int
@@ -40,17 +40,17 @@ class Span(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """One header or one ``key = value``. ``path`` is the table's or the value's; ``span`` leaves out comments."""
+    """One header or one ``key = value``. ``path`` is that of the table or the value; ``span`` excludes comments."""
 
     path: Path
     span: Span
 
 
 class Layout:
-    """Where everything stands in one valid TOML text.
+    """The positions in one valid TOML text.
 
-    ``keys`` has the span of each key's name (an array's element: of the element), ``values`` that of each value,
-    ``statements`` all headers and pairs in order. A table made by a longer header or a dotted key is in ``keys`` too.
+    ``keys`` has the span of each key's name (for an array's element, of the element), ``values`` that of each value,
+    ``statements`` all headers and pairs in order. ``keys`` includes tables implied by longer headers and dotted keys.
     """
 
     def __init__(self, text: str) -> None:
@@ -67,12 +67,12 @@ class Layout:
         return Position(line, len(before.encode()) + 1)
 
     def key(self, path: Path) -> Position | None:
-        """Where the key is named, or None when it stands nowhere in the text."""
+        """Return the position of the key's name, or None if it is not in the text."""
         span = self.keys.get(path)
         return None if span is None else self.position(span.start)
 
     def value(self, path: Path) -> Position | None:
-        """Where the value begins; for a table, where its name stands. None when it stands nowhere."""
+        """Return the start of the value; for a table, the position of its name. None if it is not in the text."""
         span = self.values.get(path) or self.keys.get(path)
         return None if span is None else self.position(span.start)
 
@@ -80,13 +80,13 @@ class Layout:
         return self.text.rfind("\n", 0, offset) + 1
 
     def line_end(self, offset: int) -> int:
-        """The offset behind the line's own newline, or of the text's end."""
+        """Return the offset after the line's newline, or the end of the text."""
         newline = self.text.find("\n", offset)
         return len(self.text) if newline < 0 else newline + 1
 
 
 class _Follower:
-    """Walks the text once from the first byte to the last and notes what it passes."""
+    """Scans the text once from start to end and records positions."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -124,7 +124,7 @@ class _Follower:
             if path in self._lengths:
                 path = (*path, self._lengths[path] - 1)
                 self._layout.keys.setdefault(path, span)
-        # A table may come after one of its own subtables: then this header is the better place to name.
+        # A table may come after one of its own subtables: then this header is the better position.
         self._layout.keys[path] = names[-1][1]
         self._layout.statements.append(Statement(path, Span(start, self._at)))
         return path
@@ -183,7 +183,7 @@ class _Follower:
             self._pair(path)
 
     def _closed_by(self, bracket: str) -> bool:
-        """Passes the opening bracket or the comma, and then the closing bracket when it comes next."""
+        """Skip the opening bracket or the comma. Return True, and skip the closing bracket, if that comes next."""
         if self._text[self._at] in "[{":
             self._at += 1
         self._skip_blank()
@@ -198,6 +198,6 @@ class _Follower:
 
 def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
     match = pattern.match(text, start)
-    if match is None:  # the text was parsed before: only a fault of this module can lead here
+    if match is None:  # the text is valid TOML: only a bug in this module can lead here
         raise AssertionError(f"no {pattern.pattern} at offset {start}")
     return match.end()

@@ -1,7 +1,7 @@
-"""Turns the roots of the configuration into real folders, and refuses those that cannot be watched.
+"""Resolves the roots of the configuration to real folders, and refuses those that cannot be watched.
 
-Invariant: every path given back is absolute and real, no two are the same folder, and a root that is merely not there
-is no fault: it may be on a disk that is not mounted.
+Invariant: every resolved path is absolute and real, and ``same_as`` finds two spellings of one folder. A missing root
+is not a fault: it may be on a disk that is not mounted.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}]*\})")
 
 
 def expand(path: str, env: Mapping[str, str]) -> str:
-    """The absolute path that ``path`` means: a leading ``~`` or ``~user`` is expanded, links are not resolved.
+    """Return ``path`` as an absolute path: a leading ``~`` or ``~user`` is expanded, links are not resolved.
 
-    Raises ValueError with the reason where the path means nothing definite. Variables are not expanded: the daemon
-    may be started by a service manager, whose environment differs from the shell's.
+    Raises ValueError with the reason if the path is ambiguous. Variables are not expanded: a service manager may
+    start the daemon in an environment that differs from the shell's.
     """
     if not path or "\0" in path:
         raise ValueError("must be the path of a folder, neither empty nor with a NUL")
@@ -34,9 +34,9 @@ def expand(path: str, env: Mapping[str, str]) -> str:
 
 
 def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> str:
-    """The real path of a root as configured; ``own_folders`` are livedex's.
+    """Return the real path of a configured root; ``own_folders`` are livedex's own.
 
-    Raises ValueError where the root can never be watched.
+    Raises ValueError if the root can never be watched.
     """
     real = os.path.realpath(expand(path, env))
     if real == "/":
@@ -48,7 +48,7 @@ def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> st
         raise ValueError("lies on a file system that the kernel makes up (proc, sysfs, …), which is never entered")
     try:
         mode = os.stat(real).st_mode
-    except (OSError, ValueError):  # not there or not to be entered: the root's state says so, not its configuration
+    except (OSError, ValueError):  # missing or closed to us: a state of the root, not a fault of its configuration
         return real
     if not stat.S_ISDIR(mode):
         raise ValueError("is a file, and a root must be a folder" if stat.S_ISREG(mode) else "is not a folder")
@@ -62,7 +62,7 @@ def is_pseudo(path: str) -> bool:
 
 
 def same_as(path: str, others: Iterable[str]) -> int | None:
-    """The position of the first of ``others`` that is the same folder, or None. All paths are real."""
+    """Return the index of the first of ``others`` that is the same folder, or None. All paths are real."""
     for index, other in enumerate(others):
         if path == other or (_folded(path) == _folded(other) and _same_folder(path, other)):
             return index
@@ -83,7 +83,7 @@ def _folded(path: str) -> str:
 
 
 def _same_folder(path: str, other: str) -> bool:
-    """Two spellings name one folder where the file system takes no note of case or of how accents are composed."""
+    """Return True if two spellings name one folder, on a file system that ignores case or Unicode composition."""
     try:
         return os.path.samestat(os.stat(path), os.stat(other))
     except OSError:

@@ -1,16 +1,17 @@
 """Reads single values of the configuration: sizes, durations, choices, patterns.
 
-Invariant: a reader returns a value of exactly the type it promises and in its range, or raises ``ValueError`` with a
-sentence that a person can act on ("must be …"). Nothing is converted in silence: ``true`` is no number, ``5`` no text.
+Invariant: a reader returns a value of its type and range, or raises ``ValueError`` with a sentence that a user can act
+on ("must be …"). Nothing is converted silently: ``true`` is not a number, ``5`` is not text.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
+
+from livedex_ipc.params import nearest
 
 Reader = Callable[[Any], Any]
 
@@ -61,7 +62,7 @@ def flag(value: Any) -> bool:
 
 
 def size(least: int, most: int) -> Reader:
-    """Reads bytes, from a whole number or from text such as ``"8MiB"``; the limits are bytes too."""
+    """Return a reader of a size in bytes, a whole number or text such as ``"8MiB"``; the limits are bytes too."""
 
     def read(value: Any) -> int:
         number = value
@@ -78,7 +79,7 @@ def size(least: int, most: int) -> Reader:
 
 
 def duration(least_s: float, most_s: float) -> Reader:
-    """Reads seconds from text such as ``"10m"``. A bare number is refused: its unit would be a guess."""
+    """Return a reader of seconds from text such as ``"10m"``. A bare number is refused: its unit would be a guess."""
 
     def read(value: Any) -> float:
         if not isinstance(value, str):
@@ -94,7 +95,7 @@ def duration(least_s: float, most_s: float) -> Reader:
 
 
 def patterns(value: Any) -> tuple[str, ...]:
-    """Reads a list of gitignore patterns. One pattern is one line, so that neither newline nor NUL can be in it."""
+    """Read a list of gitignore patterns. A pattern is one line, so it contains no newline and no NUL."""
     if not isinstance(value, list):
         raise ValueError(f'must be a list of patterns such as ["*.tmp"], not {kind_of(value)}')
     for index, pattern in enumerate(value):
@@ -106,7 +107,7 @@ def patterns(value: Any) -> tuple[str, ...]:
 
 
 def pipelines(value: Any) -> Mapping[str, str]:
-    """Reads a table of suffixes (with their dot) to the names of pipelines; the suffixes come back in lower case."""
+    """Read a table of suffixes (with their dot) to pipeline names; the returned suffixes are in lower case."""
     if not isinstance(value, dict):
         raise ValueError(f'must be a table such as {{ ".org" = "markdown" }}, not {kind_of(value)}')
     read = choice(*PIPELINES)
@@ -114,7 +115,7 @@ def pipelines(value: Any) -> Mapping[str, str]:
     for suffix, pipeline in value.items():
         if not _SUFFIX.fullmatch(suffix):
             raise ElementError(suffix, 'the key must be a suffix with its dot, such as ".org"')
-        # Names of files are bytes and fold as such: only ASCII letters lose their case.
+        # File names are bytes, and fold as bytes: only ASCII letters change case.
         folded = suffix.encode().lower().decode()
         if folded in found:
             raise ElementError(suffix, f'"{folded}" is set twice: upper and lower case are the same')
@@ -134,8 +135,8 @@ class ElementError(ValueError):
 
 
 def suggestion(word: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(word.lower(), known, n=1)
-    return f' (did you mean "{near[0]}"?)' if near else ""
+    near = nearest(word.lower(), known)
+    return f' (did you mean "{near}"?)' if near else ""
 
 
 def one_of(admitted: tuple[str, ...]) -> str:
@@ -144,7 +145,7 @@ def one_of(admitted: tuple[str, ...]) -> str:
 
 
 def kind_of(value: Any) -> str:
-    """What a person would call the value's type."""
+    """Return a user's name for the value's type."""
     names = {bool: "true or false", int: "a number", float: "a fraction", str: "text", list: "a list", dict: "a table"}
     return names.get(type(value), "a date or time")
 

@@ -1,7 +1,6 @@
-"""The configuration: what the user's file and the defaults say, typed and checked as a whole.
+"""The configuration: the user's file combined with the defaults, typed and checked as a whole.
 
-Invariant: a ``Config`` that exists is valid. It never changes; a reload makes a new one, and a file with a single
-fault makes none.
+Invariant: every ``Config`` is valid and immutable. A reload creates a new one; a file with a fault creates none.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from livedex_ipc.errors import ConfigInvalid
 class RootConfig:
     """One watched folder. ``path`` is absolute and real, ``configured`` as written in the file at ``line``.
 
-    ``ignore`` holds gitignore patterns that rank above every ignore file, ``ignore_lines`` the line of each. Where a
-    root stands in the file makes no difference, so that ``line`` does not count when two configurations are compared.
+    ``ignore`` contains gitignore patterns that override every ignore file, ``ignore_lines`` the line of each. The
+    position of a root in the file has no effect, so comparisons of configurations ignore ``line``.
     """
 
     path: str
@@ -85,9 +84,9 @@ class Config:
 
 
 def load(path: str, env: Mapping[str, str] = os.environ, own_folders: Sequence[str] | None = None) -> Config:
-    """Reads and checks the file; one that is not there means the defaults.
+    """Read and check the file; a missing one means the defaults.
 
-    ``env`` says what ``~`` means; ``own_folders`` are livedex's, which no root may lie in (None: this process's own).
+    ``env`` gives the home folder for ``~``; ``own_folders`` may contain no root (None: this process's own folders).
     Raises ConfigInvalid with all faults at once.
     """
     return parse(_content(path), path=path, env=env, own_folders=own_folders)
@@ -100,13 +99,13 @@ def parse(
     env: Mapping[str, str] = os.environ,
     own_folders: Sequence[str] | None = None,
 ) -> Config:
-    """Checks a configuration's text; ``path`` only names it in messages. Raises ConfigInvalid with all faults."""
+    """Check a configuration's text; ``path`` is only for messages. Raises ConfigInvalid with all faults."""
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return _config(document_of(content, path), path, env, own_folders)
 
 
 def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
-    """Every setting as it is in force: ``{"chunking.chunk_size": {"value", "origin", "line"}}``.
+    """Return every setting in effect: ``{"chunking.chunk_size": {"value", "origin", "line"}}``.
 
     Values are as written in TOML; ``origin`` is ``default`` or ``file``, ``line`` None for a default. Raises
     ConfigInvalid as ``load`` does.
@@ -121,7 +120,7 @@ def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, dict[s
 
 
 def document_of(content: bytes, path: str) -> Document:
-    """The text taken apart. Raises ConfigInvalid where it is no TOML; nothing else is checked."""
+    """Parse the text. Raises ConfigInvalid if it is not TOML; nothing else is checked."""
     document = read_toml(content)
     if isinstance(document, Fault):
         raise invalid([document], path)
@@ -129,7 +128,7 @@ def document_of(content: bytes, path: str) -> Document:
 
 
 def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
-    """The error for these faults, each in ``data["faults"]`` as the contract gives it."""
+    """Return the error for these faults, each in ``data["faults"]`` in the form of the contract."""
     first = faults[0]
     count = "a fault" if len(faults) == 1 else f"{len(faults)} faults, the first"
     place = f" in line {first.line}" if first.line is not None else ""

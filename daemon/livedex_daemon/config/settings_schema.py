@@ -1,7 +1,7 @@
-"""The one list of settings: every key of the configuration with its default and what it admits.
+"""The one list of settings: every key of the configuration with its default and its accepted values.
 
-Invariant: a default is written as a user would write it and passes its own reader, so that what `config show` prints,
-what the template offers and what holds without a file are the same.
+Invariant: a default is in the form a user would write and passes its own reader, so that ``config show``, the template
+and a run without a file agree.
 """
 
 from __future__ import annotations
@@ -44,5 +44,5 @@ for _key in SETTINGS:
 
 
 def known_keys() -> tuple[str, ...]:
-    """Every key a file may hold, dotted: those of a root as ``roots.path``."""
+    """Return every key that a file may contain, dotted; a root's as ``roots.path``."""
     return (*(f"{ROOTS}.{name}" for name in ROOT_KEYS), *SETTINGS)

@@ -1,8 +1,8 @@
-"""Adds a root to a configuration's text and takes one out, and leaves every other byte as it was.
+"""Adds a root to a configuration's text or removes one, and leaves every other byte unchanged.
 
-Invariant: the text that comes back means exactly the old one with that root more or less; both functions are pure.
-tomlkit writes the new table and takes no part in the rest: it loses comments and moves tables when an element of an
-array of tables is deleted, and does not give a text back unchanged when such an array is not in one piece.
+Invariant: the returned text parses to the old content with exactly that root added or removed; both functions are
+pure. tomlkit writes only the new table: it loses comments and moves tables when an element of an array of tables is
+deleted, and does not round-trip a text in which such an array is not contiguous.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from livedex_ipc.errors import InternalError
 
 
 def with_root(text: str, path: str, ignore: Sequence[str]) -> str:
-    """The text with one root more, at the end of those there are. ``text`` is valid, with ``roots`` as a list."""
+    """Return the text with one more root, after the existing ones. ``text`` is valid, with ``roots`` as a list."""
     layout = Layout(text)
     if (ROOTS,) in layout.values:
         changed = _element_added(text, layout, _filled(tomlkit.inline_table(), path, ignore))
@@ -31,7 +31,7 @@ def with_root(text: str, path: str, ignore: Sequence[str]) -> str:
 
 
 def without_root(text: str, index: int) -> str:
-    """The text without the root at ``index``; comments above it and behind it stay."""
+    """Return the text without the root at ``index``; comments before and after it stay."""
     layout = Layout(text)
     if (ROOTS,) in layout.values:
         changed = _element_removed(text, layout, index)
@@ -82,8 +82,10 @@ def _table_added(text: str, layout: Layout, body: str) -> str:
 
 
 def _behind_comments(text: str, layout: Layout, offset: int) -> int:
-    """The start of the line behind ``offset`` and behind comments that follow it at once, unless these lead straight
-    to the next header: then they speak of that."""
+    """Return the start of the line after ``offset`` and after the comments that follow directly.
+
+    Comments directly before the next header belong to that header and are not skipped.
+    """
     at = behind = layout.line_end(offset)
     while text[behind:].lstrip(" \t").startswith("#"):
         behind = layout.line_end(behind)
@@ -99,7 +101,7 @@ def _table_removed(text: str, layout: Layout, index: int) -> str:
     blank_before = not before or before.endswith(("\n\n", "\n\r\n"))
     first = behind[: layout.line_end(end) - end]
     if blank_before and first and not first.strip():
-        behind = behind[len(first) :]  # of the blank lines above and below one is enough
+        behind = behind[len(first) :]  # keep one of the blank lines above and below
     elif blank_before and not behind:
         before = before.removesuffix("\n").removesuffix("\r")
     return before + behind
@@ -138,18 +140,18 @@ def _element_removed(text: str, layout: Layout, index: int) -> str:
     start, end = elements[index]
     comma = _comma_behind(text, layout, end)
     if comma is not None:
-        # Between the element and its comma there may be a comment, which stays.
+        # A comment between the element and its comma stays.
         behind = text[end:comma] + text[comma + 1 :].removeprefix(" ")
     else:
         behind = text[end:]
         before = _comma_behind(text, layout, elements[index - 1].end) if index else None
         if before is not None and not text[elements[index - 1].end : start].strip(", "):
-            start = elements[index - 1].end  # the last on its line: the comma before it goes too
+            start = elements[index - 1].end  # the last on its line: remove the comma before it too
     return _without_blank_line(text[:start], behind)
 
 
 def _without_blank_line(before: str, behind: str) -> str:
-    """Joins the two, less the line between them when nothing is left on it."""
+    """Join the two, without the line between them if it is blank."""
     line = before[before.rfind("\n") + 1 :]
     rest, newline, following = behind.partition("\n")
     if newline and "\n" in before and not line.strip() and not rest.strip():
@@ -158,7 +160,7 @@ def _without_blank_line(before: str, behind: str) -> str:
 
 
 def _comma_behind(text: str, layout: Layout, offset: int) -> int | None:
-    """Where the comma behind an element stands; None when the array is closed first. Comments are passed over."""
+    """Return the offset of the comma after an element; None if the array ends first. Comments are skipped."""
     while offset < len(text):
         character = text[offset]
         if character == ",":

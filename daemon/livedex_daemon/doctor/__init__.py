@@ -1,1 +1,1 @@
-"""`livedex doctor`: checks of the installation, the files and the limits."""
+"""``livedex doctor``: checks of the installation, the files and the limits."""

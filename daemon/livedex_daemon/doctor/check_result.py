@@ -1,6 +1,6 @@
-"""What one check of `livedex doctor` found.
+"""The result of one check of ``livedex doctor``.
 
-Invariant: whatever is not ``ok`` says what to do about it.
+Invariant: every result other than ``ok`` has a fix.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 
 class Check(NamedTuple):
-    """``warning``: livedex works, less well than it could. ``failed``: something does not work."""
+    """``warning``: livedex works, but not as well as it could. ``failed``: something does not work."""
 
     name: str
     state: Literal["ok", "warning", "failed"]

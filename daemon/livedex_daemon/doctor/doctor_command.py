@@ -1,7 +1,7 @@
-"""`livedex doctor`: looks over the installation, the files and the limits, and says what to do about each fault.
+"""``livedex doctor``: checks the installation, the files and the limits, and gives a fix for each fault.
 
-Invariant: it changes nothing, starts nothing, and always comes to its end: a check that itself breaks is reported as
-failed, and the others still run.
+Invariant: it changes nothing, starts nothing and always finishes. A check that raises is reported as failed, and the
+others still run.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _FAILED = 4
 
 
 def run(argv: Sequence[str]) -> int:
-    """Prints all checks; 4 when one of them failed, else 0."""
+    """Print all checks. Return 4 if one of them failed, else 0."""
     return direct_command.run("livedex doctor", {"": _print}, argv)
 
 
 def checks() -> dict[str, Any]:
-    """``{ok, checks: [{name, state, message, fix}]}``; ``ok`` unless one failed, ``fix`` None where none is needed."""
+    """Return ``{ok, checks: [{name, state, message, fix}]}``; ``ok`` if none failed, ``fix`` None if none is needed."""
     found = [check for group in CHECKS for check in _guarded(group)]
     return {"ok": all(check.state != "failed" for check in found), "checks": [check._asdict() for check in found]}
 

@@ -1,6 +1,6 @@
-"""The doctor's look at the disk: the configuration, livedex's own folders and socket, the roots, and the limits.
+"""The doctor's checks of the disk: the configuration, livedex's own folders and socket, the roots, and the limits.
 
-Invariant: nothing is read of the files in the roots, and a configuration with faults hides only the checks of roots.
+Invariant: no file in a root is read. A configuration with faults disables only the checks of the roots.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.process.locations import Locations, locate, unsafe
 from livedex_indexing.disk.mounts import mount_kind
-from livedex_ipc import client
 from livedex_ipc.cli.render.terminal_text import size_text
 from livedex_ipc.errors import ConfigInvalid, InvalidParams
+from livedex_ipc.paths import check_length
 
 _INOTIFY = "/proc/sys/fs/inotify/"
-_COUNT_S = 1.0  # for counting folders: the figure is only held against a limit
+_COUNT_S = 1.0  # for counting folders: the count is only compared with a limit
 _FEW_INSTANCES = 16
 _LOW_BYTES = 1 << 30
 _FULL_BYTES = 64 << 20
-_NAMED = 3  # of several like faults, as many are named
+_NAMED = 3  # how many of several similar faults are named
 
 
 def configuration() -> Iterator[Check]:
@@ -43,7 +43,7 @@ def configuration() -> Iterator[Check]:
 
 
 def folders() -> Iterator[Check]:
-    """livedex's own folders and what lies in them: only the user may enter, read or write."""
+    """livedex's own folders and files: only the user may enter, read or write them."""
     places = locate()
     for folder in dict.fromkeys((places.data_dir, places.log_dir)):
         yield _folder(folder)
@@ -68,10 +68,10 @@ def disk() -> Iterator[Check]:
 
 
 def socket() -> Iterator[Check]:
-    """The socket's path, and who may connect to it."""
+    """The socket's path and permissions."""
     where = locate().socket_path
     try:
-        client.check_length(where)
+        check_length(where)
     except InvalidParams as fault:
         yield failed("socket", fault.message, "set LIVEDEX_SOCKET to a shorter path")
         return
@@ -96,13 +96,13 @@ def socket() -> Iterator[Check]:
 
 
 def roots() -> Iterator[Check]:
-    """Each root: whether it is there, can be read, and reports its changes."""
+    """Each root: is it there and readable, and does it report changes?"""
     for root in _roots():
         yield _root(root)
 
 
 def watches() -> Iterator[Check]:
-    """Linux limits watches per user: past the limit a folder is polled."""
+    """Linux limits the watches per user; folders beyond the limit are polled."""
     if sys.platform != "linux":
         return
     limit, instances = _limit("max_user_watches"), _limit("max_user_instances")
@@ -123,7 +123,7 @@ def watches() -> Iterator[Check]:
 def _roots() -> Sequence[RootConfig]:
     try:
         return settings.load(locate().config_path).roots
-    except ConfigInvalid:  # said by its own check
+    except ConfigInvalid:  # reported by its own check
         return ()
 
 
@@ -144,7 +144,7 @@ def _root(root: RootConfig) -> Check:
 
 
 def _folder(folder: str) -> Check:
-    """One of livedex's own. That it may be made is as good as that it is there."""
+    """Check one of livedex's own folders. A missing folder is ok if it can be created."""
     fix = "make it writable, or set LIVEDEX_HOME to another folder"
     if not os.path.lexists(folder):
         above = _existing(folder)
@@ -185,9 +185,9 @@ def _limit(name: str) -> int:
 
 
 def _count_folders(tops: Sequence[str], enough: int) -> tuple[int, bool]:
-    """How many folders there are, links not followed, and whether all were counted: it ends at ``enough``."""
+    """Return the number of folders, and whether all were counted: it stops at ``enough``. Links are not followed."""
     give_up = time.monotonic() + _COUNT_S
-    # A root below another one is met there.
+    # A root below another root is counted with that one.
     left = [top for top in tops if not any(top != other and top.startswith(other + "/") for other in tops)]
     count = 0
     while left:
@@ -196,7 +196,7 @@ def _count_folders(tops: Sequence[str], enough: int) -> tuple[int, bool]:
         try:
             with os.scandir(left.pop()) as entries:
                 left.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
-        except OSError:  # not there, or not ours to read: no watch is placed either
+        except OSError:  # missing or unreadable: it gets no watch either
             continue
         count += 1
     return count, True

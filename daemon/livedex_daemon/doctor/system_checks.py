@@ -1,6 +1,6 @@
-"""The doctor's look at what livedex is made of: Python, SQLite, its components, and the daemon that runs.
+"""The doctor's checks of the software: Python, SQLite, the libraries, and the running daemon.
 
-Invariant: components are found, not imported (chonkie alone would take 36 MB), and no daemon is started.
+Invariant: libraries are located but not imported (chonkie alone takes 36 MB), and no daemon is started.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from livedex_ipc import __version__, client, paths
 from livedex_ipc.errors import LivedexError, TimedOut
 
 PYTHON = (3, 11)
-SQLITE = (3, 51, 3)  # the first in which a WAL that is reset while it is read cannot corrupt the file
+SQLITE = (3, 51, 3)  # the first in which a WAL reset during a read cannot corrupt the file
 _REINSTALL = "install livedex again"
-# module: what livedex does with it
+# module: what livedex uses it for
 COMPONENTS = {
     "apscheduler": "schedules reconciling and maintenance",
     "charset_normalizer": "reads text that is not UTF-8",
@@ -38,7 +38,7 @@ _ANSWER_S = 3.0
 
 
 def versions() -> Iterator[Check]:
-    """Python and livedex themselves."""
+    """The versions of Python and livedex."""
     message = (
         f"livedex {__version__} on {platform.python_implementation()} {platform.python_version()} ({sys.executable})"
     )
@@ -49,7 +49,7 @@ def versions() -> Iterator[Check]:
 
 
 def sqlite() -> Iterator[Check]:
-    """The SQLite that APSW brings, tried with the very kind of table that the index has."""
+    """APSW's SQLite, tested with the kind of table that the index uses."""
     try:
         import apsw
     except ImportError as fault:
@@ -71,7 +71,7 @@ def sqlite() -> Iterator[Check]:
 
 
 def components() -> Iterator[Check]:
-    """The libraries, and the grammars without which code is cut as plain text."""
+    """The libraries, and the grammars; code without a grammar is chunked as plain text."""
     missing = [name for name in COMPONENTS if find_spec(name) is None]
     if missing:
         lost = "; ".join(f"{name} ({COMPONENTS[name]})" for name in missing)
@@ -88,10 +88,10 @@ def components() -> Iterator[Check]:
 
 
 def daemon() -> Iterator[Check]:
-    """Whether one runs, answers, and is of this version. None running is as it should be: commands start it."""
+    """Does a daemon run, answer, and have this version? None running is ok: commands start it."""
     where = paths.socket_path()
     try:
-        client.check_length(where)
+        paths.check_length(where)
         connection = client.attempt(where, wait_s=_ANSWER_S)
         if connection is None:
             yield ok("daemon", "none runs; the first command that needs one starts it")

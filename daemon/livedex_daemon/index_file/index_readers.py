@@ -5,6 +5,7 @@ Invariant: what a searcher remembers belongs to the file that its readers read; 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -17,28 +18,41 @@ from livedex_indexing.store.read_pool import ReadPool
 from livedex_ipc.errors import Unavailable
 
 
-class Side(NamedTuple):
+class ReadHandle(NamedTuple):
     """The reading side of one index file."""
 
     readers: ReadPool
     searcher: Searcher
 
 
-class Serving:
+class IndexReaders:
     """Asked from any thread; a call that began with one side ends with it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, wake: threading.Event) -> None:
+        """``wake``: wakes the worker, which checks what is reported."""
         self._path = path
+        self._wake = wake
+        self._reported: tuple[ReadHandle, Exception] | None = None
         self.side = self._open()
 
-    def _open(self) -> Side:
+    def _open(self) -> ReadHandle:
         readers = ReadPool(self._path)
-        return Side(readers, Searcher(readers))
+        return ReadHandle(readers, Searcher(readers))
 
     def renew(self) -> None:
         """The file was replaced: what is asked from now on is read from the new one."""
         former, self.side = self.side, self._open()
         former.readers.close()
+
+    def report(self, side: ReadHandle, error: Exception) -> None:
+        """Have the worker check the index file, because reading by ``side`` failed with ``error``."""
+        self._reported = side, error
+        self._wake.set()
+
+    def take_report(self) -> Exception | None:
+        """The last reported error, once; None when there is none, or when its file was replaced meanwhile."""
+        reported, self._reported = self._reported, None
+        return reported[1] if reported is not None and reported[0] is self.side else None
 
     def has_content(self, content_hash: bytes, signature: bytes) -> bool:
         """False also where the index cannot say: then the text is cut once more, which is never wrong."""

@@ -13,7 +13,7 @@ import os
 import time
 
 from livedex_indexing.store.database import IndexDamaged, IndexNewer
-from livedex_indexing.store.index_store import Store
+from livedex_indexing.store.index_store import OnChange, Store, ignore_change
 from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 _SUFFIXES = ("", "-wal", "-shm")
 
 
-def open_store(path: str) -> tuple[Store, bool]:
+def open_store(path: str, on_change: OnChange = ignore_change) -> tuple[Store, bool]:
     """The store at ``path``, and whether it had to be begun anew. Raises Unavailable when its disk cannot be used."""
     try:
-        return Store.open(path), False
+        return Store.open(path, on_change=on_change), False
     except (IndexDamaged, IndexNewer) as error:
         log.warning("index_put_aside", extra={"cause": type(error).__name__})
         put_aside(path, keep=isinstance(error, IndexNewer))
-        return Store.open(path), True
+        return Store.open(path, on_change=on_change), True
 
 
 def put_aside(path: str, *, keep: bool = False) -> str:

@@ -9,38 +9,51 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
-from livedex_daemon.index_file.index_readers import Serving
+from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import put_aside, remove_damaged
-from livedex_daemon.index_file.salvage import Remains
+from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.process.locations import make_private
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
 
-class Rebuilder:
-    """``under_way``: some root is not yet whole again. Read from any thread."""
+class IndexFile(NamedTuple):
+    """The one index of the daemon, from all sides: who writes it, who reads it, what is left of a damaged one."""
 
-    def __init__(self, store: Store, serving: Serving, remains: Remains, backlog: Backlog, *, under_way: bool) -> None:
-        self.under_way = under_way
-        self._remains = remains
-        self.on_rebuilt: Callable[[], None] = lambda: None
-        self._store = store
-        self._serving = serving
+    store: Store
+    readers: IndexReaders
+    salvage: Salvage
+    health: StoreHealth
+
+
+class Rebuilder:
+    """``index.health.rebuilding`` is True from the loss of the file until the last root is read again."""
+
+    def __init__(self, index: IndexFile, backlog: Backlog, on_rebuilt: Callable[[], None], *, under_way: bool) -> None:
+        """``on_rebuilt``: called when the last root is read again. ``under_way``: the index was begun anew at start."""
+        self._store = index.store
+        self._serving = index.readers
+        self._salvage = index.salvage
+        self._health = index.health
+        self._health.rebuilding = under_way
+        self._on_rebuilt = on_rebuilt
         self._backlog = backlog
         self._owed = False  # the former file is gone and a new one could not be made yet
         if not under_way:
-            remove_damaged(store.path)
+            remove_damaged(self._store.path)
 
     def look(self) -> str | None:
         """A cheap look at the file: what is wrong with it, None while nothing is."""
         return "unmade" if self._owed else self._store.loss()
 
-    def replace(self, cause: str, roots: RootTable) -> None:
+    def replace(self, cause: str, roots: Roots) -> None:
         """Begins a new index with the same roots, all still to be read. Raises IndexUnwritable."""
         log.warning("index_lost", extra={"cause": cause})
         self._make_room(cause)
@@ -55,7 +68,7 @@ class Rebuilder:
 
     def _make_room(self, cause: str) -> None:
         """Frees the path. Once only: when no new file could be made then, what was put aside must stay what it is."""
-        self.under_way = True
+        self._health.rebuilding = True
         if self._owed:
             return
         path = self._store.path
@@ -66,7 +79,7 @@ class Rebuilder:
             raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error
         self._owed = True
         if cause in ("damaged", "unsynced"):  # otherwise what stood there is not ours, or cannot be read at all
-            self._remains.open(aside)
+            self._salvage.open(aside)
 
     def _begin(self, root: Root) -> None:
         root.first_indexed = False
@@ -76,11 +89,11 @@ class Rebuilder:
             root.state = "indexing"
             self._backlog.mark((root.id, b""), tree=True, background=True, now=True)
 
-    def walked(self, roots: RootTable) -> None:
+    def walked(self, roots: Roots) -> None:
         """A root was read as a whole: perhaps the last one."""
-        if self.under_way and all(root.first_indexed or not root.present for root in roots):
+        if self._health.rebuilding and all(root.first_indexed or not root.present for root in roots):
             log.info("index_rebuilt")
-            self.under_way = False
-            self._remains.close()
+            self._health.rebuilding = False
+            self._salvage.close()
             remove_damaged(self._store.path)
-            self.on_rebuilt()
+            self._on_rebuilt()

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import apsw
 
-from livedex_daemon.index_file.index_readers import Side
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.index_file.index_readers import ReadHandle
+from livedex_daemon.watch.root_table import Roots
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.search.search_answer import SearchAnswer
 from livedex_indexing.search.searcher import Searcher
@@ -23,11 +23,11 @@ from livedex_indexing.store.read_pool import PoolClosed, ReadPool
 log = logging.getLogger(__name__)
 
 
-class Remains:
+class Salvage:
     """``side`` is None while there is nothing left to read from. Asked from any thread."""
 
-    def __init__(self, roots: Callable[[], RootTable], marks: Marks) -> None:
-        self.side: Side | None = None
+    def __init__(self, roots: Roots, marks: Marks) -> None:
+        self.side: ReadHandle | None = None
         self._roots = roots
         self._marks = marks
 
@@ -35,14 +35,14 @@ class Remains:
         """``path``: where the damaged file lies now."""
         self.close()
         readers = ReadPool(path)
-        self.side = Side(readers, Searcher(readers))
+        self.side = ReadHandle(readers, Searcher(readers))
 
     def close(self) -> None:
         side, self.side = self.side, None
         if side is not None:
             side.readers.close()
 
-    def search(self, ask: Callable[[Side], SearchAnswer]) -> SearchAnswer | None:
+    def search(self, ask: Callable[[ReadHandle], SearchAnswer]) -> SearchAnswer | None:
         """What ``ask`` finds there; None where that is nothing, or where the damage was in its way."""
         side = self.side
         if side is None:
@@ -58,7 +58,7 @@ class Remains:
         return answer._replace(hits=hits) if hits else None
 
     def _admits(self, hit: Hit) -> bool:
-        found = self._roots().locate(hit.path_bytes)
+        found = self._roots.locate(hit.path_bytes)
         if found is None:
             return False
         root, relative = found

@@ -1,24 +1,24 @@
-"""Runs a command that needs no daemon (`config …`, `doctor`) in this process, as the `livedex` command would.
+"""Runs a command that needs no daemon (``config …``, ``doctor``) in this process, like the ``livedex`` command.
 
-Invariant: an error is printed in the form that was asked for, and its exit code comes back; nothing is raised.
+Invariant: an error is printed in the requested form and its exit code is returned; nothing is raised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
 from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.errors import InvalidParams, LivedexError
+from livedex_ipc.params import nearest
 
 Action = Callable[[Streams], int]
 _INTERRUPTED = 130
 
 
 def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
-    """Runs the action that ``argv`` names; ``--json`` and ``--human`` may stand anywhere in it.
+    """Run the action that ``argv`` names and return its exit code; ``--json`` and ``--human`` may appear anywhere.
 
-    ``actions`` is by the words that are typed after ``title``, ``""`` for none. The exit code comes back.
+    ``actions`` maps the words typed after ``title`` (``""`` for none) to their action.
     """
     forms = [word for word in argv if word in ("--json", "--human")]
     words = [word for word in argv if word not in ("--json", "--human")]
@@ -41,6 +41,6 @@ def _action(title: str, actions: Mapping[str, Action], words: list[str]) -> Acti
     if typed in actions:
         return actions[typed]
     known = [name for name in actions if name]
-    near = get_close_matches(typed, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}" if known else "it takes no words"
-    raise InvalidParams(f"{title} does not know {typed!r}: {hint}", {"nearest": near[0] if near else None})
+    near = nearest(typed, known)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}" if known else "it takes no words"
+    raise InvalidParams(f"{title} does not know {typed!r}: {hint}", {"nearest": near})

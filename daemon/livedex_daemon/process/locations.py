@@ -1,6 +1,6 @@
-"""Where the daemon keeps its files, as platformdirs decides or ``LIVEDEX_HOME`` says, and how those folders are made.
+"""The folders and files of the daemon, from ``LIVEDEX_HOME`` or platformdirs, and the creation of those folders.
 
-Invariant: after ``prepare`` every folder is a real one of this user's, closed to everybody else (0700).
+Invariant: after ``prepare`` every folder is a real one, owned by this user and closed to all others (0700).
 """
 
 from __future__ import annotations
@@ -13,16 +13,14 @@ from shlex import quote
 from livedex_ipc import paths
 from livedex_ipc.errors import Unavailable
 
-_PRIVATE = 0o700
-
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """Absolute paths, not resolved. ``state_dir`` holds the socket where there is no runtime folder.
+    """Absolute paths, not resolved. ``state_dir`` contains the socket if there is no runtime folder.
 
-    Beside each other in ``data_dir``: ``index_db`` (derived), ``forgotten_db`` (the marks of `livedex delete`, which
-    survive a rebuild), ``lock_path`` (held by the one daemon of this home) and ``cookie_dir`` (touched to learn that
-    all earlier events of the roots have arrived).
+    ``data_dir`` contains ``index_db`` (derived), ``forgotten_db`` (the marks of ``livedex delete``, which survive a
+    rebuild), ``lock_path`` (locked by the one daemon of this home) and ``cookie_dir`` (its files are touched to learn
+    that all earlier events of the roots have arrived).
     """
 
     config_path: str
@@ -53,21 +51,21 @@ class Locations:
 
     @property
     def own_folders(self) -> tuple[str, ...]:
-        """What is never indexed, whatever the roots: indexing the log or the index would feed on itself."""
+        """Folders that are never indexed, in any root: indexing the log or the index would cause further changes."""
         return (self.data_dir, self.log_dir)
 
     def prepare(self) -> None:
-        """Makes the folders of data, log and cookies. Raises Unavailable naming the folder and the remedy.
+        """Create the folders for data, log and cookies. Raises Unavailable with the folder and the remedy.
 
-        A folder of ours that others may read is closed; one that others may write is refused, as what lies in it
-        may be theirs. The socket's folder is made by who binds it, the configuration's by who writes it.
+        A folder that others may read is closed; one that others may write is refused, because its files may be
+        theirs. The socket's folder is created on binding, the configuration's on writing.
         """
         for folder in (self.data_dir, self.log_dir, self.cookie_dir):
             make_private(folder)
 
 
 def locate() -> Locations:
-    """The places for this process's environment: the same that ``livedex_ipc.paths`` gives the command."""
+    """Return the locations for this process's environment, the same that ``livedex_ipc.paths`` gives the command."""
     home = paths.home()
     if home is not None:
         return Locations(
@@ -77,7 +75,7 @@ def locate() -> Locations:
             state_dir=home,
             socket_path=paths.socket_path(),
         )
-    import platformdirs  # where it is missing, the doctor still has to come so far as to say so
+    import platformdirs  # imported here, so that `livedex doctor` can report it missing
 
     dirs = platformdirs.PlatformDirs("livedex", appauthor=False)
     return Locations(
@@ -91,19 +89,19 @@ def locate() -> Locations:
 
 
 def make_private(folder: str) -> None:
-    """Makes ``folder`` and what is missing above it, 0700 whatever the umask; an existing one is checked.
+    """Create ``folder`` and its missing parents, 0700 regardless of the umask; check an existing one.
 
-    Raises Unavailable when it cannot be made or written, is a link or no folder, belongs to another user, or may be
-    written by others.
+    Raises Unavailable if it cannot be created or written, is a link or not a folder, belongs to another user, or is
+    writable by others.
     """
     try:
-        make_missing(folder)
+        paths.make_missing(folder)
         found = os.lstat(folder)
         fault = unsafe(folder, found)
         if fault is not None:
             raise Unavailable(fault, {"path": folder})
-        if stat.S_IMODE(found.st_mode) != _PRIVATE:
-            os.chmod(folder, _PRIVATE)
+        if stat.S_IMODE(found.st_mode) != paths.PRIVATE_MODE:
+            os.chmod(folder, paths.PRIVATE_MODE)
     except OSError as fault:
         raise _unwritable(folder, fault.strerror or str(fault)) from None
     if not os.access(folder, os.W_OK | os.X_OK):
@@ -111,7 +109,7 @@ def make_private(folder: str) -> None:
 
 
 def unsafe(folder: str, found: os.stat_result) -> str | None:
-    """Why a folder (as ``lstat`` found it) must not hold livedex's files, with the remedy; None when it may."""
+    """Return why a folder (as ``lstat`` found it) must not contain livedex's files, with the remedy; None if it may."""
     if stat.S_ISLNK(found.st_mode):
         return f"{folder} is a link: put a folder in its place, or set LIVEDEX_HOME to the folder it leads to"
     if not stat.S_ISDIR(found.st_mode):
@@ -130,17 +128,3 @@ def unsafe(folder: str, found: os.stat_result) -> str | None:
 def _unwritable(folder: str, reason: str) -> Unavailable:
     remedy = "make it writable, or set LIVEDEX_HOME to another folder"
     return Unavailable(f"livedex cannot keep its files in {folder}: {reason}; {remedy}", {"path": folder})
-
-
-def make_missing(folder: str) -> None:
-    """Makes ``folder`` and what is missing above it, all 0700 whatever the umask. Raises OSError."""
-    missing = []
-    while not os.path.lexists(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for each in reversed(missing):
-        try:
-            os.mkdir(each, _PRIVATE)
-        except FileExistsError:  # somebody was quicker; the caller looks at what is there
-            continue
-        os.chmod(each, _PRIVATE)  # the umask may have taken even the owner's permissions

@@ -1,6 +1,6 @@
-"""Writes what the daemon does to its log file, one event a line, and to stderr where a supervisor reads it.
+"""Writes the daemon's log: one event per line, to its file, and to stderr if a supervisor or a terminal reads it.
 
-Invariant: no text of a file and no query is logged above debug; an event's fields have constant keys.
+Invariant: above debug level no file text and no query is logged. The fields of an event have constant keys.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ BACKUPS = 5
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
-    """Rotated at 10 MiB, five kept, each for the user alone whatever the umask.
+    """A log file rotated at 10 MiB, with five backups, private to the user regardless of the umask.
 
-    A full disk loses lines, never the daemon.
+    On a full disk lines are lost and the daemon goes on.
     """
 
     def _open(self) -> TextIOWrapper:
@@ -36,7 +36,7 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
 
 
 def set_up(path: str, level: str) -> None:
-    """Logs to ``path``; also to stderr when stderr is the journal or a terminal."""
+    """Log to ``path``, and to stderr if stderr is the journal or a terminal."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         root.removeHandler(handler)
@@ -57,9 +57,9 @@ def set_up(path: str, level: str) -> None:
 
 
 def adopt_stderr(path: str) -> None:
-    """What is printed from now on goes to the log, where whoever started us reads our stderr no longer.
+    """Redirect stderr to the log once the client that started the daemon no longer reads it.
 
-    A client that starts a daemon gives it an unlinked file, to read why it failed.
+    That client passes an unlinked file as stderr, to read why the start failed.
     """
     if os.fstat(2).st_nlink == 0:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -1,8 +1,7 @@
-"""Keeps the daemon small (few malloc arenas, free memory handed back after bulk work) and what it holds to itself, and
-the garbage collector out of the searches' way.
+"""Limits the daemon's memory (few malloc arenas, free pages returned) and the cost of garbage collection.
 
-Invariant: where the C library is not glibc nothing is done for size and nothing fails; a crash leaves no image of the
-memory, which holds text of files, on the disk.
+Invariant: with a C library other than glibc the size is not limited and nothing fails. A crash leaves no core dump on
+the disk, because memory contains file text.
 """
 
 from __future__ import annotations
@@ -13,47 +12,50 @@ import gc
 import resource
 import sys
 
-ARENAS = 2  # glibc would make up to eight per core, each with free memory of its own
+ARENAS = 2  # glibc would create up to eight per core, each with free memory of its own
 _M_ARENA_MAX = -8
-COLLECT_AFTER = 10_000  # objects more than were dropped
+COLLECT_AFTER = 10_000  # net allocations of objects between two collections
 
 
-def bound_arenas() -> None:
-    """To be called before any thread is started."""
+def limit_arenas() -> None:
+    """Limit the malloc arenas. Call this before any thread starts."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, ARENAS)
 
 
-def no_core_dumps() -> None:
-    """For this process and all that it starts."""
-    # 1, not 0: Linux hands a core to a program that collects them whatever the limit, but for this one (core(5)).
+def disable_core_dumps() -> None:
+    """Disable core dumps for this process and its children."""
+    # 1, not 0: Linux pipes a core to a crash handler at any limit except 1 (core(5)).
     least = 1 if sys.platform == "linux" else 0
     with contextlib.suppress(ValueError, OSError):  # the hard limit is 0 already
         resource.setrlimit(resource.RLIMIT_CORE, (least, least))
 
 
-def collect_seldom() -> None:
-    """A search makes some thousand objects and drops nearly all of them without the collector's help: with Python's
-    own threshold (700) it ran once a search, and each tenth time over far more than one search's objects."""
+def raise_gc_threshold() -> None:
+    """Collect garbage less often.
+
+    A search allocates a few thousand objects, and reference counting frees nearly all of them. With Python's default
+    threshold (700) a collection ran in every search, and every tenth one covered far more than that search's objects.
+    """
     gc.set_threshold(COLLECT_AFTER, *gc.get_threshold()[1:])
 
 
-def keep() -> None:
-    """What is there now is likely to stay: the collector looks at it no more (25 ms each time), until `give_back`."""
+def freeze() -> None:
+    """Exclude all present objects from collection (25 ms each time) until ``release``: they are likely to stay."""
     gc.freeze()
 
 
-def give_back() -> None:
-    """Collects garbage and returns free pages to the system."""
+def release() -> None:
+    """Collect garbage and return free pages to the system."""
     gc.unfreeze()
     gc.collect()
-    keep()
+    freeze()
     trim()
 
 
 def trim() -> None:
-    """Returns free pages to the system: a search that looks at many lines leaves tens of MiB of them."""
+    """Return free pages to the system: a search over many lines leaves tens of MiB of them."""
     malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if malloc_trim is not None:
         malloc_trim(0)

@@ -1,18 +1,18 @@
-"""When an idle daemon looks around: at its roots, its socket, its configuration.
+"""The clock tick at which an idle daemon checks its roots, its socket and its configuration.
 
-Invariant: the moments are the same for all who look, so that it is woken once for all of them.
+Invariant: all tasks use the same ticks, so that an idle process wakes up once for all of them.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-EVERY_S = 4.0  # what happens to a root or to the socket is told within 5 s
-_EARLY_S = 0.01  # a timer may fire this much too soon
+EVERY_S = 4.0  # a change of a root or of the socket is reported within 5 s
+_EARLY_S = 0.01  # a timer may fire this much too early
 
 
-async def pulse() -> None:
-    """Sleeps to the next of these moments, each a multiple of `EVERY_S` on the loop's clock."""
+async def tick() -> None:
+    """Sleep until the next tick, a multiple of ``EVERY_S`` on the loop's clock."""
     now = asyncio.get_running_loop().time()
     passed = (now + _EARLY_S) // EVERY_S
     await asyncio.sleep((passed + 1) * EVERY_S - now)

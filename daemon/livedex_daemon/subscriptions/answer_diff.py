@@ -1,7 +1,7 @@
-"""Works out for one standing query what came and what went since it was last told, and tells it.
+"""Computes which hits of a standing query were added and removed since the last message, and sends them.
 
-Invariant: what is remembered as told is what was sent; a file that is not as it was indexed is not shown, and what was
-told of its former state is taken back.
+Invariant: the delivered state is exactly what was sent. A file that differs from its indexed state is not shown, and
+its former hits are removed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from livedex_daemon.subscriptions.delivered import Entry, Told
+from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import LiveFiles
@@ -19,18 +19,18 @@ from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.server import message_json
 
-MESSAGE_CHARS: Final = 1 << 20  # about so much is told at once; the rest follows in the next round
-_OF_A_HIT: Final = 800  # characters beside its texts
+MESSAGE_CHARS: Final = 1 << 20  # approximate size of one message; the rest follows in the next round
+_OF_A_HIT: Final = 800  # characters besides its texts
 _OF_A_REMOVED: Final = 300
 
 
-class Look:
-    """The files that some standing queries have to be told about, as they are indexed now and as they were told."""
+class ChangeSet:
+    """A set of changed files: as they are indexed now, and as they were delivered to each query."""
 
-    def __init__(self, reader: Reader, told: Told, dirty: Dirty) -> None:
+    def __init__(self, reader: Reader, delivered: DeliveredState, dirty: Dirty) -> None:
         self.dirty = dirty
         self._reader = reader
-        self._told = told
+        self._delivered = delivered
         self._files = {key for key in dirty.files if key[0] not in dirty.roots}
 
     def parts(self) -> Iterator[Part]:
@@ -39,91 +39,102 @@ class Look:
         if self.dirty.roots:
             yield from parts_of_all(self._reader, self.dirty.roots)
 
-    def told(self, subscription: int) -> dict[FileKey, Entry]:
-        """What one query was told of these files."""
-        return {**self._of_files.get(subscription, {}), **self._told.of_roots(subscription, self.dirty.roots)}
+    def delivered(self, subscription: int) -> dict[FileKey, DeliveredFile]:
+        """Return what was delivered to one query of these files."""
+        return {**self._of_files.get(subscription, {}), **self._delivered.of_roots(subscription, self.dirty.roots)}
 
     @cached_property
     def _part(self) -> Part:
         return part_of(self._reader, self._files)
 
     @cached_property
-    def _of_files(self) -> dict[int, dict[FileKey, Entry]]:
-        return self._told.of_files(self._files)
+    def _of_files(self) -> dict[int, dict[FileKey, DeliveredFile]]:
+        return self._delivered.of_files(self._files)
 
 
-class Looks:
-    """The looks of one round: who is owed the same shares one."""
+class ChangeSets:
+    """The change sets of one round: queries with the same pending files share one."""
 
-    def __init__(self, reader: Reader, told: Told) -> None:
+    def __init__(self, reader: Reader, delivered: DeliveredState) -> None:
         self._reader = reader
-        self._told = told
-        self._made: dict[tuple[frozenset[FileKey], frozenset[int]], Look] = {}
+        self._delivered = delivered
+        self._made: dict[tuple[frozenset[FileKey], frozenset[int]], ChangeSet] = {}
 
-    def at(self, dirty: Dirty) -> Look:
+    def at(self, dirty: Dirty) -> ChangeSet:
         key = frozenset(dirty.files), frozenset(dirty.roots)
         if key not in self._made:
-            self._made[key] = Look(self._reader, self._told, dirty)
+            self._made[key] = ChangeSet(self._reader, self._delivered, dirty)
         return self._made[key]
 
 
-class Telling:
-    """One round: all queries are told of one state of the index. ``paths``: of roots that are served no more too."""
+class AnswerDiff:
+    """One round, in which all queries see one state of the index.
+
+    ``paths``: root id to path, including roots that are no longer served.
+    """
 
     def __init__(
-        self, reader: Reader, told: Told, roots: Mapping[int, bytes], paths: Mapping[int, bytes], generation: int
+        self,
+        reader: Reader,
+        delivered: DeliveredState,
+        roots: Mapping[int, bytes],
+        paths: Mapping[int, bytes],
+        generation: int,
     ) -> None:
         self._reader = reader
-        self._told = told
+        self._delivered = delivered
         self._roots = roots
-        self._paths = paths
+        self._known_paths = paths
         self._generation = generation
 
-    def tell(self, subscription: Subscription, look: Look) -> tuple[set[FileKey], set[FileKey]]:
-        """Sends what changed. Returns the files that did not fit into the message, and those that have changed on
-        disk meanwhile."""
-        told = look.told(subscription.id)
-        unsure: set[FileKey] = set()
-        seen, new = self._came(subscription, look, told, unsure)
-        gone = told.keys() - seen - unsure
+    def notify(self, subscription: Subscription, changes: ChangeSet) -> tuple[set[FileKey], set[FileKey]]:
+        """Send the changes. Return the files that did not fit into the message, and those that changed on disk."""
+        delivered = changes.delivered(subscription.id)
+        unstable: set[FileKey] = set()
+        seen, new = self._find_changed(subscription, changes, delivered, unstable)
+        gone = delivered.keys() - seen - unstable
         if not (new or gone):
-            return set(), unsure
+            return set(), unstable
         maker = StandingHits(self._reader, subscription.query, self._roots, subscription.style)
         added: list[Hit] = []
         removed: list[dict[str, Any]] = []
-        noted: dict[FileKey, Entry | None] = {}
+        recorded: dict[FileKey, DeliveredFile | None] = {}
         left = sorted(new.keys() | gone, reverse=True)
         size = 0
         while left and size < MESSAGE_CHARS:
             key = left.pop()
             hits = maker.of(new[key]) if key in new else None
-            noted[key] = Entry.of(new[key]) if hits is not None else None
-            before = self._removed(key, told[key]) if key in told else []
+            recorded[key] = DeliveredFile.of(new[key]) if hits is not None else None
+            before = self._removed(key, delivered[key]) if key in delivered else []
             added += hits or []
             removed += before
             size += sum(map(_size, hits or [])) + len(before) * _OF_A_REMOVED
-        self._told.put(subscription.id, noted)
+        self._delivered.put(subscription.id, recorded)
         if added or removed:
             self._send(subscription, added, removed)
-        return set(left), unsure | maker.stale
+        return set(left), unstable | maker.stale
 
-    def _came(
-        self, subscription: Subscription, look: Look, told: Mapping[FileKey, Entry], unsure: set[FileKey]
+    def _find_changed(
+        self,
+        subscription: Subscription,
+        changes: ChangeSet,
+        delivered: Mapping[FileKey, DeliveredFile],
+        unstable: set[FileKey],
     ) -> tuple[set[FileKey], dict[FileKey, Found]]:
-        """The files that are in the query, and those of them that are in it otherwise than was told."""
+        """Return the files that match the query, and those of them that differ from the delivered state."""
         seen: set[FileKey] = set()
         new: dict[FileKey, Found] = {}
-        for part in look.parts():
+        for part in changes.parts():
             live = LiveFiles(self._roots)
-            for found in subscription.query.found(self._reader, part, self._roots, live, unsure):
+            for found in subscription.query.found(self._reader, part, self._roots, live, unstable):
                 seen.add(found.key)
-                if told.get(found.key) != Entry.of(found):
+                if delivered.get(found.key) != DeliveredFile.of(found):
                     new[found.key] = found
         return seen, new
 
-    def _removed(self, key: FileKey, entry: Entry) -> list[dict[str, Any]]:
+    def _removed(self, key: FileKey, entry: DeliveredFile) -> list[dict[str, Any]]:
         root_id, path = key
-        root = self._paths[root_id]
+        root = self._known_paths[root_id]
         return [
             removed_hit(root, path, entry.content_hash, place.kind, place.start_line, place.end_line)
             for place in entry.places()

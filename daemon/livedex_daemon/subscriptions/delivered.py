@@ -1,7 +1,7 @@
-"""Remembers what each standing query was told: which chunks of which files are in it.
+"""Stores what was delivered to each standing query: which chunks of which files.
 
-Invariant: exact however much it is, and small in memory: a private database without a name, which SQLite keeps in its
-cache while it fits there and else in a temporary file that nobody else can open and that ends with the process.
+Invariant: exact at any size and small in memory: an unnamed private database, which SQLite keeps in its cache while it
+fits there, and otherwise in a temporary file that no other process can open and that ends with this one.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _CACHE_KIB: Final = 2_048
 _PLACE: Final = struct.Struct("<BQQQ")
 
 _SCHEMA: Final = """
-CREATE TABLE told (
+CREATE TABLE delivered (
     root_id      INTEGER NOT NULL,
     path         BLOB NOT NULL,              -- relative to the root
     subscription INTEGER NOT NULL,
     content_hash BLOB NOT NULL,
-    places       BLOB NOT NULL,              -- of the chunks: kind, first line, last line, first byte
+    places       BLOB NOT NULL,              -- per chunk: kind, first line, last line, first byte
     PRIMARY KEY (root_id, path, subscription)
 ) WITHOUT ROWID
 """
-_OF_FILE = "SELECT subscription, content_hash, places FROM told WHERE root_id = ? AND path = ?"
-_OF_ROOT = "SELECT path, content_hash, places FROM told WHERE root_id = ? AND subscription = ?"
-_ROOTS = "SELECT DISTINCT root_id FROM told"
-_PUT = "INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?)"
-_REMOVE = "DELETE FROM told WHERE root_id = ? AND path = ? AND subscription = ?"
-_FORGET = "DELETE FROM told WHERE subscription IN (SELECT value FROM json_each(?))"
+_OF_FILE = "SELECT subscription, content_hash, places FROM delivered WHERE root_id = ? AND path = ?"
+_OF_ROOT = "SELECT path, content_hash, places FROM delivered WHERE root_id = ? AND subscription = ?"
+_ROOTS = "SELECT DISTINCT root_id FROM delivered"
+_PUT = "INSERT OR REPLACE INTO delivered VALUES (?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM delivered WHERE root_id = ? AND path = ? AND subscription = ?"
+_FORGET = "DELETE FROM delivered WHERE subscription IN (SELECT value FROM json_each(?))"
 
 
 class Place(NamedTuple):
-    """Of a chunk in its file. ``kind`` is a place in `backend.KINDS`; lines are 1-based, the byte is an offset."""
+    """The position of a chunk. ``kind`` is an index into ``model.KINDS``; lines are 1-based, the byte is an offset."""
 
     kind: int
     start_line: int
@@ -45,14 +45,14 @@ class Place(NamedTuple):
     start_byte: int
 
 
-class Entry(NamedTuple):
-    """What is in a query of one state of a file."""
+class DeliveredFile(NamedTuple):
+    """The chunks of one state of a file that were delivered to a query."""
 
     content_hash: bytes
     packed: bytes
 
     @classmethod
-    def of(cls, found: Found) -> Entry:
+    def of(cls, found: Found) -> DeliveredFile:
         chunks = (_PLACE.pack(c.kind, c.start_line, c.end_line, c.start_byte) for c in found.chunks)
         return cls(found.content.hash, b"".join(chunks))
 
@@ -60,41 +60,41 @@ class Entry(NamedTuple):
         return (Place(*values) for values in _PLACE.iter_unpack(self.packed))
 
 
-class Told:
+class DeliveredState:
     """Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._db = apsw.Connection("")
-        self._db.pragma("journal_mode", "memory")  # a statement that fails, say for want of room, leaves all as it was
+        self._db.pragma("journal_mode", "memory")  # a statement that fails, on a full disk for example, changes nothing
         self._db.pragma("cache_size", -_CACHE_KIB)
         self._db.execute(_SCHEMA)
 
-    def of_files(self, keys: Iterable[FileKey]) -> dict[int, dict[FileKey, Entry]]:
-        """What is in the queries of these files, by subscription."""
-        found: dict[int, dict[FileKey, Entry]] = {}
+    def of_files(self, keys: Iterable[FileKey]) -> dict[int, dict[FileKey, DeliveredFile]]:
+        """Return what was delivered of these files, by subscription."""
+        found: dict[int, dict[FileKey, DeliveredFile]] = {}
         with self._lock:
             for key in keys:
                 for subscription, content_hash, places in self._db.execute(_OF_FILE, key):
-                    found.setdefault(subscription, {})[key] = Entry(content_hash, places)
+                    found.setdefault(subscription, {})[key] = DeliveredFile(content_hash, places)
         return found
 
-    def of_roots(self, subscription: int, roots: Iterable[int]) -> dict[FileKey, Entry]:
-        """What is in one query of whole roots."""
+    def of_roots(self, subscription: int, roots: Iterable[int]) -> dict[FileKey, DeliveredFile]:
+        """Return what was delivered to one subscription of whole roots."""
         with self._lock:
             return {
-                (root_id, path): Entry(content_hash, places)
+                (root_id, path): DeliveredFile(content_hash, places)
                 for root_id in roots
                 for path, content_hash, places in self._db.execute(_OF_ROOT, (root_id, subscription))
             }
 
     def roots(self) -> set[int]:
-        """The roots of which anything was told."""
+        """Return the ids of the roots of which anything was delivered."""
         with self._lock:
             return {root_id for (root_id,) in self._db.execute(_ROOTS)}
 
-    def put(self, subscription: int, entries: Mapping[FileKey, Entry | None]) -> None:
-        """From now on this is what is in the query of these files; None: nothing."""
+    def put(self, subscription: int, entries: Mapping[FileKey, DeliveredFile | None]) -> None:
+        """Record what was delivered of these files; None: nothing."""
         there = [(*key, subscription, *entry) for key, entry in entries.items() if entry is not None]
         gone = [(*key, subscription) for key, entry in entries.items() if entry is None]
         with self._lock, self._db:
@@ -102,7 +102,7 @@ class Told:
             self._db.executemany(_PUT, there)
 
     def forget(self, subscriptions: Iterable[int]) -> None:
-        """These queries stand no more."""
+        """Drop the state of subscriptions that ended."""
         with self._lock:
             self._db.execute(_FORGET, (str(list(subscriptions)),))
 

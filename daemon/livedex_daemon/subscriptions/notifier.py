@@ -1,7 +1,7 @@
-"""Keeps standing queries up to date: looks at the files that changed, and tells each client what came and what went.
+"""Keeps standing queries up to date: checks changed files and sends each client the hits added and removed.
 
-Invariant: what a client was told adds up to what its query holds, as of the last state of the index that it was told
-of; only what is committed is told, a client is told at most ten times a second, and no commit waits for it.
+Invariant: the messages to a client add up to the answer of its query, as of the last generation sent. Only committed
+changes are sent, at most ten times a second, and no commit waits for them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from typing import Final, NamedTuple
 
 import apsw
 
-from livedex_daemon.index_file.index_readers import Serving, Side
-from livedex_daemon.subscriptions.answer_diff import Look, Looks, Telling
-from livedex_daemon.subscriptions.delivered import Entry, Told
+from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
+from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSet, ChangeSets
+from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
@@ -32,71 +34,71 @@ from livedex_ipc.server.rpc_server import Call
 
 log = logging.getLogger(__name__)
 
-EVERY_S: Final = 0.1  # between two rounds; while files go on changing this grows …
-STORM: Final = 1.5  # … by that factor …
-STORM_S: Final = 0.5  # … up to that: rounds cost by their number, and what is indexed is told within a second
-ROUND_S: Final = 0.3  # queries that are not told by then come first in the next round
-FAILED_S: Final = 1.0
-FIRST_S: Final = 30.0  # what the first answer may take, freshness aside
-OF_ONE_CONNECTION: Final = 100
-IN_ALL: Final = 1_000
+ROUND_EVERY_S: Final = 0.1  # between two rounds; while files keep changing this grows …
+STORM_FACTOR: Final = 1.5  # … by this factor …
+STORM_MAX_S: Final = 0.5  # … up to this: fewer rounds cost less, and changes are still sent within a second
+ROUND_MAX_S: Final = 0.3  # queries not reached by then come first in the next round
+RETRY_AFTER_FAULT_S: Final = 1.0
+FIRST_ANSWER_S: Final = 30.0  # deadline of the first answer, without the wait for freshness
+MAX_PER_CONNECTION: Final = 100
+MAX_TOTAL: Final = 1_000
 
 _GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 
 
-class First(NamedTuple):
-    """The first answer: the newest hits, and the state of the index that all later changes are told against."""
+class FirstAnswer(NamedTuple):
+    """The first answer: the newest hits, and the generation that all later changes start from."""
 
     hits: list[Hit]
     generation: int
 
 
-class Standing:
-    """``mark`` has a file looked at again, ``mend`` is told that the index could not be read.
+class ChangeNotifier:
+    """Tells the subscriptions of each commit. A file that changed again is marked in the backlog; an index that cannot
+    be read is reported to its readers.
 
-    `admit`, `open`, `drop` and `named` belong to the event loop, `changed` and `everything` to any thread.
+    Call ``subscribe``, ``open``, ``drop`` and ``find`` on the event loop, ``changed`` and ``mark_all_changed`` on any
+    thread.
     """
 
     def __init__(
         self,
-        serving: Serving,
-        roots: Callable[[], RootTable],
-        rebuilding: Callable[[], bool],
-        mark: Callable[[FileKey], None],
-        mend: Callable[[Side, Exception], None],
+        serving: IndexReaders,
+        roots: Roots,
+        store_health: StoreHealth,
+        backlog: Backlog,
     ) -> None:
         self._serving = serving
         self._roots = roots
-        self._rebuilding = rebuilding
-        self._mark = mark
-        self._mend = mend
+        self._store_health = store_health
+        self._backlog = backlog
         self._numbers = itertools.count(1)
         self._wake = threading.Condition()
         self._subscriptions: dict[int, Subscription] = {}
         self._dirty = Dirty()
-        self._ended: list[int] = []
+        self._closed: list[int] = []
         self._next_at = 0.0
-        self._pace_s = EVERY_S
+        self._pace_s = ROUND_EVERY_S
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self._told: Told | None = None
-        self._paths: dict[int, bytes] = {}  # of all roots that anything was told of
+        self._delivered: DeliveredState | None = None
+        self._known_paths: dict[int, bytes] = {}  # every root that was ever served
         self._thread = threading.Thread(target=self._run, name="standing", daemon=True)
 
     # -- clients
 
-    def admit(self, call: Call, query: StandingQuery, style: Style) -> Subscription:
-        """Takes a query in: from now on no change is missed. Raises Unavailable where there are too many."""
+    def subscribe(self, call: Call, query: StandingQuery, style: Style) -> Subscription:
+        """Add a query: from now on no change is missed. Raises Unavailable if there are too many."""
         connection = call.connection_closed
         own = sum(other.connection is connection for other in self._subscriptions.values())
-        for count, limit, where in ((own, OF_ONE_CONNECTION, "on this connection"),
-                                    (len(self._subscriptions), IN_ALL, "in this daemon")):  # fmt: skip
+        for count, limit, where in ((own, MAX_PER_CONNECTION, "on this connection"),
+                                    (len(self._subscriptions), MAX_TOTAL, "in this daemon")):  # fmt: skip
             if count >= limit:
                 remedy = "end one with search/unsubscribe"
                 raise Unavailable(f"{limit} standing queries {where}: {remedy}", {"limit": limit, "remedy": remedy})
         subscription = Subscription(next(self._numbers), call, query, style)
-        if self._told is None:
-            self._told = Told()
+        if self._delivered is None:
+            self._delivered = DeliveredState()
             self._thread.start()
         with self._wake:
             self._subscriptions[subscription.id] = subscription
@@ -107,17 +109,17 @@ class Standing:
         return subscription
 
     def open(self, subscription: Subscription) -> None:
-        """Its first answer is out."""
+        """Send changes from now on: the first answer was sent."""
         with self._wake:
             subscription.open = True
             self._wake.notify()
 
     def drop(self, subscription: Subscription) -> None:
-        """It is told nothing from now on. A second time does nothing."""
+        """Send nothing from now on. A second call does nothing."""
         with self._wake:
             subscription.closed = True
             if self._subscriptions.pop(subscription.id, None) is not None:
-                self._ended.append(subscription.id)
+                self._closed.append(subscription.id)
                 self._wake.notify()
 
     async def _drop_when_closed(self, connection: asyncio.Event) -> None:
@@ -126,8 +128,8 @@ class Standing:
             if subscription.connection is connection:
                 self.drop(subscription)
 
-    def named(self, call: Call, number: int) -> Subscription:
-        """The subscription of that number on the caller's connection. Raises NotFound."""
+    def find(self, call: Call, number: int) -> Subscription:
+        """Return the subscription with that number on the caller's connection. Raises NotFound."""
         found = self._subscriptions.get(number)
         if found is None or found.connection is not call.connection_closed:
             raise NotFound(f"no subscription {number} on this connection", {"field": "subscription"})
@@ -136,81 +138,83 @@ class Standing:
     # -- the index
 
     def changed(self, files: Iterable[FileKey], roots: Iterable[int]) -> None:
-        """A commit changed these files, and what is served of these roots."""
+        """A commit changed these files, and possibly every file of these roots."""
         if self._subscriptions:
             with self._wake:
                 self._dirty.add(files, roots)
                 self._wake.notify()
 
-    def everything(self) -> None:
-        """The index was built anew: all that was told is compared with it."""
-        if self._told is not None and self._subscriptions:
-            self.changed((), {*self._told.roots(), *(root.id for root in self._roots())})
+    def mark_all_changed(self) -> None:
+        """The index was rebuilt: compare everything that was delivered with it."""
+        if self._delivered is not None and self._subscriptions:
+            self.changed((), {*self._delivered.roots(), *(root.id for root in self._roots)})
 
     def stop(self) -> None:
         with self._wake:
             self._stopping = True
             self._wake.notify()
-        if self._told is not None:
+        if self._delivered is not None:
             self._thread.join(timeout=5)
-            self._told.close()
+            self._delivered.close()
 
     # -- the first answer
 
-    def first(self, subscription: Subscription, side: Side, limit: int, cancelled: Callable[[], bool]) -> First:
-        """What is in the query now, the newest files first, at most ``limit`` hits of it. Runs in a thread.
+    def first(
+        self, subscription: Subscription, side: ReadHandle, limit: int, cancelled: Callable[[], bool]
+    ) -> FirstAnswer:
+        """Return the hits of the query now, the newest files first, at most ``limit``. Runs in a thread.
 
-        Raises DeadlinePassed, Cancelled, and what reading the index raises.
+        Raises DeadlinePassed, Cancelled, and whatever reading the index raises.
         """
-        assert self._told is not None
-        self._told.forget([subscription.id])  # of a first try that failed
-        deadline = side.readers.clock() + FIRST_S
+        assert self._delivered is not None
+        self._delivered.forget([subscription.id])  # left by a first try that failed
+        deadline = side.readers.clock() + FIRST_ANSWER_S
         roots = self._served()
         try:
             with side.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
-                newest, unsure = self._all_of(reader, subscription, roots, limit)
+                newest, unstable = self._record_all(reader, subscription, roots, limit)
                 generation = int(reader.one(_GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
                 hits: list[Hit] = []
                 for found in newest:
                     made = maker.of(found) if len(hits) < limit else []
                     if made is None:
-                        self._told.put(subscription.id, {found.key: None})
+                        self._delivered.put(subscription.id, {found.key: None})
                     else:
                         hits += made[: limit - len(hits)]
         finally:
             if subscription.closed:
-                self._told.forget([subscription.id])
-        self._look_again(subscription, unsure | maker.stale)
-        return First(hits, generation)
+                self._delivered.forget([subscription.id])
+        self._check_again(subscription, unstable | maker.stale)
+        return FirstAnswer(hits, generation)
 
-    def _all_of(
+    def _record_all(
         self, reader: Reader, subscription: Subscription, roots: dict[int, bytes], limit: int
     ) -> tuple[list[Found], set[FileKey]]:
-        """Notes all that is in a query as told. The newest ``limit`` files of it, and those that cannot be told."""
-        assert self._told is not None
+        """Record all matches as delivered. Return the newest ``limit`` files, and those whose state is unstable."""
+        assert self._delivered is not None
         newest: list[Found] = []
-        unsure: set[FileKey] = set()
+        unstable: set[FileKey] = set()
         for part in parts_of_all(reader):
             live = LiveFiles(roots)
-            entries: dict[FileKey, Entry | None] = {}
-            for found in subscription.query.found(reader, part, roots, live, unsure):
-                entries[found.key] = Entry.of(found)
+            entries: dict[FileKey, DeliveredFile | None] = {}
+            for found in subscription.query.found(reader, part, roots, live, unstable):
+                entries[found.key] = DeliveredFile.of(found)
                 newest.append(found)
-            self._told.put(subscription.id, entries)
+            self._delivered.put(subscription.id, entries)
             newest = sorted(newest, key=_newest_first)[:limit]
-        return newest, unsure
+        return newest, unstable
 
     def _served(self) -> dict[int, bytes]:
-        roots = {root.id: root.path for root in self._roots()}
-        self._paths |= roots
+        roots = {root.id: root.path for root in self._roots}
+        self._known_paths |= roots
         return roots
 
-    def _look_again(self, subscription: Subscription, files: set[FileKey]) -> None:
+    def _check_again(self, subscription: Subscription, files: set[FileKey]) -> None:
         for key in files:
-            self._mark(key)
+            self._backlog.mark(key, now=True)
         with self._wake:
-            subscription.doubt(files, time.monotonic())
+            subscription.retry_later(files, time.monotonic())
             self._wake.notify()
 
     # -- the thread
@@ -222,96 +226,96 @@ class Standing:
                     self._wake.wait(pause)
                 if self._stopping:
                     return
-                ended, self._ended = self._ended, []
+                ended, self._closed = self._closed, []
             began = time.monotonic()
-            calm = began > self._next_at + STORM_S
-            self._pace_s = EVERY_S if calm else min(STORM * self._pace_s, STORM_S)
+            calm = began > self._next_at + STORM_MAX_S
+            self._pace_s = ROUND_EVERY_S if calm else min(STORM_FACTOR * self._pace_s, STORM_MAX_S)
             self._next_at = began + max(self._pace_s, self._round(ended))
 
     def _pause(self) -> float | None:
-        """Seconds until there is something to do, None while there is nothing."""
+        """Return the seconds until there is something to do; None if there is nothing."""
         now = time.monotonic()
-        if self._ended:
+        if self._closed:
             return 0
-        whole = not self._rebuilding()
+        whole = not self._store_health.rebuilding
         ready = [subscription for subscription in self._subscriptions.values() if subscription.open]
-        if self._dirty.files or (self._dirty.roots and whole) or any(_is_owed(each, whole) for each in ready):
+        if self._dirty.files or (self._dirty.roots and whole) or any(_has_pending(each, whole) for each in ready):
             return max(0.0, self._next_at - now)
         retries = [subscription.retry_at for subscription in ready if subscription.retry_at < float("inf")]
         return max(0.0, min(retries) - now, self._next_at - now) if retries else None
 
     def _round(self, ended: list[int]) -> float:
-        """Tells clients what changed; returns how long to rest at least, in seconds."""
-        assert self._told is not None
+        """Send the changes; return the least pause before the next round, in seconds."""
+        assert self._delivered is not None
         with self._wake:
             dirty = self._dirty.take()
             subscriptions = list(self._subscriptions.values())
-            if self._rebuilding():  # of a half-built index nothing can be said to be missing
+            if self._store_health.rebuilding:  # in a half-built index no file is known to be missing
                 self._dirty.roots, dirty.roots = dirty.roots, set()
         side = self._serving.side
         try:
             if ended:
-                self._told.forget(ended)
-            self._tell_all(side, dirty, subscriptions)
+                self._delivered.forget(ended)
+            self._notify_all(side, dirty, subscriptions)
         except Cancelled:
             return 0.0
         except (LivedexError, apsw.Error) as error:
             log.warning("standing_waits", extra={"error": type(error).__name__})
-            self._mend(side, error)
+            self._serving.report(side, error)
         except Exception:
             log.exception("standing_failed")
         else:
             return 0.0
         with self._wake:
             self._dirty.merge(dirty)
-        return FAILED_S
+        return RETRY_AFTER_FAULT_S
 
-    def _tell_all(self, side: Side, dirty: Dirty, subscriptions: list[Subscription]) -> None:
-        assert self._told is not None
+    def _notify_all(self, side: ReadHandle, dirty: Dirty, subscriptions: list[Subscription]) -> None:
+        assert self._delivered is not None
         now = time.monotonic()
         for subscription in subscriptions:
             subscription.retry(now)
-            if subscription.owed or not subscription.open or subscription.call.behind:
-                subscription.owe(dirty.files, dirty.roots, now)
+            if subscription.pending or not subscription.open or subscription.call.behind:
+                subscription.add_pending(dirty.files, dirty.roots, now)
         roots = self._served()
         with side.readers.connection(cancelled=lambda: self._stopping) as reader, reader.snapshot():
             generation = int(reader.one(_GENERATION))
-            telling = Telling(reader, self._told, roots, self._paths, generation)
-            looks = Looks(reader, self._told)
-            for subscription in sorted(subscriptions, key=lambda each: each.turn(now)):
+            diff = AnswerDiff(reader, self._delivered, roots, self._known_paths, generation)
+            change_sets = ChangeSets(reader, self._delivered)
+            for subscription in sorted(subscriptions, key=lambda each: each.due_order(now)):
                 if not subscription.open or subscription.closed:
                     continue
-                if subscription.call.behind or time.monotonic() > now + ROUND_S:
-                    if not subscription.owed:
-                        subscription.owe(dirty.files, dirty.roots, now)
+                if subscription.call.behind or time.monotonic() > now + ROUND_MAX_S:
+                    if not subscription.pending:
+                        subscription.add_pending(dirty.files, dirty.roots, now)
                     continue
-                due = self._owed_now(subscription) if subscription.owed else dirty
+                due = self._take_pending(subscription) if subscription.pending else dirty
                 if due:
-                    self._tell(telling, subscription, looks.at(due))
+                    self._notify(diff, subscription, change_sets.at(due))
 
-    def _owed_now(self, subscription: Subscription) -> Dirty:
-        taken = subscription.owed.take()
-        if self._rebuilding():
-            subscription.owed.roots, taken.roots = taken.roots, set()
+    def _take_pending(self, subscription: Subscription) -> Dirty:
+        taken = subscription.pending.take()
+        if self._store_health.rebuilding:
+            subscription.pending.roots, taken.roots = taken.roots, set()
         return taken
 
-    def _tell(self, telling: Telling, subscription: Subscription, look: Look) -> None:
+    def _notify(self, diff: AnswerDiff, subscription: Subscription, changes: ChangeSet) -> None:
         began = time.monotonic()
         try:
-            left, stale = telling.tell(subscription, look)
+            left, stale = diff.notify(subscription, changes)
         except BaseException:
-            subscription.owe(look.dirty.files, look.dirty.roots, began)
+            subscription.add_pending(changes.dirty.files, changes.dirty.roots, began)
             raise
-        subscription.took_s = time.monotonic() - began
-        subscription.owe(left, (), began)
+        subscription.notify_s = time.monotonic() - began
+        subscription.add_pending(left, (), began)
         if stale:
-            self._look_again(subscription, stale)
+            self._check_again(subscription, stale)
         else:
             subscription.settled()
 
 
-def _is_owed(subscription: Subscription, whole: bool) -> bool:
-    return bool(subscription.owed.files or (subscription.owed.roots and whole))
+def _has_pending(subscription: Subscription, whole: bool) -> bool:
+    return bool(subscription.pending.files or (subscription.pending.roots and whole))
 
 
 def _newest_first(found: Found) -> tuple[int, int, bytes]:

@@ -1,6 +1,6 @@
-"""One standing query of one client: what it asks, and which files it still has to be told about.
+"""One standing query of one client, and the files whose changes it has not been sent yet.
 
-Invariant: what is owed is bounded: past a number of files whole roots are owed instead.
+Invariant: the pending set is bounded: beyond ``MAX_FILES`` files, whole roots are pending instead.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import FileKey, StandingQuery
 from livedex_ipc.server.rpc_server import Call
 
-MOST_FILES: Final = 20_000  # about 4 MB
-RETRY_S: Final = 0.2  # until a file is looked at again that was not as it is indexed; doubled each time …
-RETRY_MOST_S: Final = 30.0
-PATIENCE: Final = 4  # so many times its own length a query waits longer than another
+MAX_FILES: Final = 20_000  # about 4 MB
+RETRY_S: Final = 0.2  # before a file that differs from its indexed state is checked again; doubled each time …
+RETRY_MAX_S: Final = 30.0  # … up to this
+PATIENCE: Final = 4  # a query yields to others for this many times its own duration
 
 
 class Dirty:
-    """Files to look at: single ones, and all of some roots."""
+    """Files to check: single ones, and all files of some roots."""
 
     __slots__ = ("files", "roots")
 
@@ -33,7 +33,7 @@ class Dirty:
     def add(self, files: Iterable[FileKey], roots: Iterable[int] = ()) -> None:
         self.roots.update(roots)
         self.files.update(files)
-        if len(self.files) > MOST_FILES:
+        if len(self.files) > MAX_FILES:
             self.roots.update(root_id for root_id, _ in self.files)
             self.files.clear()
 
@@ -41,7 +41,7 @@ class Dirty:
         self.add(other.files, other.roots)
 
     def take(self) -> Dirty:
-        """All of it; nothing is left."""
+        """Return all of it and leave this empty."""
         taken = Dirty()
         taken.files, taken.roots = self.files, self.roots
         self.files, self.roots = set(), set()
@@ -49,7 +49,7 @@ class Dirty:
 
 
 class Subscription:
-    """``open``: its first answer is out, so that it may be told of changes; ``closed``: it ended."""
+    """``open``: the first answer was sent, so changes may follow; ``closed``: it ended."""
 
     def __init__(self, number: int, call: Call, query: StandingQuery, style: Style) -> None:
         self.id = number
@@ -59,39 +59,39 @@ class Subscription:
         self.style = style
         self.open = False
         self.closed = False
-        self.owed = Dirty()
-        self.took_s = 0.0  # how long it took to tell it the last time
-        self._owed_since = 0.0
-        self._unsteady: set[FileKey] = set()  # changed on disk when they were to be shown
+        self.pending = Dirty()
+        self.notify_s = 0.0  # how long the last notification took
+        self._pending_since = 0.0
+        self._unstable: set[FileKey] = set()  # files that changed on disk before they could be shown
         self._retry_s = RETRY_S
         self.retry_at = float("inf")
 
-    def owe(self, files: Iterable[FileKey], roots: Iterable[int], now: float) -> None:
-        """It has to be told of these too, and could not be yet."""
-        if not self.owed:
-            self._owed_since = now
-        self.owed.add(files, roots)
+    def add_pending(self, files: Iterable[FileKey], roots: Iterable[int], now: float) -> None:
+        """Add files and roots whose changes could not be sent yet. ``now``: monotonic seconds."""
+        if not self.pending:
+            self._pending_since = now
+        self.pending.add(files, roots)
 
-    def turn(self, now: float) -> float:
-        """Sorts those that are to be told: first who is told quickly, but nobody waits for ever."""
-        return (self._owed_since if self.owed else now) + PATIENCE * self.took_s
+    def due_order(self, now: float) -> float:
+        """Sort key for a round: fast queries come first, but none waits forever."""
+        return (self._pending_since if self.pending else now) + PATIENCE * self.notify_s
 
-    def doubt(self, files: Iterable[FileKey], now: float) -> None:
-        """Of these files nothing could be said now. They are owed again after a while, also if no change is heard."""
-        before = len(self._unsteady)
-        self._unsteady.update(files)
-        if len(self._unsteady) > before:
+    def retry_later(self, files: Iterable[FileKey], now: float) -> None:
+        """Check these files again after a while, even without an event: their state could not be determined now."""
+        before = len(self._unstable)
+        self._unstable.update(files)
+        if len(self._unstable) > before:
             self.retry_at = min(self.retry_at, now + self._retry_s)
-            self._retry_s = min(2 * self._retry_s, RETRY_MOST_S)
+            self._retry_s = min(2 * self._retry_s, RETRY_MAX_S)
 
     def retry(self, now: float) -> None:
-        """What was in doubt for long enough is owed."""
+        """Add the unstable files to the pending ones once their retry is due."""
         if now >= self.retry_at:
-            self.owe(self._unsteady, (), now)
-            self._unsteady = set()
+            self.add_pending(self._unstable, (), now)
+            self._unstable = set()
             self.retry_at = float("inf")
 
     def settled(self) -> None:
-        """What was shown was as it is indexed."""
-        if not self._unsteady:
+        """Reset the retry interval: everything shown matched the index."""
+        if not self._unstable:
             self._retry_s = RETRY_S

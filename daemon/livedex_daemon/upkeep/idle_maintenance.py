@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from livedex_daemon.index_file.index_readers import Serving
+from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process import memory
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.store.index_store import KEEP_S
 
@@ -35,23 +36,37 @@ MERGE_AGAIN_S = 0.05
 SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
 
 
-class Tidying:
-    """`committed` may be called from any thread, `look` and `merge` on the event loop."""
+class IdleMaintenance:
+    """`look` and `merge` are called on the event loop; their steps run on the worker's thread."""
 
-    def __init__(self, worker: Worker, backlog: Backlog, pool: Pool, serving: Serving, precedence: Precedence) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        index: IndexFile,
+        backlog: Backlog,
+        pool: Pool,
+        priority: SearchPriority,
+        latency: CommitLatency,
+    ) -> None:
         self._worker = worker
+        self._store = index.store
+        self._store_health = index.health
+        self._latency = latency
         self._backlog = backlog
         self._pool = pool
-        self._serving = serving
-        self._precedence = precedence
+        self._serving = index.readers
+        self._priority = priority
         self._trimmed_at = 0.0
-        self._last_commit = time.monotonic()
+        self._last_commit = latency.last_at
         self._tidy_until = 0.0  # on the monotonic clock; 0: something has changed since it came to its end
         self._scattered: bool | None = None  # None: not looked at since the last commit
         self._page = 1  # the first one of the next slice
 
-    def committed(self, now: float) -> None:
-        self._last_commit = now
+    def _notice_commits(self) -> None:
+        """Begin again from the start when something was committed since the last call."""
+        if self._latency.last_at == self._last_commit:
+            return
+        self._last_commit = self._latency.last_at
         self._tidy_until = 0.0
         if not self._scattered:  # a merge that has begun is carried to its end
             self._scattered = None
@@ -62,14 +77,16 @@ class Tidying:
 
     def merge(self, later: Later) -> Future[None] | None:
         """Begins or goes on merging what bulk work left in pieces; None where there is nothing to do."""
+        self._notice_commits()
         if self._scattered is not False and self._rests(MERGE_QUIET_S):
-            return self._worker.order(lambda: self._merge_step(later))
+            return self._worker.submit(lambda: self._merge_step(later))
         return None
 
     def _merge_step(self, later: Later) -> None:
         """On the worker's thread."""
-        store = self._worker.store
-        if self._worker.store_fault is not None:
+        store = self._store
+        self._notice_commits()
+        if self._store_health.fault is not None:
             return
         if self._scattered is None:
             self._scattered = store.is_scattered()
@@ -79,17 +96,19 @@ class Tidying:
 
     def look(self, later: Later) -> Future[None] | None:
         """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
+        self._notice_commits()
         if time.monotonic() >= self._tidy_until and self._rests(QUIET_S):
-            return self._worker.order(lambda: self._step(later))
-        if self._trimmed_at < self._precedence.last < time.monotonic() - QUIET_S:
+            return self._worker.submit(lambda: self._step(later))
+        if self._trimmed_at < self._priority.last < time.monotonic() - QUIET_S:
             self._trimmed_at = time.monotonic()
-            return self._worker.order(memory.trim)
+            return self._worker.submit(memory.trim)
         return None
 
     def _step(self, later: Later) -> None:
         """On the worker's thread."""
-        store = self._worker.store
-        if self._worker.store_fault is not None:
+        store = self._store
+        self._notice_commits()
+        if self._store_health.fault is not None:
             return
         if not store.maintain(BUDGET_S):
             later(AGAIN_S, lambda: self.look(later))
@@ -100,11 +119,11 @@ class Tidying:
             self._worker.mend(damaged=True)
         store.release_memory()
         self._serving.release_memory()
-        memory.give_back()
+        memory.release()
 
     def check_slice(self) -> bool:
         """Whether the next pages of the index file are as they were written, after the last ones the first again."""
-        store = self._worker.store
+        store = self._store
         damaged = store.damaged_pages(self._page, SLICE_PAGES)
         if damaged is None:
             return True

@@ -17,10 +17,9 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
 
 from livedex_daemon.config.settings import Config
-from livedex_daemon.process.tick import pulse
+from livedex_daemon.process.tick import tick
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.root_table import Root
-from livedex_daemon.write.worker import Worker
+from livedex_daemon.watch.root_table import Root, Roots
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +37,10 @@ class Chores(Protocol):
     def maintain(self) -> None: ...
 
 
-class Jobs:
-    def __init__(self, chores: Chores, worker: Worker, backlog: Backlog) -> None:
+class Schedule:
+    def __init__(self, chores: Chores, roots: Roots, backlog: Backlog) -> None:
         self._chores = chores
-        self._worker = worker
+        self._roots = roots
         self._backlog = backlog
         self._scheduler = AsyncIOScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
@@ -73,7 +72,7 @@ class Jobs:
         anything else, and is what notices that the clock which the other jobs go by was set."""
         ahead = time.time() - time.monotonic()
         while True:
-            await pulse()
+            await tick()
             _carry_out(self._look_at_roots)
             before, ahead = ahead, time.time() - time.monotonic()
             if abs(ahead - before) > JUMP_S:
@@ -88,7 +87,7 @@ class Jobs:
 
     def _choose_polling(self) -> None:
         """Polls only while something must be polled: an idle daemon is not woken for nothing."""
-        if any(root.polled for root in self._worker.roots):
+        if any(root.polled for root in self._roots):
             self._every("poll", self._poll_every_s, self.poll)
         elif self._planned.pop("poll", None) is not None:
             self._scheduler.remove_job("poll")
@@ -105,13 +104,13 @@ class Jobs:
 
     def reconcile(self) -> None:
         """Compares each root with the index, however quiet it was: events are hints, and some never come."""
-        for root in self._worker.roots:
+        for root in self._roots:
             if root.state == "online" and _rested(root):
                 self._backlog.mark((root.id, b""), tree=True, background=True)
 
     def poll(self) -> None:
         """Walks what no event is trusted for."""
-        for root in self._worker.roots:
+        for root in self._roots:
             if root.state == "online" and root.polled and _rested(root):
                 root.walked_at = time.monotonic()
                 for path in root.polled:

@@ -1,7 +1,7 @@
-"""The list of paths that may have changed and are not yet looked at, and of the searches that wait for them.
+"""The queue of paths that may have changed and are not yet indexed, and of the searches that wait for them.
 
-Invariant: a waiter is released only when every path that was marked before it began to wait, inside its scope, has been
-carried out to its commit. Times come from the clock that is passed in; nothing here sleeps.
+Invariant: a waiter is released only when every path in its scope that was marked before it began to wait has been
+committed. Times come from the injected clock; nothing here sleeps.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from collections.abc import Callable, Iterable, Sequence
 
 from livedex_daemon.watch.run_progress import Tally
 
-SETTLE_S = 0.05  # a path is looked at once it was quiet for that long,
-SETTLE_MAX_S = 1.0  # or that long after its first mark, however busy it is
+SETTLE_S = 0.05  # a path is inspected after this long without a change,
+SETTLE_MAX_S = 1.0  # or this long after its first mark, even if it keeps changing
 
 Key = tuple[int, bytes]  # root id, path relative to the root (b"" is the root itself)
-Scope = Sequence[Key] | None  # None: everything; else all that lies at, below or above one of the keys
+Scope = Sequence[Key] | None  # None: everything; else every path at, below or above one of the keys
 
 
 class Entry:
-    """One marked path. ``tree``: the folder and all below it; ``force``: re-index even what has not changed."""
+    """One marked path. ``tree``: the folder and everything below it; ``force``: re-index unchanged files too."""
 
     __slots__ = (
         "background",
         "first_at",
         "first_seq",
         "force",
-        "heard",
+        "from_event",
         "key",
         "last_at",
         "rest_until",
@@ -48,10 +48,10 @@ class Entry:
         self.tree = False
         self.force = False
         self.background = False
-        self.heard = False  # the system reported it
+        self.from_event = False  # the operating system reported it
         self.taken = False
         self.tally: Tally | None = None
-        self.works = 0  # what the worker still has to finish before the entry is done
+        self.works = 0  # units of work that the worker must finish before the entry is done
         self.waiters: list[Waiter] = []
 
     @property
@@ -60,9 +60,9 @@ class Entry:
 
 
 class Waiter:
-    """Somebody who waits for a scope; ``left`` counts the entries before it.
+    """A search that waits for a scope; ``left`` counts the entries it still waits for.
 
-    ``on_done`` is called once, from any thread.
+    ``on_done`` is called once, on any thread.
     """
 
     __slots__ = ("left", "on_done")
@@ -73,7 +73,7 @@ class Waiter:
 
 
 def intersects(key: Key, scope: Scope) -> bool:
-    """True when ``key`` lies at, below or above a key of ``scope``."""
+    """Return True if ``key`` lies at, below or above a key of ``scope``."""
     if scope is None:
         return True
     root, path = key
@@ -81,7 +81,7 @@ def intersects(key: Key, scope: Scope) -> bool:
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
-    """True when ``path`` is ``folder`` or lies below it."""
+    """Return True if ``path`` is ``folder`` or lies below it."""
     return not folder or path == folder or path.startswith(folder + b"/")
 
 
@@ -90,20 +90,17 @@ def is_below(path: bytes, folder: bytes) -> bool:
 
 
 class Backlog:
-    """Marks come from any thread; one worker takes entries and says when each is done."""
+    """Any thread marks paths; one worker takes entries and reports when each is done."""
 
     def __init__(self, clock: Callable[[], float], wake: Callable[[], None]) -> None:
-        """``clock``:
-
-        seconds, monotonic. ``wake``: called (outside the lock) when the worker may have something to take.
-        """
+        """``clock`` returns monotonic seconds. ``wake`` is called, outside the lock, when an entry may be ready."""
         self._clock = clock
         self._wake = wake
         self._lock = threading.Lock()
         self._seq = itertools.count(1)
         self._order = itertools.count()
         self._waiting: dict[Key, Entry] = {}
-        self._in_hand: dict[Key, Entry] = {}
+        self._in_progress: dict[Key, Entry] = {}
         self._heap: list[tuple[float, int, Entry]] = []
         self._urgent: list[Entry] = []
 
@@ -115,15 +112,15 @@ class Backlog:
         force: bool = False,
         background: bool = False,
         now: bool = False,
-        heard: bool = False,
+        from_event: bool = False,
         rest_s: float = 0.0,
         tally: Tally | None = None,
     ) -> None:
-        """Says that ``key`` may have changed.
+        """Record that ``key`` may have changed.
 
-        ``now`` skips the settling; ``background`` is what no search waits for; ``heard``: the
-        system reported it; ``rest_s``: seconds before it is taken, unless somebody waits for it or
-        it is marked without; ``tally`` counts what becomes of it.
+        ``now`` skips the settling; no search waits for a ``background`` entry; ``from_event``: the operating system
+        reported it; ``rest_s``: seconds before it is taken, unless a search waits for it or it is marked again with a
+        shorter rest; ``tally`` counts the outcomes.
         """
         at = self._clock()
         with self._lock:
@@ -138,11 +135,11 @@ class Backlog:
             elif at + rest_s < entry.rest_until:
                 entry.rest_until = at + rest_s
                 heapq.heappush(self._heap, (entry.ready_at, next(self._order), entry))
-            if not now:  # what is to be looked at, now, did not change on that account
+            if not now:  # a request to inspect the path now is not a change of it
                 entry.last_at = at
             entry.tree = entry.tree or tree
             entry.force = entry.force or force
-            entry.heard = entry.heard or heard
+            entry.from_event = entry.from_event or from_event
             entry.background = entry.background and background
             entry.tally = tally or entry.tally
             if now:
@@ -151,14 +148,14 @@ class Backlog:
             self._wake()
 
     def is_quiet(self, entry: Entry) -> bool:
-        """Whether nothing was heard of the path for as long as it takes to settle."""
+        """Return True if the path has not changed for ``SETTLE_S``."""
         return self._clock() >= entry.last_at + SETTLE_S
 
     def defer(self, entry: Entry, key: Key, *, quiet_since: float | None = None) -> bool:
-        """Has ``key``, which ``entry`` found empty or gone, looked at once more when it has settled: it may be in the
-        middle of being saved. False, and nothing is done, when somebody waits for the entry: what it found counts then.
+        """Inspect ``key`` again once it settles: ``entry`` found it empty or gone, so it may be being saved.
 
-        ``quiet_since``: when it was last heard of, on the clock that was passed in; None: now.
+        Return False, and do nothing, if a search waits for the entry: then the result counts as it is.
+        ``quiet_since``: time of the last change, on the injected clock; None: now.
         """
         at = self._clock()
         with self._lock:
@@ -173,7 +170,7 @@ class Backlog:
         return True
 
     def take(self, limit: int, busy: Callable[[Key], bool]) -> list[Entry]:
-        """Entries to look at now, those that somebody waits for first. ``busy``: a key that must not be taken yet."""
+        """Take up to ``limit`` due entries, those that a search waits for first. ``busy(key)``: not to be taken yet."""
         at = self._clock()
         taken: list[Entry] = []
         with self._lock:
@@ -197,20 +194,20 @@ class Backlog:
     def _grab(self, entry: Entry, busy: Callable[[Key], bool], taken: list[Entry]) -> bool:
         if entry.taken:
             return True
-        if entry.key in self._in_hand or busy(entry.key):
+        if entry.key in self._in_progress or busy(entry.key):
             return False
         entry.taken = True
         del self._waiting[entry.key]
-        self._in_hand[entry.key] = entry
+        self._in_progress[entry.key] = entry
         taken.append(entry)
         return True
 
     def done(self, entries: Iterable[Entry]) -> None:
-        """The entries' state is committed: releases whoever waited for them and lets later marks be taken."""
+        """The entries are committed: release the searches that waited for them, and allow later marks to be taken."""
         finished = list(entries)
         with self._lock:
             for entry in finished:
-                self._in_hand.pop(entry.key, None)
+                self._in_progress.pop(entry.key, None)
             released = self._released(finished)
             again = bool(self._urgent)
         for waiter in released:
@@ -219,10 +216,10 @@ class Backlog:
             self._wake()
 
     def hand_back(self) -> None:
-        """What was taken was not carried out and never will be: it waits again, with whoever waits for it."""
+        """Put every taken entry back, with its waiters: the worker will not finish them."""
         at = self._clock()
         with self._lock:
-            for key, entry in self._in_hand.items():
+            for key, entry in self._in_progress.items():
                 again = self._waiting.get(key)
                 if again is None:
                     again = self._waiting[key] = Entry(key, entry.first_seq, entry.first_at)
@@ -233,14 +230,14 @@ class Backlog:
                 again.tally = again.tally or entry.tally
                 for waiter in entry.waiters:
                     if waiter in again.waiters:
-                        waiter.left -= 1  # it waited for both, which are one now
+                        waiter.left -= 1  # it waited for both entries, which are now one
                     else:
                         again.waiters.append(waiter)
                 entry.waiters = []
                 heapq.heappush(self._heap, (at, next(self._order), again))
                 if again.waiters:
                     self._urgent.append(again)
-            self._in_hand.clear()
+            self._in_progress.clear()
         self._wake()
 
     @staticmethod
@@ -262,13 +259,13 @@ class Backlog:
         skip_roots: frozenset[int] = frozenset(),
         background: bool = False,
     ) -> Waiter:
-        """Begins to wait for all that is marked inside ``scope`` by now; ``on_done`` runs at once when nothing is.
+        """Wait for every path marked so far inside ``scope``; ``on_done`` runs at once if there is none.
 
-        ``background``: also for first indexing and reconciling.
+        ``background``: wait for first indexing and reconciling too.
         """
         waiter = Waiter(on_done)
         with self._lock:
-            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+            for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
                 if (
                     (entry.background and not background)
                     or entry.key[0] in skip_roots
@@ -287,20 +284,20 @@ class Backlog:
         return waiter
 
     def left(self, waiter: Waiter) -> list[Entry]:
-        """What the waiter still waits for."""
+        """Return the entries that the waiter still waits for."""
         with self._lock:
-            entries = itertools.chain(self._waiting.values(), self._in_hand.values())
+            entries = itertools.chain(self._waiting.values(), self._in_progress.values())
             return [entry for entry in entries if waiter in entry.waiters]
 
     def forget(self, waiter: Waiter) -> None:
-        """The waiter gave up: nothing is urgent on its account any more."""
+        """Remove a waiter that gave up."""
         with self._lock:
-            for entry in itertools.chain(self._waiting.values(), self._in_hand.values()):
+            for entry in itertools.chain(self._waiting.values(), self._in_progress.values()):
                 if waiter in entry.waiters:
                     entry.waiters.remove(waiter)
 
     def next_at(self) -> float | None:
-        """When the next entry settles, on the clock that was passed in; None when nothing waits."""
+        """Return the time at which the next entry settles, on the injected clock; None if there is no entry."""
         with self._lock:
             if self._urgent:
                 return self._clock()
@@ -309,14 +306,14 @@ class Backlog:
             return self._heap[0][0] if self._heap else None
 
     def pending(self, scope: Scope = None) -> int:
-        """How many marked paths inside ``scope`` are not yet committed."""
+        """Return the number of marked paths inside ``scope`` that are not yet committed."""
         with self._lock:
-            if scope is None:  # each search that does not wait asks, in the middle of a storm too
-                return len(self._waiting) + len(self._in_hand)
-            return sum(1 for key in itertools.chain(self._waiting, self._in_hand) if intersects(key, scope))
+            if scope is None:  # fast path: every search that does not wait calls this
+                return len(self._waiting) + len(self._in_progress)
+            return sum(1 for key in itertools.chain(self._waiting, self._in_progress) if intersects(key, scope))
 
     def drop_root(self, root_id: int) -> None:
-        """Forgets what waits for a root that is watched no longer; entries in hand finish on their own."""
+        """Drop the waiting entries of a root that is no longer watched; entries already taken finish on their own."""
         with self._lock:
             gone = [entry for key, entry in self._waiting.items() if key[0] == root_id]
             for entry in gone:

@@ -1,6 +1,6 @@
-"""Chooses the source of events, turns its reports into marks, and keeps an eye on files outside the roots that matter.
+"""Chooses the watcher for this platform, turns its reports into marks, and watches rule files outside the roots.
 
-Invariant: whatever the source reports becomes a mark in the backlog or a reload; it decides nothing else.
+Invariant: every report becomes a mark in the backlog or a reload of the configuration; nothing else is decided here.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ from collections.abc import Callable, Iterable
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.inotify import Watcher
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.watch.watcher import Watcher
 
 log = logging.getLogger(__name__)
 
 REVIVE_EVERY_S = 10.0
-REPAIR_REST_S = 1.0  # before a further walk when events were lost again while a loss was being repaired,
-REPAIR_REST_FACTOR = 5  # or so many times the length of the last one; a fresh search does not wait for it
+REPAIR_REST_S = 1.0  # pause before another walk if events were lost again while a loss was being repaired,
+REPAIR_REST_FACTOR = 5  # or this many times the length of the last walk; a fresh search cuts the pause short
 HAS_INOTIFY: bool = sys.platform == "linux"
 
 
-class Watching:
-    """The sink of the watcher; its methods are called on the watcher's thread, the worker's and the loop's; so each
-    looks once which watcher there is."""
+class EventSource:
+    """The watcher's sink. Methods run on the watcher's, the worker's and the loop's thread, so each reads
+    ``self.watcher`` once."""
 
-    def __init__(
-        self, backlog: Backlog, locations: Locations, roots: Callable[[], RootTable], on_config: Callable[[], None]
-    ) -> None:
+    def __init__(self, backlog: Backlog, locations: Locations, roots: Roots, on_config: Callable[[], None]) -> None:
         self.watcher: Watcher | None = None
         self._backlog = backlog
         self._cookies = locations.cookie_dir
@@ -39,7 +37,7 @@ class Watching:
         self._roots = roots
         self._on_config = on_config
         self._observer = "auto"
-        self._sources: dict[int, set[bytes]] = {}  # files outside the roots on which their rules rest
+        self._sources: dict[int, set[bytes]] = {}  # root id to the files outside the root that its rules depend on
         self._tried_at = 0.0
 
     def start(self, observer: str) -> None:
@@ -54,10 +52,10 @@ class Watching:
         except OSError as error:
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
-        for root in self._roots():  # first, so that no search takes its word for what it was not there to see
+        for root in self._roots:  # first, so that no search takes its word for what it was not there to see
             self._backlog.mark((root.id, b""), tree=True, now=True)
         self.watcher = watcher
-        self._sources.clear()  # to be watched anew
+        self._sources.clear()  # the new watcher has no watches yet
         self._watch_config()
 
     def stop(self) -> None:
@@ -66,8 +64,7 @@ class Watching:
             watcher.stop()
 
     def revive(self) -> bool:
-        """Starts a source of events that ended or could not be had before. True when there is another one, or none any
-        more."""
+        """Restart a watcher that ended or could not be started. Return True if there now is another one, or none."""
         watcher = self.watcher
         if self._observer == "polling" or (watcher is not None and watcher.alive()):
             return False
@@ -89,15 +86,15 @@ class Watching:
             root.poll(path)
 
     def retry(self, root: Root) -> None:
-        """Tries to watch what could not be watched before; stops at the first that still cannot be."""
+        """Try again to watch the folders that were refused; stop at the first that still is."""
         watcher, polled = self.watcher, root.polled
         if watcher is None:
             return
         for path in sorted(root.refused):
             if not watcher.watch_folder(root.id, path, root.absolute(path)):
                 break
-            # There may be more inside that can be watched now, and what changed until now: marked before its events are
-            # all that a search waits for.
+            # Folders inside it may be watchable now, and it may have changed while unwatched: mark it before searches
+            # rely on its events alone.
             self._backlog.mark((root.id, path), tree=True)
             root.watch_again(path)
         if root.polled != polled:
@@ -109,12 +106,12 @@ class Watching:
             watcher.unwatch(root_id, path)
 
     def watch_outside(self, root: Root) -> None:
-        """Watches what the root's rules rest on outside of it: ignore files above it, the repository's, the user's."""
+        """Watch the files outside the root that its rules depend on: those above it, the repository's, the user's."""
         sources = root.rules.outside_sources()
         if sources == self._sources.get(root.id):
             return
         self._sources[root.id] = sources
-        self._watch_beside(sources)
+        self._watch_folders_of(sources)
 
     def forget_root(self, root_id: int) -> None:
         self._sources.pop(root_id, None)
@@ -122,9 +119,9 @@ class Watching:
 
     def _watch_config(self) -> None:
         self._config_target = os.path.realpath(self._config)
-        self._watch_beside({self._config, self._config_target})
+        self._watch_folders_of({self._config, self._config_target})
 
-    def _watch_beside(self, files: Iterable[bytes]) -> None:
+    def _watch_folders_of(self, files: Iterable[bytes]) -> None:
         watcher = self.watcher
         if watcher is not None:
             for folder in {_nearest_folder(file) for file in files}:
@@ -133,13 +130,13 @@ class Watching:
     # -- Sink
 
     def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
-        self._backlog.mark((root_id, path), tree=tree, heard=True)
+        self._backlog.mark((root_id, path), tree=tree, from_event=True)
 
     def root_changed(self, root_id: int) -> None:
         self._backlog.mark((root_id, b""), tree=True)
 
     def outside_changed(self, path: bytes) -> None:
-        # Of everything that happens in these folders: a log beside them may be written a thousand times a second.
+        # Any change in these folders arrives here, such as a log that is written a thousand times a second.
         if path in (self._config, self._config_target) or self._config.startswith(path + b"/"):
             self._watch_config()
             self._on_config()
@@ -148,7 +145,7 @@ class Watching:
                 self._backlog.mark((root_id, b""), tree=True)
 
     def events_lost(self) -> None:
-        for root in self._roots():
+        for root in self._roots:
             root.overflows += 1
             again = root.state == "recovering"
             if root.state == "online":
@@ -160,7 +157,7 @@ class Watching:
                 self._backlog.mark((root.id, b""), tree=True, now=True)
 
 
-def _native(sink: Watching, cookies: str) -> Watcher:
+def _native(sink: EventSource, cookies: str) -> Watcher:
     if HAS_INOTIFY:
         from livedex_daemon.watch.inotify import InotifyWatcher
 
@@ -171,7 +168,7 @@ def _native(sink: Watching, cookies: str) -> Watcher:
 
 
 def _nearest_folder(path: bytes) -> bytes:
-    """The folder of ``path``, or the nearest one above it that exists: there its coming would be seen."""
+    """Return the folder of ``path``, or the nearest existing one above it, where its creation would be seen."""
     folder = os.path.dirname(path)
     while len(folder) > 1 and not os.path.isdir(folder):
         folder = os.path.dirname(folder)

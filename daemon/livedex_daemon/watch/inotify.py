@@ -1,7 +1,7 @@
-"""Hears from the kernel that something below the roots may have changed, and passes on which path.
+"""Watches folders with inotify and reports each path that may have changed.
 
-Invariant: a call of ``barrier`` is answered only after every event that the kernel queued before it was passed on,
-and a loss of events is always reported, never swallowed.
+Invariant: a barrier is passed only after every event that the kernel queued before it has been reported. A loss of
+events is always reported.
 """
 
 from __future__ import annotations
@@ -11,55 +11,21 @@ import errno
 import itertools
 import logging
 import os
-import select
 import threading
 from collections.abc import Callable
-from typing import Literal, Protocol
 
 from watchdog.observers import inotify_c
-from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, InotifyFD, Mask, WatchDescriptor
+from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
+
+from livedex_daemon.watch.inotify_reader import InotifyReader
+from livedex_daemon.watch.watcher import Barrier, Sink
 
 log = logging.getLogger(__name__)
 
-Barrier = Literal["exact", "best_effort"]
-COOKIES = 16  # cookies under way at once; further barriers share the next one
+COOKIES = 16  # file names for cookies; when half of them are in use, further barriers share the next one
 
 
-class Sink(Protocol):
-    """Who is told. Called from the watcher's own thread, in the kernel's order; it must be quick and never raise."""
-
-    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None: ...
-
-    def root_changed(self, root_id: int) -> None: ...
-
-    def outside_changed(self, path: bytes) -> None: ...
-
-    def events_lost(self) -> None: ...
-
-
-class Watcher(Protocol):
-    """What the daemon asks of a source of events, whatever the platform."""
-
-    barrier_kind: Barrier
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-    def alive(self) -> bool: ...
-
-    def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool: ...
-
-    def watch_outside(self, folder: bytes) -> bool: ...
-
-    def unwatch(self, root_id: int, path: bytes) -> None: ...
-
-    def caught_up(self) -> bool: ...
-
-    def barrier(self, on_passed: Callable[[], None]) -> bool: ...
-
-
-# Without IN_MODIFY writes to open files are lost, without IN_ATTRIB a chmod that denies or restores.
+# IN_MODIFY reports writes to files that stay open, IN_ATTRIB a chmod that denies or restores access.
 FOLDER_MASK = Mask(
     InotifyConstants.IN_MODIFY
     | InotifyConstants.IN_ATTRIB
@@ -72,8 +38,8 @@ FOLDER_MASK = Mask(
     | InotifyConstants.IN_ONLYDIR
     | InotifyConstants.IN_DONT_FOLLOW
 )
-# Outside the roots what is edited is closed some time, and a log may be written there a thousand times a second.
-# A folder that is a root's as well keeps what that one needs.
+# Outside the roots the close of an edited file is enough; a log there may be written a thousand times a second.
+# IN_MASK_ADD: a folder that also belongs to a root keeps the events that the root needs.
 OUTSIDE_MASK = Mask(FOLDER_MASK & ~InotifyConstants.IN_MODIFY | InotifyConstants.IN_MASK_ADD)
 COOKIE_MASK = Mask(InotifyConstants.IN_CLOSE_WRITE | InotifyConstants.IN_CLOSE_NOWRITE | InotifyConstants.IN_ONLYDIR)
 _SELF = InotifyConstants.IN_DELETE_SELF | InotifyConstants.IN_MOVE_SELF | InotifyConstants.IN_UNMOUNT
@@ -83,7 +49,7 @@ _ARRIVED = InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO
 
 
 class _Folder:
-    """What one watch descriptor stands for: a folder of a root, a folder outside the roots, or both."""
+    """What one watch descriptor refers to: a folder of a root, a folder outside the roots, or both."""
 
     __slots__ = ("absolute", "outside", "path", "root_id", "wd")
 
@@ -95,43 +61,17 @@ class _Folder:
         self.outside = False
 
 
-class _Reading(InotifyFD):
-    """watchdog's reading thread, of which others can tell whether it has passed on all that the kernel queued."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._idle = False  # it waits for events, and has passed on all that it read before
-        self._queue = select.poll()
-        self._queue.register(self._inotify_fd, select.POLLIN)
-
-    def _check_inotify_fd(self) -> bool:
-        """watchdog's wait for events: between what it read last and what it reads next."""
-        self._idle = True
-        try:
-            return super()._check_inotify_fd()
-        finally:
-            self._idle = False
-
-    def caught_up(self) -> bool:
-        """Whether every event that was queued before the call was passed on. False where it is not, or just not yet.
-
-        What is no longer queued was read with ``_idle`` unset, which is set again once it was passed on: so the queue
-        comes first.
-        """
-        return not self._queue.poll(0) and self._idle
-
-
 class InotifyWatcher:
-    """One inotify descriptor for all roots and for the cookies: the kernel keeps one order for each descriptor.
+    """One inotify descriptor for all roots and for the cookies: the kernel orders events per descriptor.
 
-    watchdog's ``InotifyFD`` reads it; the high-level observer is not used because it drops overflows, swallows the
-    watch limit, holds unpaired renames back for 500 ms and watches ignored folders.
+    ``InotifyReader`` reads it. watchdog's high-level observer is not used: it drops overflows, swallows the watch
+    limit, delays unpaired renames by 500 ms and watches ignored folders.
     """
 
     barrier_kind: Barrier = "exact"
 
     def __init__(self, sink: Sink, cookie_folder: str) -> None:
-        """``cookie_folder``: a private folder of ours; no file is ever put into the user's tree."""
+        """``cookie_folder`` is private to livedex; no file is ever created in the user's tree."""
         self._sink = sink
         self._cookie_folder = os.fsencode(cookie_folder)
         self._cookie_wd: WatchDescriptor | None = None
@@ -142,18 +82,16 @@ class InotifyWatcher:
         self._names = itertools.cycle([b"%02d" % number for number in range(COOKIES)])
         self._cookies: dict[bytes, tuple[int, list[Callable[[], None]]]] = {}
         self._queued: list[Callable[[], None]] = []
-        self._fd: _Reading | None = None
+        self._fd: InotifyReader | None = None
         self._id = inotify_c.CallbackId(id(self))
 
     def start(self) -> None:
-        """Opens the descriptor and its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
-        fd = _Reading()
-        os.set_inheritable(fd._inotify_fd, False)  # watchdog leaves it open for whatever is started
-        fd.daemon = True
+        """Open the descriptor and start its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
+        fd = InotifyReader()
         try:
             self._place_cookies(fd)
         except OSError:
-            fd._close_resources()  # its own close() leaves them to the thread, which was not started
+            fd.release()
             raise
         self._fd = fd
         fd.start()
@@ -172,7 +110,7 @@ class InotifyWatcher:
     def alive(self) -> bool:
         return self._fd is not None and self._fd.is_alive()
 
-    def _place_cookies(self, fd: InotifyFD) -> None:
+    def _place_cookies(self, fd: InotifyReader) -> None:
         os.makedirs(self._cookie_folder, mode=0o700, exist_ok=True)
         for number in range(COOKIES):
             with contextlib.suppress(OSError):
@@ -184,13 +122,13 @@ class InotifyWatcher:
     # -- placing watches: called by the worker, before it lists the folder
 
     def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool:
-        """Watches one folder. False when no watch could be placed: the folder must be polled instead."""
+        """Watch one folder. Return False if no watch could be placed: the folder must then be polled."""
         key = (root_id, path)
         with self._lock:
             try:
                 folder = self._add(absolute, FOLDER_MASK)
             except FileNotFoundError:
-                return True  # gone again, or not to be listed either: the folder above tells when that changes
+                return True  # gone, or not listable: the parent folder's watch reports when that changes
             if folder is None:
                 return False
             known = self._by_key.get(key)
@@ -203,7 +141,7 @@ class InotifyWatcher:
             return True
 
     def watch_outside(self, folder: bytes) -> bool:
-        """Watches a folder for its direct entries only, because a file in it decides what is indexed."""
+        """Watch the direct entries of a folder that contains a rule file. Return False if no watch could be placed."""
         with self._lock:
             try:
                 placed = self._add(folder, OUTSIDE_MASK)
@@ -216,41 +154,22 @@ class InotifyWatcher:
             return True
 
     def _add(self, absolute: bytes, mask: Mask) -> _Folder | None:
-        """None when a limit refuses the watch. Raises FileNotFoundError when no folder is there that may be listed."""
+        """Place a watch. None if a limit refuses it. Raises FileNotFoundError if no readable folder is there."""
         if self._fd is None:
             return None
         try:
-            wd = self._add_quietly(self._fd, absolute, mask)
+            wd = self._fd.watch(absolute, mask, self, self._id)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES):
                 raise FileNotFoundError(absolute) from error
             return None
-        if wd == -1:  # watchdog stays silent on EACCES
-            raise FileNotFoundError(absolute)
         folder = self._by_wd.get(wd)
         if folder is None:
             folder = self._by_wd[wd] = _Folder(wd, absolute)
         return folder
 
-    def _add_quietly(self, fd: InotifyFD, absolute: bytes, mask: Mask) -> WatchDescriptor:
-        # Adding our callback to a watch again is right (the kernel gives a moved folder its old descriptor), but
-        # watchdog
-        # warns with the repr of the watch each time; taking the callback out first keeps it quiet.
-        wd = inotify_c.inotify_add_watch(fd._inotify_fd, absolute, mask)
-        if wd == -1:
-            InotifyFD._raise_error()
-            return wd
-        with fd._lock:
-            watch = fd._watch_for_wd.get(wd)
-            if watch is None:
-                watch = fd._watch_for_wd[wd] = inotify_c.Watch(wd, mask, absolute)
-            watch.callbacks[self._id] = self
-        return wd
-
     def unwatch(self, root_id: int, path: bytes) -> None:
-        """Takes the watches of a folder and of all below it away; events that are still queued for them are hints at
-        most.
-        """
+        """Remove the watches of a folder and of all folders below it. Events still queued for them are ignored."""
         prefix = path + b"/" if path else b""
         with self._lock:
             if path and (root_id, path) not in self._by_key:
@@ -269,20 +188,22 @@ class InotifyWatcher:
                 self._fd.remove_callbacks([(folder.wd, self._id)])
 
     def watched(self, root_id: int) -> int:
-        """How many folders of a root have a watch."""
+        """Return the number of folders of a root that have a watch."""
         with self._lock:
             return sum(1 for root, _ in self._by_key if root == root_id)
 
     # -- the barrier
 
     def caught_up(self) -> bool:
-        """Whether all earlier events were passed on already, so that nothing needs to be waited for: what mostly is so,
-        and takes microseconds to see, where a cookie goes through two other threads."""
+        """Return True if all earlier events have been reported, so that there is nothing to wait for.
+
+        That is the usual case and takes microseconds to find out; a cookie passes through two other threads.
+        """
         with self._lock:
             return self._fd is not None and self.alive() and self._fd.caught_up()
 
     def barrier(self, on_passed: Callable[[], None]) -> bool:
-        """Calls ``on_passed`` once all earlier events were passed on. False when it cannot be set up."""
+        """Call ``on_passed`` once all earlier events have been reported. Return False if that cannot be set up."""
         with self._lock:
             if not self.alive():
                 return False
@@ -304,17 +225,17 @@ class InotifyWatcher:
         return True
 
     def _open_cookie(self, name: bytes) -> tuple[int, int] | None:
-        """A descriptor whose closing is the event, and the kind of that event. None when none can be had."""
+        """Open a file whose close is the event. Return its descriptor and that event's mask; None on failure."""
         opened = self._open_in_place(name) if self._cookie_wd is not None else None
-        if opened is None and self._fd is not None:  # the folder is gone: it is made anew, and watched
+        if opened is None and self._fd is not None:  # the folder is gone: make it again and watch it
             with contextlib.suppress(OSError):
                 self._place_cookies(self._fd)
                 opened = self._open_in_place(name)
         return opened
 
     def _open_in_place(self, name: bytes) -> tuple[int, int] | None:
-        # Opened for writing, so that a reader of our folder (a backup) cannot answer for us; on a store that became
-        # read-only a plain open has to do.
+        # Opened for writing, so that another program that reads our folder (a backup) does not pass the barrier. On a
+        # file system that became read-only, a read-only open has to do.
         path = self._cookie_folder + b"/" + name
         ways = ((os.O_WRONLY | os.O_CREAT, InotifyConstants.IN_CLOSE_WRITE), (os.O_RDONLY, _READ_ONLY))
         for flags, kind in ways:
@@ -329,7 +250,7 @@ class InotifyWatcher:
             self._handle(event)
         except Exception:
             log.exception("watcher_event_failed")
-            self._sink.events_lost()  # whatever it was about must be looked for
+            self._sink.events_lost()  # the change is unknown, so all roots must be compared
 
     def _handle(self, event: InotifyEvent) -> None:
         mask, name = event.mask, event.name
@@ -354,7 +275,7 @@ class InotifyWatcher:
         child = path + b"/" + name if path else name
         is_folder = bool(mask & InotifyConstants.IN_ISDIR)
         if is_folder and mask & _LEFT:
-            self.unwatch(root_id, child)  # moved elsewhere it would go on reporting under this name
+            self.unwatch(root_id, child)  # once moved, it would still report under this name
         tree = is_folder and bool(mask & (_ARRIVED | _LEFT))
         self._sink.path_changed(root_id, child, tree=tree)
 
@@ -404,7 +325,5 @@ class InotifyWatcher:
             passed = [on_passed for _, waiting in self._cookies.values() for on_passed in waiting] + self._queued
             self._cookies.clear()
             self._queued.clear()
-        for (
-            on_passed
-        ) in passed:  # their cookies may be among what was lost; the repair is marked, so waiting goes on there
+        for on_passed in passed:  # cookies may be lost too; the repair is already marked, so searches wait for that
             on_passed()

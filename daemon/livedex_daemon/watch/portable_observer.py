@@ -1,7 +1,7 @@
-"""Hears of changes where there is no inotify (macOS): watchdog's public observers, one recursive watch a root.
+"""Watches folders where there is no inotify (macOS): watchdog's public observers, one recursive watch per root.
 
-Invariant: every reported path becomes a mark. The order of events is not exact here, so a barrier is a best effort
-and the check of the hits carries the promise that no stale text is served.
+Invariant: every event is reported. The order of events is not exact here, so a barrier is a best effort; the check of
+the hits ensures that no stale text is served.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
-from livedex_daemon.watch.inotify import Barrier, Sink
+from livedex_daemon.watch.watcher import Barrier, Sink
 
-BARRIER_S = 0.25  # a cookie that has not come back by then is not waited for
+BARRIER_S = 0.25  # wait at most this long for a cookie
 
 
 class ObserverWatcher:
@@ -47,7 +47,7 @@ class ObserverWatcher:
         return self._observer.is_alive()
 
     def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool:
-        """One watch serves the whole root, and is placed when the root itself is asked for."""
+        """Watch the whole root when ``path`` is empty; for a folder below, return whether its root is watched."""
         if path:
             return root_id in self._roots
         with self._lock:
@@ -84,11 +84,11 @@ class ObserverWatcher:
                     self._observer.unschedule(known[1])
 
     def caught_up(self) -> bool:
-        """Never known here."""
+        """Always False: this cannot be known here."""
         return False
 
     def barrier(self, on_passed: Callable[[], None]) -> bool:
-        """``on_passed`` once the cookie came back, or after a quarter of a second."""
+        """Call ``on_passed`` once the cookie's event arrives, or after ``BARRIER_S``. False if there is no cookie."""
         once = _Once(on_passed)
         with self._lock:
             self._number += 1
@@ -115,7 +115,7 @@ class ObserverWatcher:
             self._sink.root_changed(root_id)
         elif path.startswith(root.rstrip(b"/") + b"/"):
             relative = path[len(root.rstrip(b"/")) + 1 :]
-            # The system may merge events, so a folder is always compared as a whole.
+            # The system may merge events, so always compare the whole folder.
             self._sink.path_changed(root_id, relative, tree=os.path.isdir(path) or not os.path.lexists(path))
 
 

@@ -1,7 +1,7 @@
-"""Keeps an eye on whether each root is there, and on what to do when one goes, comes back or is replaced.
+"""Checks whether each root is present, and acts when one disappears, comes back or is replaced.
 
-Invariant: a root that is not there is reported and its entries are kept; nothing is dropped because a folder looks
-empty. Runs on the worker's thread only.
+Invariant: a missing root is reported and its entries are kept; nothing is dropped because a folder looks empty. Runs
+on the worker's thread only.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable
 from typing import Any
 
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, RootState
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.path_text import display_path
@@ -24,23 +24,23 @@ from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
 
-KEEP_S = 24 * 3600.0  # the entries of a root that is gone
+KEEP_S = 24 * 3600.0  # how long the entries of a missing root are kept
 
 
 class Presence:
-    """What the worker tells of each root, and asks before it walks one."""
+    """The state of each root: updated by the worker, and checked before it walks one."""
 
-    def __init__(self, store: Store, backlog: Backlog, watching: Watching) -> None:
+    def __init__(self, store: Store, store_health: StoreHealth, backlog: Backlog, watching: EventSource) -> None:
         self._store = store
+        self._store_health = store_health
         self._backlog = backlog
         self._watching = watching
         self.observer = "auto"
-        self.on_store_fault: Callable[[IndexUnwritable], None] = lambda _error: None
 
-    def check(self, root: Root, *, anew: bool = False) -> None:
-        """Looks at the root's folder itself, and acts when its state changed.
+    def check(self, root: Root, *, rewatch: bool = False) -> None:
+        """Check the root's folder itself, and act if its state changed.
 
-        ``anew``: the source of events is another one, so that a root that is there is watched and compared again.
+        ``rewatch``: the watcher was replaced, so a present root is watched and compared again.
         """
         if root.unsaved:
             self._save(root)
@@ -64,13 +64,13 @@ class Presence:
         if not same and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
             self._leave(root, "missing")
         elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
-            pass  # an empty folder where files were: not believed
-        elif anew or not same or not root.present:
+            pass  # an empty folder where files were may be an unmounted disk
+        elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
     @staticmethod
     def is_same(root: Root) -> bool:
-        """Whether the folder at the root's path is the one that is watched: what another lacks was not deleted."""
+        """Return True if the root's path is still the watched folder: files missing in another were not deleted."""
         try:
             found = os.lstat(root.path)
         except OSError:
@@ -81,9 +81,9 @@ class Presence:
         return bool(self._store.folders_below(root.id, b""))
 
     def _enter(self, root: Root, dev: int, ino: int) -> None:
-        """The root is there, for the first time, again, or as another folder: watch it and compare all of it."""
+        """The root is present for the first time, again, or as another folder: watch it and compare all of it."""
         log.info("root_present", extra={"root": display_path(root.path)})
-        # First, so that no search believes it before there is a walk to wait for.
+        # First, so that no search trusts the root before there is a walk to wait for.
         self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
         self._watching.unwatch(root.id, b"")
         root.dev, root.ino = dev, ino
@@ -111,21 +111,21 @@ class Presence:
         self._save(root, missing_since=root.missing_since)
 
     def _save(self, root: Root, **state: Any) -> None:
-        """Keeps the root's state for the next start; what cannot be written now is owed, and no reason to stop."""
+        """Persist the root's state for the next start; if the store is not writable, retry at the next check."""
         root.unsaved.update(state)
         try:
             self._store.set_root(root.id, **root.unsaved)
         except IndexUnwritable as error:
-            self.on_store_fault(error)
+            self._store_health.failed(error)
         else:
             root.unsaved.clear()
 
     def emptied(self, root: Root) -> None:
-        """A walk found the root's folder empty though the index holds files of it."""
+        """A walk found the root's folder empty although the index has files of it."""
         self._leave(root, "missing")
 
     def drop_expired(self, root: Root) -> None:
-        """After a day without the root its entries go."""
+        """Remove the entries of a root that has been missing for more than ``KEEP_S``."""
         if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._holds_files(root):
             self._store.remove_tree(root.id, b"")
 
@@ -134,7 +134,7 @@ class Presence:
         if not root.present:
             return
         root.state = "online"
-        if root.walked_losses != root.overflows:  # looked at last: one that is counted later finds the root online
+        if root.overflows_at_walk != root.overflows:  # checked last: a later loss finds the root online
             root.state = "recovering"
         root.first_indexed = True
         root.last_reconciled = time.time()

@@ -1,6 +1,6 @@
-"""The watched folders while the daemon runs: their state, their rules, and which of them holds a path.
+"""The watched folders while the daemon runs: their state, their rules, and which of them contains a path.
 
-Invariant: a path belongs to the innermost root that holds it, and to no other.
+Invariant: a path belongs to the innermost root that contains it, and to no other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
-Watching = Literal["native", "polling", "mixed", "none"]
+WatchKind = Literal["native", "polling", "mixed", "none"]
 PRESENT: frozenset[RootState] = frozenset(("online", "indexing", "recovering"))
 
 
@@ -35,13 +35,13 @@ class Root:
         self.state: RootState = "missing"
         self.missing_since = row.missing_since
         self.nested: frozenset[bytes] = frozenset()  # folders below that are roots of their own
-        self.polled: frozenset[bytes] = frozenset()  # folders, with all below, that no event is trusted for
-        self.refused: set[bytes] = set()  # folders that wanted a watch and got none
+        self.polled: frozenset[bytes] = frozenset()  # folders that are polled, with everything below them
+        self.refused: set[bytes] = set()  # folders for which no watch could be placed
         self.remote: set[bytes] = set()  # folders where the kernel does not see every change
-        self.planned: ChunkSettings | None = None  # the settings that every content of this root is known to follow
-        self.unsaved: dict[str, Any] = {}  # of its state, what the index does not hold yet
+        self.planned: ChunkSettings | None = None  # the settings that every content of this root was chunked with
+        self.unsaved: dict[str, Any] = {}  # the part of its state that is not yet in the index
         self.overflows = 0
-        self.walked_losses = 0  # how many of them the last walk of the whole root came after
+        self.overflows_at_walk = 0  # value of ``overflows`` when the last walk of the whole root began
         self.walk_s = 0.0  # length of the last walk of the whole root
         self.walked_at = 0.0  # when it ended, on the monotonic clock
 
@@ -51,12 +51,12 @@ class Root:
         return self.path + path if self.path.endswith(b"/") else self.path + b"/" + path
 
     def poll(self, path: bytes, *, remote: bool = False) -> None:
-        """From now on ``path`` and all below it is walked instead of watched."""
+        """From now on, walk ``path`` and everything below it instead of watching it."""
         (self.remote if remote else self.refused).add(path)
         self._choose_polled()
 
     def watch_again(self, path: bytes) -> None:
-        """A watch could be placed after all."""
+        """Stop polling ``path``: a watch could be placed after all."""
         if path in self.refused:
             self.refused.discard(path)
             self._choose_polled()
@@ -71,9 +71,9 @@ class Root:
         self.polled = frozenset(p for p in wanted if not any(p != q and is_within(p, q) for q in wanted))
 
     @property
-    def told_state(self) -> RootState:
-        """``state`` for those on other threads: recovering from the moment that a loss of events is counted."""
-        lost = self.walked_losses != self.overflows
+    def reported_state(self) -> RootState:
+        """``state`` for other threads: ``recovering`` as soon as a loss of events is counted."""
+        lost = self.overflows_at_walk != self.overflows
         return "recovering" if lost and self.state == "online" else self.state
 
     @property
@@ -81,7 +81,7 @@ class Root:
         return self.state in PRESENT
 
     @property
-    def watching(self) -> Watching:
+    def watching(self) -> WatchKind:
         if not self.present:
             return "none"
         if not self.polled:
@@ -89,7 +89,7 @@ class Root:
         return "polling" if b"" in self.polled else "mixed"
 
     def belongs(self, path: bytes) -> bool:
-        """False for what lies inside a root of its own."""
+        """Return False if ``path`` lies inside a nested root."""
         return not any(is_within(path, nested) for nested in self.nested)
 
 
@@ -118,7 +118,7 @@ class RootTable:
         return next((root for root in self if root.path == path), None)
 
     def locate(self, absolute: bytes) -> tuple[Root, bytes] | None:
-        """The innermost root that holds ``absolute``, and the path relative to it; None when no root does."""
+        """Return the innermost root that contains ``absolute``, and the path relative to it; None if no root does."""
         for root in self._innermost_first:
             if absolute == root.path:
                 return root, b""
@@ -128,14 +128,44 @@ class RootTable:
         return None
 
     def inside(self, absolute: bytes) -> list[Root]:
-        """The roots that lie below ``absolute``."""
+        """Return the roots below ``absolute``."""
         prefix = absolute.rstrip(b"/") + b"/"
         return [root for root in self if root.path.startswith(prefix)]
 
 
-def resolve(path: bytes) -> bytes:
-    """An absolute path without links in its folders; a link in the last part stays, because it may itself be what is
-    asked.
+class Roots:
+    """The current `RootTable`. The object stays the same across reloads, so it can be shared before any root is known.
+
+    Read it from any thread; take ``table`` once where two lookups must agree.
     """
+
+    def __init__(self, roots: Iterable[Root] = ()) -> None:
+        self.table = RootTable(roots)
+
+    def replace(self, table: RootTable) -> None:
+        """Switch to ``table`` at once: no reader sees half of the change. Worker's thread only."""
+        self.table = table
+
+    def __iter__(self) -> Iterator[Root]:
+        return iter(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def get(self, root_id: int) -> Root | None:
+        return self.table.get(root_id)
+
+    def by_path(self, path: bytes) -> Root | None:
+        return self.table.by_path(path)
+
+    def locate(self, absolute: bytes) -> tuple[Root, bytes] | None:
+        return self.table.locate(absolute)
+
+    def inside(self, absolute: bytes) -> list[Root]:
+        return self.table.inside(absolute)
+
+
+def resolve(path: bytes) -> bytes:
+    """Return ``path`` with the links in its folders resolved; a link in the last part stays: it may be the target."""
     folder, name = os.path.split(os.path.normpath(path))
     return os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)

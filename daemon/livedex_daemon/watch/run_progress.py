@@ -1,6 +1,6 @@
 """Counts what one ``index/run`` did, in files.
 
-Invariant: every file that the run came by is counted once.
+Invariant: every file that the run visited is counted once.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
@@ -98,15 +98,15 @@ class Pool:
         known: Callable[[bytes, bytes], bool],
         marks: Marks,
         on_outcome: Callable[[], None],
-        precedence: Precedence,
+        priority: SearchPriority,
         *,
         crashes: Crashes | None = None,
         may_run: Callable[[], bool] = lambda: True,
         bulk_processes: int = 2,
     ) -> None:
-        """``known(content_hash, signature)``:
+        """``known(content_hash, signature)`` is called on the pool's threads.
 
-        asked from the pool's threads. ``may_run``: False holds bulk work back.
+        ``may_run`` returns False to hold bulk work back.
         """
         self.policy = policy
         self.files_read = 0
@@ -117,7 +117,7 @@ class Pool:
         self._marks = marks
         self._crashes = crashes
         self._on_outcome = on_outcome
-        self._precedence = precedence
+        self._priority = priority
         self._may_run = may_run
         self._bulk_processes = bulk_processes
         self._lock = threading.Lock()
@@ -222,7 +222,7 @@ class Pool:
         jobs: list[_Job] = []
         clear: list[Outcome] = []
         for work in works:
-            self._precedence.give_way(len(hand.queue) + len(works))
+            self._priority.yield_to_searches(len(hand.queue) + len(works))
             try:
                 prepared = self._guarded(work)
             except Exception as error:  # one file must never end the thread that all others need
@@ -248,7 +248,7 @@ class Pool:
 
     def _prepare(self, work: Work) -> Outcome | _Job:
         """Reads one file; what remains is chunking, unless the outcome is clear already."""
-        if work.void:
+        if work.cancelled:
             return Outcome(work, Gone())
         try:
             data, stat = tree.read_file(work.root.path, work.path, self.policy.max_file_size)

@@ -7,13 +7,13 @@ Runs on the worker's thread only.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from livedex_daemon.watch.backlog import Key
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
 from livedex_daemon.write.reconcile import is_settled
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
 from livedex_indexing.disk import tree
 from livedex_indexing.model import ChunkedContent, FileRow
@@ -22,12 +22,12 @@ from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
 
-class Storing:
-    def __init__(self, store: Store, marks: Marks, roots: Callable[[], RootTable], precedence: Precedence) -> None:
+class Committer:
+    def __init__(self, store: Store, marks: Marks, roots: Roots, priority: SearchPriority) -> None:
         self._store = store
         self._roots = roots
         self._marks = marks
-        self._precedence = precedence
+        self._priority = priority
 
     def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
         """Stores all of it, or raises and stores nothing. Returns the keys that must be looked at once more."""
@@ -37,8 +37,8 @@ class Storing:
             self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
             rows: list[FileRow] = []
             for outcome in outcomes:
-                self._precedence.give_way(len(outcomes))
-                if outcome.work.void or not self.admits(*outcome.work.key):
+                self._priority.yield_to_searches(len(outcomes))
+                if outcome.work.cancelled or not self.admits(*outcome.work.key):
                     continue
                 row = self._row_of(outcome)
                 if row is not None:
@@ -50,7 +50,7 @@ class Storing:
 
     def admits(self, root_id: int, path: bytes) -> bool:
         """Asked once more before anything is stored: the rules may have changed since the path was looked at."""
-        root = self._roots().get(root_id)
+        root = self._roots.get(root_id)
         return root is not None and root.belongs(path) and root.rules.explain(path, False) is None
 
     def _remove(self, changes: Changes) -> None:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, is_below
-from livedex_daemon.watch.event_source import Watching
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.chunk_pool import Pool
@@ -26,19 +26,19 @@ WALK_S = 0.02  # a walk pauses after so long for edits and commits
 OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each is held in memory
 
 
-class Looker:
+class Inspector:
     """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
 
-    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: Watching) -> None:
+    def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: EventSource, pool: Pool) -> None:
         self.changes = Changes()
         self.finished: list[Entry] = []
         self.retries: list[Work] = []
         self.needs_commit = False  # a look waits for the commit of older decisions
-        self.pool: Pool | None = None
         self._store = store
         self._backlog = backlog
         self._presence = presence
         self._watching = watching
+        self._pool = pool
         self._walks: deque[TreeWalk] = deque()
         self._departed: list[tuple[Root, Entry]] = []
         self._busy: dict[Key, Work] = {}
@@ -52,7 +52,7 @@ class Looker:
         self.needs_commit = self.needs_commit or covered
         return covered
 
-    def look_at(self, entry: Entry, root: Root | None) -> None:
+    def inspect(self, entry: Entry, root: Root | None) -> None:
         """One entry of the backlog; ``root``: the one it lies in, None when that is watched no longer."""
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
@@ -120,7 +120,7 @@ class Looker:
             self._drop_tree(root, path)
         changes = self.changes
         rows, removed = len(changes.rows), len(changes.removed)
-        work = examine(root, path, stat, row, entry, self._pool().policy.max_file_size, changes, time.time())
+        work = examine(root, path, stat, row, entry, self._pool.policy.max_file_size, changes, time.time())
         tally = entry.tally
         if tally is not None:
             tally.scanned += 1
@@ -144,26 +144,22 @@ class Looker:
             found = self._stat(root, twin.path) if twin.path != path else None
             if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
                 continue
-            max_size = self._pool().policy.max_file_size
+            max_size = self._pool.policy.max_file_size
             work = examine(root, twin.path, found, twin, entry, max_size, self.changes, time.time())
             if work is not None:
                 entry.works += 1
                 self.submit([work], bulk=False)
 
-    def _pool(self) -> Pool:
-        assert self.pool is not None  # set before the worker starts
-        return self.pool
-
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
-        watch, policy = self._watching.watch, self._pool().policy
+        watch, policy = self._watching.watch, self._pool.policy
         self._walks.append(TreeWalk(self._store, root, path, entry, watch=watch, policy=policy))
         entry.works += 1  # the walk itself
         if not entry.key[1]:
-            root.walked_losses = root.overflows
+            root.overflows_at_walk = root.overflows
 
     def walk_on(self) -> bool:
         """A slice of one walk, one that somebody waits for first. False when there is nothing to walk."""
-        if not self._walks or self._pool().outstanding > OUTSTANDING:
+        if not self._walks or self._pool.outstanding > OUTSTANDING:
             return False
         walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
         if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
@@ -177,7 +173,7 @@ class Looker:
             del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
             self._presence.check(walk.root)
         for root_id, path in self.changes.removed_trees[trees:]:
-            self._void_below(root_id, path)
+            self._cancel_below(root_id, path)
         walk.took_s += time.monotonic() - started
         works, walk.works = walk.works, []
         absent, walk.absent = walk.absent, []
@@ -219,7 +215,7 @@ class Looker:
             if entry.tally is not None:
                 entry.tally.removed += 1
             self.changes.removed.append((root.id, path))
-            self._void(root.id, path.__eq__)
+            self._cancel(root.id, path.__eq__)
             self._drop_tree(root, path)
             root.rules.invalidate(path)
             self.finished.append(entry)
@@ -228,22 +224,22 @@ class Looker:
         if self._store.folders_below(root.id, path):
             self.changes.removed_trees.append((root.id, path))
         self._watching.unwatch(root.id, path)
-        self._void_below(root.id, path)
+        self._cancel_below(root.id, path)
 
-    def _void_below(self, root_id: int, path: bytes) -> None:
-        self._void(root_id, lambda other: is_below(other, path))
+    def _cancel_below(self, root_id: int, path: bytes) -> None:
+        self._cancel(root_id, lambda other: is_below(other, path))
 
-    def _void(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
+    def _cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
         """Drops what was read or decided of paths that are gone: nothing would report them once more."""
         self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
         for key, work in self._busy.items():
             if key[0] == root_id and is_gone(key[1]):
-                work.void = True
+                work.cancelled = True
 
     def abandon(self) -> None:
         """Forgets all that is under way: what is still being read counts for nothing when it comes back."""
         for work in self._busy.values():
-            work.void = True
+            work.cancelled = True
         self._busy.clear()
         self._walks.clear()
         self._departed.clear()
@@ -267,7 +263,7 @@ class Looker:
             else:
                 self.retries.append(work)
         if free:
-            self._pool().submit(free, bulk=bulk)
+            self._pool.submit(free, bulk=bulk)
 
     def retry(self) -> None:
         """Submits again what had to wait, where its time has come."""

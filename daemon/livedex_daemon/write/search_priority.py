@@ -19,7 +19,7 @@ LATELY_S: Final = 30.0  # after the last question, until nobody is thought to wa
 FEW: Final = 8  # files: an edit, or some, is stored before the next search asks for it
 
 
-class Precedence:
+class SearchPriority:
     """Threads that search say when; threads that index stop between two files meanwhile."""
 
     def __init__(self, most_s: float = MOST_S) -> None:
@@ -53,7 +53,7 @@ class Precedence:
         """Whether somebody did so lately: then what is indexed is stored soon."""
         return time.monotonic() - self._asked_at < LATELY_S
 
-    def give_way(self, files: int) -> None:
+    def yield_to_searches(self, files: int) -> None:
         """Between two files, of so many that are to be done: waits for the searches that are under way."""
         if not self._searches or files <= FEW:
             return

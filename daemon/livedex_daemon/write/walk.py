@@ -67,9 +67,9 @@ class _PlanCheck:
 
 
 class Work:
-    """One file to read. ``void``: the path was seen to be gone meanwhile, so what was read must not be stored."""
+    """One file to read. ``cancelled``: the path was seen to be gone meanwhile, so what was read must not be stored."""
 
-    __slots__ = ("entry", "force", "key", "retry_at", "root", "row", "size", "tries", "void")
+    __slots__ = ("cancelled", "entry", "force", "key", "retry_at", "root", "row", "size", "tries")
 
     def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
         self.root = root
@@ -80,7 +80,7 @@ class Work:
         self.force = entry.force
         self.tries = 0
         self.retry_at = 0.0
-        self.void = False
+        self.cancelled = False
 
     @property
     def path(self) -> bytes:
@@ -270,9 +270,9 @@ class TreeWalk:
         return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
-        """Asked where the device changes:
+        """Decide what to do where the device changes.
 
-        other mounts are entered, kernel filesystems are not, remote ones are polled.
+        Other mounts are entered, kernel file systems are not, remote ones are polled.
         """
         kind = mount_kind(self.root.absolute(path))
         if kind == "pseudo":

@@ -9,37 +9,47 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from math import inf
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from livedex_daemon.index_file.rebuild import Rebuilder
-from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Entry, Key, is_within
+from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
+from livedex_daemon.watch import store_health
+from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
-from livedex_daemon.watch.root_table import Root, RootTable
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
-from livedex_daemon.write.commit import Storing
-from livedex_daemon.write.inspector import Looker
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.commit import Committer
+from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
+from livedex_daemon.write.inspector import Inspector
+from livedex_daemon.write.search_priority import SearchPriority
+from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Changes
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.database import translated
-from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
+from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
 
 log = logging.getLogger(__name__)
 
 TAKE = 256  # entries looked at in one turn
-COLLECT = 256  # outcomes committed in one transaction
-GATHER_S = 0.25  # bulk outcomes are gathered so long into one transaction: a commit costs a segment of each index
-UNASKED = 2  # times as many, and as long, while nobody searches
-APART_S = 0.05  # between two commits of edits that nobody waits for: in a storm there were 170 a second
 UNSETTLED_TRIES = 3
 UNSETTLED_PAUSE_S = 0.02
-STORE_PAUSE_S = 2.0  # between tries of a store that cannot be written
 
 T = TypeVar("T")
+
+
+class WriteSteps(NamedTuple):
+    """What a change passes on its way into the index, in that order; ``rebuilder`` begins a new index file."""
+
+    backlog: Backlog
+    presence: Presence
+    inspector: Inspector
+    pool: Pool
+    commit: Committer
+    rebuilder: Rebuilder
 
 
 class Worker:
@@ -47,49 +57,39 @@ class Worker:
 
     def __init__(
         self,
-        store: Store,
-        backlog: Backlog,
-        looker: Looker,
-        storing: Storing,
-        presence: Presence,
-        rebuilder: Rebuilder,
-        precedence: Precedence,
-        on_commit: Callable[[float, list[float]], None],
+        index: IndexFile,
+        steps: WriteSteps,
+        roots: Roots,
+        priority: SearchPriority,
+        latency: CommitLatency,
+        wake: threading.Event,
     ) -> None:
-        """``on_commit(now, heard_at)``: after a commit, with when each of its changes was heard of (monotonic)."""
-        self.store = store
-        self.roots = RootTable()
-        self.pool: Pool | None = None
-        self.store_fault: IndexUnwritable | None = None
-        self.turn_fault: str | None = None  # what a turn ended with that nobody expected; None once one commits
-        self.unsettled: set[Key] = set()  # files that could not be read in one state, or not be chunked
-        self.unsteady: set[Key] = set()  # files that could not be read at the first try and are tried again
-        self._backlog = backlog
-        self._looker = looker
-        self._storing = storing
-        self._presence = presence
-        presence.on_store_fault = self._store_failed
-        self._rebuilder = rebuilder
-        self._precedence = precedence
-        self._on_commit = on_commit
-        self._wake = threading.Event()
+        """``wake``: set by whoever has something for this thread to do."""
+        self.turn_fault: str | None = None  # the error of a turn that nobody expected; None once a turn commits
+        self.files = UnsettledFiles()
+        self._store = index.store
+        self._readers = index.readers
+        self._health = index.health
+        self._rebuilder = steps.rebuilder
+        self._backlog = steps.backlog
+        self._inspector = steps.inspector
+        self._pool = steps.pool
+        self._committer = steps.commit
+        self._presence = steps.presence
+        self._roots = roots
+        self._priority = priority
+        self._latency = latency
+        self._wake = wake
         self._stopping = False
         self._orders: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._outcomes: list[Outcome] = []
-        self._gathered: Counter[Entry] = Counter()  # of these, how many belong to each entry
-        self._most_outcomes = COLLECT
-        self._gather_until = self._committed_at = 0.0
-        self._store_retry_at = 0.0
+        self._policy = CommitPolicy()
         self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
 
     # -- for other threads
 
-    def start(self, pool: Pool) -> None:
-        self.pool = self._looker.pool = pool
+    def start(self) -> None:
         self._thread.start()
-
-    def wake(self) -> None:
-        self._wake.set()
 
     def stop(self) -> None:
         self._stopping = True
@@ -99,7 +99,7 @@ class Worker:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
-    def order(self, action: Callable[[], T]) -> Future[T]:
+    def submit(self, action: Callable[[], T]) -> Future[T]:
         """Runs ``action`` on the worker's thread, between two turns."""
         future: Future[T] = Future()
         self._orders.append((action, future))
@@ -109,23 +109,23 @@ class Worker:
     def forget(self, root: Root, path: bytes) -> int:
         """Carries out ``files/delete``; to be ordered. Raises Unavailable and changes nothing where it cannot."""
         self.refuse_without_store()
-        return self._storing.forget(root, path)
+        return self._committer.forget(root, path)
 
     def keep_forgotten(self, root: Root) -> None:
         """What was told to be forgotten is so before anything of the root is served; to be ordered."""
-        self._storing.keep_forgotten(root)
+        self._committer.keep_forgotten(root)
 
     def refuse_without_store(self) -> None:
         """Raises why the store cannot be written, where it cannot: nothing is promised then that could be lost.
 
         To be ordered.
         """
-        if self.store_fault is not None:
-            raise self.store_fault
+        if self._health.fault is not None:
+            raise self._health.fault
         try:
-            self.store.prove_writable()
+            self._store.prove_writable()
         except IndexUnwritable as error:
-            self._store_failed(error)
+            self._health.failed(error)
             raise
 
     # -- the thread
@@ -133,20 +133,20 @@ class Worker:
     def _run(self) -> None:
         while not self._stopping:
             try:
-                with translated(self.store.path):
+                with translated(self._store.path):
                     idle = self._turn()
             except IndexDamaged:
                 self._replace_index("damaged")
                 idle = False
             except IndexUnwritable as error:
                 self._start_over()
-                self._store_failed(error)
+                self._health.failed(error)
                 idle = True
             except Exception as error:
                 log.exception("worker_turn_failed")
                 self.turn_fault = type(error).__name__
                 self._start_over()
-                self._wake.wait(STORE_PAUSE_S)
+                self._wake.wait(store_health.STORE_PAUSE_S)
                 idle = False
             if idle:
                 self._wake.wait(self._pause())
@@ -155,9 +155,9 @@ class Worker:
     def _pause(self) -> float | None:
         """Seconds until something is due, None when nothing is."""
         now = time.monotonic()
-        if self.store_fault is not None:
-            return max(0.0005, self._store_retry_at - now)
-        due = [work.retry_at for work in self._looker.retries]
+        if self._health.fault is not None:
+            return max(0.0005, self._health.retry_at - now)
+        due = [work.retry_at for work in self._inspector.retries]
         settles = self._backlog.next_at()
         if settles is not None:
             due.append(settles)
@@ -168,19 +168,19 @@ class Worker:
 
     def _turn(self) -> bool:
         """One round; True when nothing is left to do at once."""
-        worked = self._run_orders()
-        if self.store_fault is not None:
-            if time.monotonic() >= self._store_retry_at:
+        worked = self._run_orders() or self._check_reported()
+        if self._health.fault is not None:
+            if time.monotonic() >= self._health.retry_at:
                 self._try_store()
             return not worked
-        taken = self._backlog.take(TAKE, self._looker.is_busy)
+        taken = self._backlog.take(TAKE, self._inspector.is_busy)
         for entry in taken:
-            self._precedence.give_way(len(taken))
-            self._looker.look_at(entry, self.roots.get(entry.key[0]))
+            self._priority.yield_to_searches(len(taken))
+            self._inspector.inspect(entry, self._roots.get(entry.key[0]))
             worked = True
-        worked = self._looker.walk_on() or worked
-        self._looker.depart()
-        self._looker.retry()
+        worked = self._inspector.walk_on() or worked
+        self._inspector.depart()
+        self._inspector.retry()
         self._gather()
         if self._commit_due() <= time.monotonic():
             self._commit()
@@ -193,124 +193,95 @@ class Worker:
             action, future = self._orders.popleft()
             ran = True
             try:
-                with translated(self.store.path):
+                with translated(self._store.path):
                     result = action()
                 future.set_result(result)
             except BaseException as error:  # handed to whoever asked
                 future.set_exception(error)
                 if isinstance(error, IndexDamaged):
                     self._replace_index("damaged")
-                elif isinstance(error, IndexUnwritable) and self.store_fault is None:
-                    self._store_failed(error)
+                elif isinstance(error, IndexUnwritable) and self._health.fault is None:
+                    self._health.failed(error)
         return ran
+
+    def _check_reported(self) -> bool:
+        """Check the index file when a reader reported that it could not be read; True when there was a report."""
+        error = self._readers.take_report()
+        if error is not None:
+            self.mend(damaged=isinstance(error, IndexDamaged))
+        return error is not None
 
     # -- outcomes
 
     def _gather(self) -> None:
-        """Collects outcomes; a file that would not hold still is read again before it counts as one."""
-        assert self.pool is not None
-        if not self._outcomes:
-            times = 1 if self._precedence.is_asked() else UNASKED
-            self._most_outcomes = COLLECT * times
-            self._gather_until = time.monotonic() + GATHER_S * times
-        for outcome in self.pool.collect(self._most_outcomes - len(self._outcomes)):
+        """Collect outcomes; read a file that changed meanwhile again before it counts as unsettled."""
+        room = self._policy.room(time.monotonic(), searched=self._priority.is_asked())
+        for outcome in self._pool.collect(room):
             work = outcome.work
-            if not self._looker.expects(work):
+            if not self._inspector.expects(work):
                 continue
             if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
                 work.tries += 1
-                self.unsteady.add(work.key)
+                self.files.unstable.add(work.key)
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
-                self._looker.is_read(work)
-                self._looker.retries.append(work)
+                self._inspector.is_read(work)
+                self._inspector.retries.append(work)
             elif self._is_being_saved(outcome) and self._backlog.defer(work.entry, work.key):
-                self._looker.is_read(work)
-                self._looker.release(work.entry)
+                self._inspector.is_read(work)
+                self._inspector.release(work.entry)
             else:
-                self._keep(outcome)
-
-    def _keep(self, outcome: Outcome) -> None:
-        self._outcomes.append(outcome)
-        self._gathered[outcome.work.entry] += 1
+                self._outcomes.append(outcome)
+                self._policy.gather(work.entry)
 
     def _drop_outcomes(self) -> None:
         self._outcomes = []
-        self._gathered.clear()
+        self._policy.drop()
 
     @staticmethod
     def _is_being_saved(outcome: Outcome) -> bool:
         """Whether a file that held something was found gone or empty so lately that its text may be about to come."""
         work, stat = outcome.work, outcome.stat
-        if work.row is None or work.void:
+        if work.row is None or work.cancelled:
             return False
         if stat is None:
             return isinstance(outcome.result, Gone)
         return stat.size == 0 < work.row.state.size and 0 <= time.time() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _commit_due(self) -> float:
-        """When what there is to store is committed (monotonic; long past: at once), infinity while there is nothing.
-
-        One edit is, or what somebody waits for and is complete now; of a storm of them many are together.
-        """
-        looker, outcomes = self._looker, self._outcomes
-        assert self.pool is not None
-        if not (looker.changes or outcomes):
-            return 0.0 if looker.finished else inf
-        if looker.needs_commit:
-            return 0.0
-        if len(outcomes) >= self._most_outcomes or self._is_waited_for():
-            return 0.0
-        if looker.finished or not self.pool.outstanding or not all(entry.tree for entry in self._gathered):
-            return self._committed_at + APART_S
-        return self._gather_until if outcomes else inf
-
-    def _is_waited_for(self) -> bool:
-        """Whether a commit would release somebody."""
-        complete = [entry for entry, works in self._gathered.items() if works >= entry.works] + self._looker.finished
-        return any(waiter.left <= len(complete) for entry in complete for waiter in entry.waiters)
+        """When to commit (monotonic); see `CommitPolicy.due`."""
+        inspector = self._inspector
+        return self._policy.due(
+            Undecided(bool(inspector.changes), inspector.needs_commit, inspector.finished, bool(self._pool.outstanding))
+        )
 
     def _commit(self) -> None:
-        looker, outcomes = self._looker, self._outcomes
+        inspector, outcomes = self._inspector, self._outcomes
         again: list[Key] = []
-        if looker.changes or outcomes:
+        if inspector.changes or outcomes:
             try:
-                again = self._storing.apply(looker.changes, outcomes)
+                again = self._committer.apply(inspector.changes, outcomes)
             except IndexUnwritable as error:
-                self._store_failed(error)
+                self._health.failed(error)
                 return
-            self._committed_at = time.monotonic()
-        self.store_fault = self.turn_fault = None
+            self._policy.committed(time.monotonic())
+        self._health.recovered()
+        self.turn_fault = None
         self._drop_outcomes()
-        gone, looker.changes = looker.changes, Changes()
-        looker.needs_commit = False
-        self._calm(gone)
+        gone, inspector.changes = inspector.changes, Changes()
+        inspector.needs_commit = False
+        self.files.forget_gone(gone, self._roots)
         for outcome in outcomes:
             self._settle(outcome)
         for key in again:
             self._backlog.mark(key)
-        finished, looker.finished = looker.finished, []
-        self._on_commit(time.monotonic(), [entry.first_at for entry in finished if entry.heard])
+        finished, inspector.finished = inspector.finished, []
+        self._latency.add(time.monotonic(), [entry.first_at for entry in finished if entry.from_event])
         for entry in finished:
-            root = self.roots.get(entry.key[0])
+            root = self._roots.get(entry.key[0])
             if not entry.key[1] and root is not None:
                 self._presence.walked(root)
-                self._rebuilder.walked(self.roots)
+                self._rebuilder.walked(self._roots)
         self._backlog.done(finished)
-
-    def _calm(self, gone: Changes) -> None:
-        """Files that are no longer there, or shut out, need no settling."""
-        if not self.unsteady and not self.unsettled:
-            return
-        removed, below = set(gone.removed), [*gone.removed_trees, *gone.shut_out]
-        calm = {
-            key
-            for key in self.unsteady | self.unsettled
-            if key in removed
-            or self.roots.get(key[0]) is None
-            or any(key[0] == root_id and is_within(key[1], path) for root_id, path in below)
-        }
-        self.unsteady -= calm
-        self.unsettled -= calm
 
     # -- a store that fails
 
@@ -322,7 +293,7 @@ class Worker:
         try:
             cause = "damaged" if damaged else self._rebuilder.look()
         except IndexUnwritable as error:
-            self._store_failed(error)
+            self._health.failed(error)
             return False
         if cause is not None:
             self._replace_index(cause)
@@ -331,48 +302,40 @@ class Worker:
     def _replace_index(self, cause: str) -> None:
         self._start_over()
         try:
-            self._rebuilder.replace(cause, self.roots)
+            self._rebuilder.replace(cause, self._roots)
         except IndexUnwritable as error:
-            self._store_failed(error)
+            self._health.failed(error)
         else:
-            self.store_fault = None
+            self._health.recovered()
 
     def _start_over(self) -> None:
         """Nothing of what is under way can be trusted to reach the store: all of it is looked at again."""
-        self._looker.abandon()
+        self._inspector.abandon()
         self._drop_outcomes()
         self._backlog.hand_back()
 
     def _try_store(self) -> None:
         """Once more what could not be stored; where that was nothing, whether it could be."""
-        self._store_retry_at = time.monotonic() + STORE_PAUSE_S
-        if self.mend() or self.store_fault is None:
+        self._health.postpone()
+        if self.mend() or self._health.fault is None:
             return
         try:
-            self.store.prove_writable()
+            self._store.prove_writable()
         except IndexUnwritable as error:
-            self._store_failed(error)
+            self._health.failed(error)
             return
         self._commit()
 
-    def _store_failed(self, error: IndexUnwritable) -> None:
-        if self.store_fault is None:
-            log.error("store_failed", extra={"error": type(error).__name__, "cause": repr(error.__cause__)})
-        self.store_fault = error
-        self._store_retry_at = time.monotonic() + STORE_PAUSE_S
-
     def _settle(self, outcome: Outcome) -> None:
         work = outcome.work
-        self._looker.is_read(work)
+        self._inspector.is_read(work)
         open_ended = isinstance(outcome.result, Unsettled | NoWorker)
-        if open_ended and not work.void and self._storing.admits(*work.key):
-            self.unsettled.add(work.key)
-            self.unsteady.add(work.key)
+        if open_ended and not work.cancelled and self._committer.admits(*work.key):
+            self.files.add(work.key)
         else:
-            self.unsettled.discard(work.key)
-            self.unsteady.discard(work.key)
+            self.files.discard(work.key)
         _count(outcome)
-        self._looker.release(work.entry)
+        self._inspector.release(work.entry)
 
 
 def _count(outcome: Outcome) -> None:

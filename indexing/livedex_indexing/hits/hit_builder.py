@@ -6,7 +6,7 @@ Invariant: all text of a file is cut from the file's bytes after the check that 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -17,73 +17,25 @@ from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, fi
 from livedex_indexing.hits.snippet import cut
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
-from livedex_indexing.query.filters import OF_CONTENT, Admission
-from livedex_indexing.query.highlight import Marker, Span
+from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
+from livedex_indexing.query.highlight import Highlighter, Span
+from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
 _PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
-CONTENT = """t.id, t.hash, t.encoding, t.pipeline, t.first_chunk, t.chunks, t.lossy, t.fallback, t.frontmatter,
-             (SELECT name FROM languages WHERE id = t.language)"""
-CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.language), c.start_byte, c.end_byte,
-           c.start_line, c.end_line, c.context_chars, c.heading, c.symbol, c.metadata"""
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
-_FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
-                  ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
 _COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
               WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
               ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),
               d.folder, d.name, d.root_id"""
 _MATCHES = """SELECT count(*) FROM postings WHERE postings MATCH ? AND postings.rowid BETWEEN ? AND ? AND {}"""
-
-
-class ContentRow(NamedTuple):
-    """A row selected as ``CONTENT``."""
-
-    id: int
-    hash: bytes
-    encoding: str
-    pipeline: str
-    first_chunk: int
-    chunks: int
-    lossy: int
-    fallback: str | None
-    frontmatter: str | None
-    language: str | None
-
-    def metadata(self) -> dict[str, Any]:
-        """The metadata that all chunks of the content share."""
-        found: dict[str, Any] = {}
-        if self.frontmatter is not None:
-            found["frontmatter"] = json.loads(self.frontmatter)
-        if self.lossy:
-            found["lossy"] = True
-        if self.fallback is not None:
-            found["fallback"] = self.fallback
-        return found
-
-
-class ChunkRow(NamedTuple):
-    """A row selected as ``CHUNK``."""
-
-    id: int
-    content_id: int
-    kind: int
-    language: str | None
-    start_byte: int
-    end_byte: int
-    start_line: int
-    end_line: int
-    context_chars: int
-    heading: str | None
-    symbol: str | None
-    metadata: str | None
 
 
 class Rows(NamedTuple):
@@ -105,35 +57,31 @@ class Style(NamedTuple):
     matches: bool
 
 
-def read_rows(reader: Reader, page: Sequence[Placed], admission: Admission, match: str | None) -> Rows:
+def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, match: str | None) -> Rows:
     """Read what the hits of a page need. ``match``: count the matching chunks of each content."""
     ids = id_list({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
-    first = first_chunks(reader, bare, admission) if bare else []
+    first = first_chunks(reader, bare, resolved) if bare else []
     wanted = id_list({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
     chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
     copies: dict[int, list[FileCopy]] = {}
-    for content_id, *values in reader.rows(_COPIES.format(admission.files.sql), (ids, *admission.files.values)):
+    for content_id, *values in reader.rows(_COPIES.format(resolved.files.sql), (ids, *resolved.files.values)):
         copies.setdefault(content_id, []).append(file_copy(values))
-    matches = {} if match is None else {c: _count(reader, match, row, admission) for c, row in contents.items()}
+    matches = {} if match is None else {c: _count(reader, match, row, resolved) for c, row in contents.items()}
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
-
-
-def first_chunks(reader: Reader, contents: Iterable[int], admission: Admission) -> list[int]:
-    """The first admitted chunk of each content: the chunk to show for a file matched only by its path."""
-    sql, values = admission.chunks
-    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]
 
 
 class HitMaker:
     """Builds hits from the rows of a page."""
 
-    def __init__(self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, marker: Marker, style: Style) -> None:
+    def __init__(
+        self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, highlighter: Highlighter, style: Style
+    ) -> None:
         self._rows = rows
         self._roots = roots
         self._live = live
-        self._marker = marker
+        self._highlighter = highlighter
         self._style = style
 
     def make(self, placed: Placed) -> Hit | None:
@@ -166,7 +114,7 @@ class HitMaker:
             read = self._live.read(content.id, content.hash, copies)
             return None if read is None else (read[0], self._empty(read[0], content, placed.score))
         chunk = self._rows.chunks[chunk_id]
-        mark = self._marker.spans if marked else _no_spans
+        mark = self._highlighter.spans if marked else _no_spans
         found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
         if found is None:
             return None
@@ -326,8 +274,8 @@ def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCop
     return sorted(copies, key=lambda copy: copy.file_id != file_id)
 
 
-def _count(reader: Reader, match: str, content: ContentRow, admission: Admission) -> int:
-    sql, values = admission.rows
+def _count(reader: Reader, match: str, content: ContentRow, resolved: ResolvedFilters) -> int:
+    sql, values = resolved.rows
     last = content.first_chunk + content.chunks - 1
     return int(reader.one(_MATCHES.format(sql), (match, content.first_chunk, last, *values)))
 

@@ -1,14 +1,14 @@
-"""The contents that may hold what a pattern needs, by the words of the index.
+"""Finds the contents that may match a pattern, by the words of the index.
 
-Invariant: a content with a matching line is always among them. Where the index knows nothing (a piece that too many
-words hold, a content that came after the words were read) everything is.
+Invariant: a content with a matching line is always among them. Where the index cannot tell (too many words contain a
+piece, or a content was added after the words were read), every content is.
 
-A stretch of text is cut where the tokenizer cuts: a word in its middle stands there whole, one at its edge may be a
-piece of a longer word. The index has no case and no diacritics: a letter is looked for in every form it may take there.
+The tokenizer cuts a string into words: a word in its middle is whole, one at its edge may be a piece of a longer word.
+The index has neither case nor diacritics, so a letter is looked up in every form it may have there.
 
-Words that stand side by side in the pattern do so in the line, and the postings have stems in the order of the text:
-where the words alone leave many contents, a phrase leaves few. It may go over the border of two chunks where that parts
-a line: then the second begins with one of its words, or with the end of one.
+Words that are adjacent in the pattern are adjacent in the line, and the postings have stems in the order of the text.
+Where the words alone leave many contents, a phrase leaves few. A phrase may cross the border of two chunks if that
+splits a line: then the second chunk begins with one of its words, or with the end of one.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from typing import Final, NamedTuple
 
 import re2
 
-from livedex_indexing.lines.required_literals import Need
+from livedex_indexing.lines.required_literals import RequiredLiterals
 from livedex_indexing.lines.vocabulary import Words
 from livedex_indexing.rank.postings import contents_matching
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.unsegmented import spelled
 
-TOO_MANY: Final = 1_000  # words that hold a piece: it tells too little
-LOOKUPS: Final = 64  # stretches of text that are looked up for one pattern
-FEW: Final = 16  # contents: to read them is quicker than to ask on
-MANY: Final = 100  # contents, from which on phrases are asked for
-ALTERNATIVES: Final = 3  # a phrase costs 50 to 200 µs, as much as so many contents that are read
+TOO_MANY: Final = 1_000  # words that contain a piece: beyond, it is not selective
+LOOKUPS: Final = 64  # strings to look up for one pattern
+FEW: Final = 16  # contents: reading them is quicker than further lookups
+MANY: Final = 100  # contents, from which on phrases are looked up
+ALTERNATIVES: Final = 3  # a phrase costs 50 to 200 µs, as much as reading this many contents
 LONGEST_PHRASE: Final = 16  # words
 MOST_PHRASES: Final = 1_000  # of one pattern
 _FORMS: Final = 8  # ways to write one piece
@@ -41,7 +41,7 @@ _HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
 _BEGINNING = "SELECT rowid FROM postings WHERE postings MATCH ?"
 _CONTENTS_OF = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
-# Everywhere that letters with a case are; `_cased` picks them.
+# All ranges that have letters with case; `_cased` picks them.
 _CASED_RANGES: Final = (
     (0xB5, 0x590), (0x10A0, 0x1100), (0x13A0, 0x1400), (0x1C80, 0x1CC0), (0x1D79, 0x2000), (0x2126, 0x2185),
     (0x24B6, 0x24EA), (0x2C00, 0x2D30), (0xA640, 0xA7FF), (0xAB53, 0xABC0), (0xFB05, 0xFB07), (0xFF21, 0xFF5B),
@@ -50,8 +50,9 @@ _CASED_RANGES: Final = (
 
 
 class WordPiece(NamedTuple):
-    """A word of which ``forms`` says how it may be written, whole to the left (``begins``) and right (``ends``) or
-    perhaps going on there. ``follows``: nothing but signs and blanks parts it from the piece before."""
+    """A word or a piece of one. ``forms``: the ways it may be written. ``begins`` and ``ends``: whether it is known to
+    begin and to end a word, or may go on there. ``follows``: only signs and blanks separate it from the piece
+    before."""
 
     forms: tuple[str, ...]
     begins: bool
@@ -59,10 +60,10 @@ class WordPiece(NamedTuple):
     follows: bool = False
 
 
-def candidates(reader: Reader, need: Need, words: Words) -> set[int] | None:
-    """The ids of the contents up to ``words.newest`` that may match; None when nothing is known. Raises
+def candidates(reader: Reader, required: RequiredLiterals, words: Words) -> set[int] | None:
+    """Return the ids of the contents up to ``words.newest`` that may match; None when the index cannot tell. Raises
     DeadlinePassed."""
-    return _Lookup(reader, words).find(need)
+    return _Lookup(reader, words).find(required)
 
 
 class _Lookup:
@@ -74,13 +75,13 @@ class _Lookup:
         self._known: dict[str, frozenset[int] | None] = {}
         self._phrases = MOST_PHRASES
 
-    def find(self, need: Need) -> set[int] | None:
-        if need.strings:
-            return _united(self._holding(string) for string in sorted(need.strings))
-        if need.any_of:
-            return _united(self.find(part) for part in need.parts)
+    def find(self, required: RequiredLiterals) -> set[int] | None:
+        if required.strings:
+            return _united(self._holding(string) for string in sorted(required.strings))
+        if required.any_of:
+            return _united(self.find(part) for part in required.parts)
         found: set[int] | None = None
-        for part in sorted(need.parts, key=_telling, reverse=True):
+        for part in sorted(required.parts, key=_telling, reverse=True):
             if found is not None and len(found) <= FEW:
                 break
             holding = self.find(part)
@@ -96,7 +97,7 @@ class _Lookup:
         return self._known[string]
 
     def _look_up(self, string: str) -> frozenset[int] | None:
-        """The contents with a word for each piece of the string, side by side where the pieces are."""
+        """Return the contents with a word for each piece of the string, adjacent where the pieces are."""
         pieces = [(piece, self._words_of(piece)) for piece in word_pieces(string, self._reader)]
         tests = [words for _, words in pieces if words is not None]
         if not tests:
@@ -114,8 +115,8 @@ class _Lookup:
         return found
 
     def _side_by_side(self, phrase: Sequence[Sequence[str]], most: int) -> set[int]:
-        """The contents in which the words of a phrase may stand side by side. For borders of chunks at most so many
-        words are looked for."""
+        """Return the contents in which the words of a phrase may be adjacent. ``most``: limit of the words looked up at
+        the borders of chunks."""
         reader, torn = self._reader, self._words.torn
         found = contents_matching(reader, f"body : ({' OR '.join(_quoted(map(' '.join, product(*phrase))))})")
         if not torn:
@@ -127,7 +128,7 @@ class _Lookup:
         return found.union(row for (row,) in reader.rows(_CONTENTS_OF, (id_list(torn),)))
 
     def _words_of(self, piece: WordPiece) -> list[str] | None:
-        """The words of the index that a piece may be of; None when they are too many."""
+        """Return the words of the index that contain a piece; None when they are too many."""
         found: set[str] = set()
         for form in piece.forms:
             holding = self._words.holding(form.encode(), begins=piece.begins, ends=piece.ends)
@@ -138,7 +139,7 @@ class _Lookup:
 
 
 def word_pieces(string: str, reader: Reader) -> list[WordPiece]:
-    """The words and pieces of words that any text holding the string has."""
+    """Return the words and pieces of words in any text that contains the string."""
     pieces: list[WordPiece] = []
     forms: list[frozenset[str]] = []
     begins = False  # whether the piece under way is known to begin its word
@@ -157,8 +158,8 @@ def word_pieces(string: str, reader: Reader) -> list[WordPiece]:
 
 
 def phrases(pieces: Sequence[tuple[WordPiece, list[str] | None]]) -> list[list[list[str]]]:
-    """Rows of words that stand side by side wherever the pieces do, each with all that may stand in its place: first
-    rows of words that are known whole, then each piece at an edge with the word beside it."""
+    """Return sequences of adjacent words, each place with all the words it may have: first sequences of whole words,
+    then each piece at an edge with the word next to it."""
     rows: list[list[list[str]]] = [[]]
     edges: list[list[list[str]]] = []
     before: list[str] | None = None
@@ -176,8 +177,8 @@ def phrases(pieces: Sequence[tuple[WordPiece, list[str] | None]]) -> list[list[l
 
 
 def _as_in_postings(piece: WordPiece, words: list[str] | None) -> list[str] | None:
-    """The words that a piece may be of as the postings have them, beside the next or the last one; None where they may
-    have something else: ASCII is never changed, but a script without blanks parts a word."""
+    """Return the words that a piece may be part of, as the postings have them, next to another word; None where the
+    postings may differ. ASCII is never changed, but a script without blanks splits a word."""
     if words is None or not "".join(piece.forms).isascii():
         return None
     if piece.begins and piece.ends:
@@ -189,7 +190,7 @@ def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool, follows
     ways = 1
     for place, form in enumerate(forms):
         ways *= len(form)
-        if ways > _FORMS:  # the ways multiply: the piece is cut there, and its rest looked up by itself
+        if ways > _FORMS:  # the ways multiply: cut the piece there and look up the rest by itself
             left = _piece(forms[:place], begins=begins, ends=False, follows=follows)
             return left + _piece(forms[place:], begins=False, ends=ends, follows=False)
     whole = tuple(sorted("".join(letters) for letters in product(*forms)))
@@ -197,8 +198,8 @@ def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool, follows
 
 
 def _written(char: str, reader: Reader) -> frozenset[str] | None:
-    """The forms that a letter may have in the index, case aside: None where it parts words, none at all where that or
-    something else cannot be told."""
+    """Return the forms that a letter may have in the index, ignoring case: None where it separates words, empty where
+    that or something else cannot be told."""
     if char.isascii():
         return frozenset({char.lower()}) if char.isalnum() else None
     forms = {_indexed(one, reader) for one in _cases(char)}
@@ -208,14 +209,15 @@ def _written(char: str, reader: Reader) -> frozenset[str] | None:
 
 
 def _indexed(char: str, reader: Reader) -> str | None:
-    """What the tokenizer makes of a character inside a word (nothing of a diacritic); None where it parts words."""
+    """Return what the tokenizer makes of a character inside a word (nothing of a diacritic); None where it separates
+    words."""
     tokens = reader.words(f"a{char}a".encode())
     return tokens[0][2][1:-1] if len(tokens) == 1 else None
 
 
 @lru_cache(1024)
 def _cases(char: str) -> tuple[str, ...]:
-    """The character and all that differ from it in case alone, as re2 has it."""
+    """Return the character and all that differ from it only in case, by re2's rules."""
     options = re2.Options()
     options.case_sensitive = False
     found = re2.findall(re2.escape(char), _cased(), options)
@@ -228,9 +230,9 @@ def _cased() -> str:
     return "".join(char for char in chars if char.lower() != char or char.upper() != char)
 
 
-def _telling(need: Need) -> int:
-    """How much a need is likely to tell: the length of its strings."""
-    return min(map(len, need.strings)) if need.strings else 0
+def _telling(required: RequiredLiterals) -> int:
+    """Return how selective a requirement is likely to be: the length of its shortest string."""
+    return min(map(len, required.strings)) if required.strings else 0
 
 
 def _quoted(words: Iterable[str]) -> list[str]:

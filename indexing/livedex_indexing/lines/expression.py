@@ -1,10 +1,10 @@
-r"""Reads a regular expression in google-re2's syntax, piece by piece, and writes it down as line search needs it.
+r"""Reads a regular expression in google-re2's syntax, piece by piece, and rewrites it for line search.
 
-Invariant: every expression that re2 compiles is read, and each piece says no less than re2 lets it match; what is
-written means to re2 what the expression means to ripgrep, as far as re2 can say it:
+Invariant: every expression that re2 compiles can be read, and each piece describes no less than re2 lets it match. The
+rewritten expression means to re2 what the original means to ripgrep, as far as re2 can express it:
 
-    ^ $ \A \z   the line's begin and end, whatever (?m) says
-    \d \s \w    Unicode's digits, blanks and letters; to re2 they are ASCII's. \b and [[:word:]] stay ASCII's
+    ^ $ \A \z   the line's begin and end, regardless of (?m)
+    \d \s \w    Unicode's digits, blanks and letters; re2's are ASCII. \b and [[:word:]] stay ASCII
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from livedex_ipc.errors import InvalidParams
 
 Kind = Literal["char", "set", "border", "other", "nothing", "flags", "open", "close", "either", "repeat"]
 
-ALTERNATIVES: Final = 4  # characters of a class up to which each is a literal of its own
+ALTERNATIVES: Final = 4  # characters in a class: up to here each is a literal of its own
 
 # Unicode's \w: letters, marks, digits, connectors, joiners, and the circled letters that count as alphabetic.
 _WORD: Final = (
     r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200C}\x{200D}"
     r"\x{24B6}-\x{24E9}\x{1F130}-\x{1F149}\x{1F150}-\x{1F169}\x{1F170}-\x{1F189}"
 )
-# Its complement inside a class, where it cannot be negated: without those circled letters and joiners, which are few.
+# Its complement, for use inside a class, where negation is impossible; it lacks the few circled letters and joiners.
 _NOT_WORD: Final = r"\p{C}\p{Z}\p{S}\p{Pd}\p{Ps}\p{Pe}\p{Pi}\p{Pf}\p{Po}\p{No}"
 _SPACE: Final = r"\t\n\v\f\r\x{85}\p{Z}"
 _NOT_SPACE: Final = (
@@ -53,10 +53,10 @@ class BadPattern(InvalidParams):
 class Piece(NamedTuple):
     """One piece of an expression.
 
-    ``written`` is what re2 is given for it. ``chars``: a ``char`` itself, all that a ``set`` may match, case aside (any
-    blank or sign is a blank there); for a ``border`` the line feed that stands there. ``least`` and ``most`` are a
-    ``repeat``'s; ``most`` is None without a limit. ``flags`` are no piece to re2: what follows them may repeat what
-    stands before.
+    ``written`` is the text for re2. ``chars``: the character of a ``char``; all that a ``set`` may match, ignoring case
+    (a blank there represents any blank or sign); the line feed of a ``border``. ``least`` and ``most`` are the bounds
+    of a ``repeat``; ``most`` is None without a limit. ``flags`` are not a piece to re2: a repeat after them applies to
+    the piece before them.
     """
 
     kind: Kind
@@ -67,7 +67,7 @@ class Piece(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """The pieces in order. ``fold``: smart case, ripgrep's rule: no letter that is written is upper-case."""
+    """The pieces in order. ``fold``: ignore case, by ripgrep's smart case: no literal letter is upper-case."""
 
     pieces: list[Piece]
     fold: bool
@@ -78,12 +78,13 @@ class Expression(NamedTuple):
 
 
 def literal(text: str) -> Expression:
-    """An expression that matches the text and nothing else. Raises BadPattern where no line can hold it."""
+    """Return an expression that matches exactly the text. Raises BadPattern where no line can contain it."""
     return _finished([_char(char) for char in text], text)
 
 
 def read(pattern: str) -> Expression:
-    """Reads a pattern that re2 has compiled. Raises BadPattern for what no line can hold, and for half characters."""
+    """Read a pattern that re2 has compiled. Raises BadPattern for patterns that no line can match, and for lone
+    surrogates."""
     reader = _Reader(pattern)
     reader.read()
     return _finished(reader.pieces, reader.literals)
@@ -105,7 +106,7 @@ def _char(char: str) -> Piece:
 
 
 class _Reader:
-    """One pass over a pattern. ``literals`` gathers the characters that smart case looks at."""
+    """One pass over a pattern. ``literals`` collects the characters that smart case looks at."""
 
     def __init__(self, pattern: str) -> None:
         self.pieces: list[Piece] = []
@@ -168,7 +169,7 @@ class _Reader:
             return
         on, minus, off = (part.replace("m", "") for part in found[1].partition("-"))
         flags = f"(?m{on}{minus if off else ''}{off}"
-        # Without an end of their own they hold for the rest of the group around them.
+        # Flags without a group of their own apply to the rest of the enclosing group.
         self.pieces.append(Piece("flags", f"{flags})") if found[2] == ")" else Piece("open", f"{flags}:"))
 
     def _escape(self) -> None:
@@ -205,7 +206,7 @@ class _Reader:
         return found[0]
 
     def _escaped(self) -> str:
-        """The character that an escape stands for; the backslash is behind us."""
+        """Return the character of an escape sequence, from after the backslash."""
         for form, base in ((_HEX, 16), (_OCTAL, 8)):
             found = form.match(self._text, self._at)
             if found is not None:
@@ -238,7 +239,7 @@ class _Reader:
             self.pieces.append(Piece("other", written))
 
     def _member(self) -> tuple[str, str | None]:
-        """One member of a class: as it is to be written, and its characters; None where they are many or unknown."""
+        """Read one member of a class: its text for re2, and its characters; None where they are many or unknown."""
         named = _NAMED.match(self._text, self._at)
         if named is not None:
             self._at = named.end()

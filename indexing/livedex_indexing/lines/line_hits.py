@@ -1,4 +1,4 @@
-"""Makes hits of lines that match a pattern.
+"""Makes hits of matching lines.
 
 Invariant: a hit's bytes are the line's on disk, whatever the file's encoding, and its snippet is cut from that line.
 """
@@ -12,25 +12,18 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.hits.hit import Explanation, Hit, ScorePart
-from livedex_indexing.hits.hit_builder import (
-    ChunkRow,
-    ContentRow,
-    Lines,
-    Style,
-    byte_length,
-    chunk_fields,
-    file_fields,
-)
+from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, chunk_fields, file_fields
 from livedex_indexing.hits.live_files import FileCopy
 from livedex_indexing.lines.line_pattern import Line
 from livedex_indexing.query.highlight import Span
+from livedex_indexing.store.row_types import ChunkRow, ContentRow
 
-_MARKS: Final = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes: such text began with one
-_SHOWN_BEFORE: Final = 4  # of a long line: one part in so many of the snippet stands before the match
+_MARKS: Final = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes of the byte order mark
+_SHOWN_BEFORE: Final = 4  # in a long line, one part in this many of the snippet precedes the match
 
 
 class FileText:
-    """A file's bytes and, in ``text``, what they say in UTF-8, the byte order mark left out."""
+    """The bytes of a file and, in ``text``, the same text in UTF-8 without the byte order mark."""
 
     def __init__(self, data: bytes, encoding: str) -> None:
         self.data = data
@@ -39,10 +32,10 @@ class FileText:
         self._mark = _MARKS.get(encoding, utf8_mark)
         body = data[self._mark :] if self._mark else data
         self.text = body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
-        self._known = (0, self._mark)  # a place in the text, and the same on disk
+        self._known = (0, self._mark)  # an offset in the text, and the same place on disk
 
     def on_disk(self, at: int) -> int:
-        """Where a place of the text lies in the file. Quick for places that are asked for in order."""
+        """Convert an offset in the text to one in the file. Fast for ascending offsets."""
         if self.encoding == "utf-8":
             return at + self._mark
         before, byte = self._known if self._known[0] <= at else (0, self._mark)
@@ -51,7 +44,7 @@ class FileText:
 
 
 class Place(NamedTuple):
-    """A line that matches, in one file."""
+    """A matching line in one file."""
 
     copy: FileCopy
     content: ContentRow
@@ -61,14 +54,14 @@ class Place(NamedTuple):
 
 
 def chunk_at(chunks: Sequence[ChunkRow], file: FileText, line: Line) -> ChunkRow | None:
-    """The chunk in which the line's first match begins, of those given, in order; None when it is in none."""
+    """Return the chunk in which the line's first match begins, None where it is in none. ``chunks`` are in order."""
     at = min(file.on_disk(line.spans[0][0]), len(file.data) - 1)
     place = bisect_right(chunks, at, key=attrgetter("start_byte")) - 1
     return chunks[place] if place >= 0 and at < chunks[place].end_byte else None
 
 
 def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
-    """The hit of a line. Its highlights may be empty spans, where the pattern matches nothing at that place."""
+    """Return the hit of a line. Its highlights may be empty spans, where the pattern matches the empty string."""
     file, line = place.file, place.line
     text, spans = _decoded(file.text, line)
     left, right = _window(len(text), spans[0], style.max_snippet_chars)
@@ -94,7 +87,7 @@ def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
 
 
 def _decoded(text: bytes, line: Line) -> tuple[str, list[Span]]:
-    """A line and its matches in characters."""
+    """Return a line and its matches in characters."""
     whole = text[line.start : line.end]
     if whole.isascii():
         return whole.decode(), [(a - line.start, b - line.start) for a, b in line.spans]
@@ -108,7 +101,7 @@ def _decoded(text: bytes, line: Line) -> tuple[str, list[Span]]:
 
 
 def _window(length: int, first: Span, chars: int) -> Span:
-    """The part of a line that is shown: all of it, or ``chars`` around its first match."""
+    """Return the part of a line to show: all of it, or ``chars`` characters around its first match."""
     if length <= chars:
         return 0, length
     before = max(0, min(chars // _SHOWN_BEFORE, chars - (first[1] - first[0])))

@@ -1,7 +1,7 @@
-"""A pattern that is looked for line by line, as ripgrep does it with ``-S --crlf``.
+"""A pattern that matches line by line, as ripgrep does with ``-S --crlf``.
 
-Invariant: no match goes over a line's end, ``^`` and ``$`` are the line's and no other's, and the time of one look at a
-text grows with its length alone (google-re2).
+Invariant: no match crosses the end of a line, ``^`` and ``$`` match only at the ends of a line, and the time of a
+search grows only with the length of the text (google-re2).
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 import re2
 
 from livedex_indexing.lines.expression import BadPattern, Expression, literal, read
-from livedex_indexing.lines.required_literals import Need, required
+from livedex_indexing.lines.required_literals import RequiredLiterals, required_literals
 from livedex_indexing.query.query_parser import QUERY_BYTES
 
-_LONE_RETURN: Final = b"\xff"  # in the place of a carriage return inside a line: nothing in UTF-8 matches this byte
+_LONE_RETURN: Final = b"\xff"  # replaces a carriage return inside a line: nothing in UTF-8 matches this byte
 
 
 class Line(NamedTuple):
-    """A line with a match. ``number`` is 1-based; the rest are byte offsets into the text, the line's end left out."""
+    """A line with a match. ``number`` is 1-based; the rest are byte offsets into the text, without the line's end."""
 
     number: int
     start: int
@@ -28,16 +28,16 @@ class Line(NamedTuple):
 
 
 class Pattern:
-    """A pattern, compiled. ``needs``: what a line that matches must hold. Raises BadPattern, which names the fault."""
+    """A compiled pattern. ``required``: what a matching line must contain. Raises BadPattern, which names the fault."""
 
     def __init__(self, text: str, *, exact: bool) -> None:
         expression = _expression(text, exact=exact)
-        self.needs: Need = required(expression)
+        self.required: RequiredLiterals = required_literals(expression)
         self._search = _compiled(f"(?m){expression.written}", fold=expression.fold).search
 
     def lines(self, text: bytes, reach: int, ended: Callable[[], bool]) -> Iterator[Line]:
-        """The lines of UTF-8 text that match, in order. Of a line's matches, those that begin within ``reach`` bytes of
-        the first. Asks after each match whether to end."""
+        """Yield the matching lines of UTF-8 text, in order. Each has those of its matches that begin within ``reach``
+        bytes of the first. Stops when ``ended()``, called after each match, is true."""
         number, counted = 1, 0
         line: Line | None = None
         for start, end in self._matches(text):
@@ -57,7 +57,7 @@ class Pattern:
             yield line
 
     def _matches(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """All matches, none overlapping; one that is empty neither beside the one before nor where no line is."""
+        """Yield all matches, without overlap; no empty match directly after the previous match or outside of a line."""
         subject = _without_returns(text)
         at, last = 0, -1
         while at <= len(subject):
@@ -86,7 +86,7 @@ def _expression(text: str, *, exact: bool) -> Expression:
         raise BadPattern("half of a surrogate pair is no character") from None
     if exact:
         return literal(text)
-    _compiled(text, fold=False)  # what it says of a fault speaks of the pattern as it was typed
+    _compiled(text, fold=False)  # so that an error message refers to the pattern as typed
     return read(text)
 
 
@@ -102,11 +102,12 @@ def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
         reason = error.args[0].decode("utf-8", "replace") if error.args else "it is too large"
         raise BadPattern(f"the pattern does not compile: {reason}") from None
     finally:
-        re2.purge()  # its cache would keep up to 8 MiB for each pattern that was ever asked for
+        re2.purge()  # its cache would keep up to 8 MiB for each pattern ever compiled
 
 
 def _without_returns(text: bytes) -> bytes:
-    """The text as long as before, with two line feeds for CR LF, and what no pattern matches for any other CR."""
+    """Return the text at the same length, with two line feeds for CR LF, and a byte that no pattern matches for any
+    other CR."""
     if b"\r" not in text:
         return text
     return text.replace(b"\r\n", b"\n\n").replace(b"\r", _LONE_RETURN)
@@ -120,7 +121,8 @@ def _line_end(text: bytes, at: int) -> int:
 
 
 def _is_no_place(text: bytes, at: int) -> bool:
-    """Between CR and LF, and behind the last line's end, there is no line that an empty match could stand in."""
+    """Whether an empty match cannot be at an offset: between CR and LF, and after the end of the last line, there is no
+    line."""
     if at == len(text):
         return text.endswith(b"\n") or not text
     return text[at : at + 1] == b"\n" and text[at - 1 : at] == b"\r" if at else False

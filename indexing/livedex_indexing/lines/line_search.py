@@ -1,7 +1,7 @@
-"""Finds the lines that match a pattern: in order of path and line, every copy of a file, each read as it is now.
+"""Finds the lines that match a pattern, in order of path and line, in every copy of a file, read as it is now.
 
-Invariant: a line is found exactly when its file, as the index has it, holds it. The index only says which files need
-not be read; a file that has changed since is left out, said, and queued.
+Invariant: a line is found exactly when its file, in the state indexed, contains it. The index only tells which files
+need not be read. A file that has changed since is left out, reported, and queued.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from livedex_indexing.hits.hit import Hit
-from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow, Style
+from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.lines.candidates import candidates
@@ -23,15 +23,16 @@ from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
-from livedex_indexing.query.filters import Admission, holding_admitted
+from livedex_indexing.query.filters import ResolvedFilters, files_with_chunks
 from livedex_indexing.rank.facets import Facets, ordered
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_ipc.errors import Cancelled
 
 MODES: Final = ("exact", "regex")
 
-_FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch is larger than the one before …
+_FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch doubles the one before …
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
@@ -46,9 +47,9 @@ _CHUNKS = f"""SELECT {CHUNK} FROM contents t
 
 
 class Page(NamedTuple):
-    """``hits`` of the places ``offset`` and following; ``more`` follow, or may. ``late``: the deadline came first.
-    ``omitted``: places of the page that found no room. ``left_out``: files that had changed. ``facets`` are None where
-    they were not asked for, or not counted in time."""
+    """One page of lines. ``hits`` start at ``offset``; ``more``: others follow, or may. ``late``: the deadline came
+    first. ``omitted``: hits of the page that exceeded the text budget. ``left_out``: files that had changed. ``facets``
+    are None where they were not requested, or not counted in time."""
 
     hits: list[Hit]
     more: bool
@@ -59,7 +60,7 @@ class Page(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """``matches``: lines of the file that match, where one stands for all of them."""
+    """``matches``: number of matching lines in the file, where one hit represents all of them."""
 
     place: Place
     matches: int | None = None
@@ -72,7 +73,7 @@ class LineSearch:
         self,
         reader: Reader,
         pattern: Pattern,
-        admission: Admission,
+        resolved: ResolvedFilters,
         live: LiveFiles,
         roots: Mapping[int, bytes],
         style: Style,
@@ -80,7 +81,7 @@ class LineSearch:
     ) -> None:
         self._reader = reader
         self._pattern = pattern
-        self._admission = admission
+        self._resolved = resolved
         self._live = live
         self._roots = roots
         self._style = style
@@ -97,7 +98,7 @@ class LineSearch:
         budget: TextBudget,
         facets: Sequence[str] = (),
     ) -> Page:
-        """Find the hits of one page, as far as their text fits into ``budget``. Raises Cancelled."""
+        """Return the hits of one page, as far as their text fits into ``budget``. Raises Cancelled."""
         hits: list[Hit] = []
         omitted, more = 0, False
         self._counted = set() if facets else None
@@ -116,17 +117,17 @@ class LineSearch:
                     hits.append(hit)
         except DeadlinePassed:
             self._late = True
-        # A full page lacks nothing, whether or not there was time to see if more follows.
+        # A full page is complete, even if there was no time to see whether more follows.
         late = self._late and (bool(facets) or len(hits) + omitted < limit)
         counts = None if self._late or self._counted is None else _facets(facets, self._counted)
         return Page(hits, more or self._late or omitted > 0, late, omitted, self._left_out, counts)
 
     def _among(self, vocabulary: Vocabulary) -> Collection[int] | None:
-        """The contents that have to be read; None: all."""
-        if not self._pattern.needs:
+        """Return the contents that have to be read; None: all."""
+        if not self._pattern.required:
             return None
         words = vocabulary.words(self._reader)
-        found = candidates(self._reader, self._pattern.needs, words)
+        found = candidates(self._reader, self._pattern.required, words)
         if found is None:
             return None
         later = (row[0] for row in self._reader.rows(_LATER, (words.newest,)))
@@ -150,7 +151,7 @@ class LineSearch:
         chunks: list[ChunkRow] | None = None
         for line in self._pattern.lines(file.text, reach, self._ended):
             if chunks is None:
-                sql, values = self._admission.chunks
+                sql, values = self._resolved.chunks
                 chunks = [ChunkRow(*row) for row in self._reader.rows(_CHUNKS.format(sql), (content.id, *values))]
             chunk = chunk_at(chunks, file, line)
             if chunk is not None:
@@ -177,8 +178,8 @@ class LineSearch:
         return self._late
 
     def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:
-        """The admitted files with these contents, by their whole paths."""
-        sql, values = holding_admitted(self._admission)
+        """Yield the files that pass the filters and have these contents, ordered by their absolute paths."""
+        sql, values = files_with_chunks(self._resolved)
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:
@@ -205,5 +206,5 @@ class LineSearch:
 
 
 def _facets(names: Sequence[str], counted: Collection[tuple[str, str, int]]) -> Facets:
-    """How many files have a match, by language, kind or root."""
+    """Count the files with a match by language, kind or root."""
     return {name: ordered(Counter(value for facet, value, _ in counted if facet == name)) for name in names}

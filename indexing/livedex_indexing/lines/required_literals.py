@@ -1,10 +1,10 @@
-"""What every text that an expression matches must hold: pieces of words, found without understanding the expression.
+"""Derives the strings that every match of an expression must contain, without fully interpreting the expression.
 
-Invariant: a text that matches holds what is required here, however many blanks and signs stand in the place of some.
-What is not understood requires nothing.
+Invariant: a text that matches contains what is required here, whatever number of blanks and signs may replace some.
+Constructs that are not interpreted require nothing.
 
-Strings are put together along the expression as far as it allows few of them (``(foo|bar)_x+`` gives ``foo_x`` and
-``bar_x``), after Cox's "Regular Expression Matching with a Trigram Index", with whole strings in the place of trigrams.
+Strings are concatenated along the expression as long as the alternatives are few (``(foo|bar)_x+`` gives ``foo_x`` and
+``bar_x``), after Cox's "Regular Expression Matching with a Trigram Index", with whole strings instead of trigrams.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.lines.expression import Expression, Piece
 
-STRINGS: Final = 16  # alternatives that one stretch may have
-LONGEST: Final = 256  # characters of one string: more tell no more
-DEPTH: Final = 16  # of needs inside needs
+STRINGS: Final = 16  # alternatives for one place of the text, at most
+LONGEST: Final = 256  # characters of one string: a longer one is no more selective
+DEPTH: Final = 16  # nesting of `RequiredLiterals`
 
 
-class Need(NamedTuple):
-    """A text holds any of ``strings``; or else all of ``parts``, with ``any_of`` one of them. Neither: nothing is
-    required. Case is aside: ASCII letters are small, the others as they were written."""
+class RequiredLiterals(NamedTuple):
+    """A text must contain any of ``strings``; or else satisfy all of ``parts``, with ``any_of`` one of them. With
+    neither, nothing is required. Case is ignored: ASCII letters are lower-case, others as written."""
 
     strings: frozenset[str] = frozenset()
-    parts: tuple[Need, ...] = ()
+    parts: tuple[RequiredLiterals, ...] = ()
     any_of: bool = False
     depth: int = 0
 
@@ -32,22 +32,22 @@ class Need(NamedTuple):
         return bool(self.strings or self.parts)
 
 
-NOTHING: Final = Need()
+NO_LITERALS: Final = RequiredLiterals()
 
 
 class _Info(NamedTuple):
-    """What a piece may match: exactly ``strings``; or, where that is None, something that needs ``need``."""
+    """What a piece may match: exactly ``strings``; or, where that is None, a text that satisfies ``required``."""
 
     strings: frozenset[str] | None
-    need: Need = NOTHING
+    required: RequiredLiterals = NO_LITERALS
 
 
 _EMPTY: Final = _Info(frozenset({""}))
 _ANYTHING: Final = _Info(None)
 
 
-def required(expression: Expression) -> Need:
-    """What a line that matches must hold, whatever case is to be ignored. A line's end is "\\n": it parts words."""
+def required_literals(expression: Expression) -> RequiredLiterals:
+    """Return what a matching line must contain, ignoring case. The end of a line is "\\n": it separates words."""
     groups = [_Group()]
     for piece in expression.pieces:
         if piece.kind == "open":
@@ -65,7 +65,7 @@ def required(expression: Expression) -> Need:
 
 
 class _Item(NamedTuple):
-    """A piece or a group. ``least`` copies of ``info`` stand next to each other; ``open``: and perhaps more of them."""
+    """A piece or a group. ``least`` copies of ``info`` are adjacent; ``open``: more may follow."""
 
     info: _Info
     least: int = 1
@@ -73,7 +73,7 @@ class _Item(NamedTuple):
 
 
 class _Group:
-    """One group, or the whole: alternatives, each a row of items."""
+    """A group, or the whole expression: alternatives, each a sequence of items."""
 
     def __init__(self) -> None:
         self.items: list[_Item] = []
@@ -84,7 +84,7 @@ class _Group:
         self.items = []
 
     def repeat(self, piece: Piece) -> None:
-        """The last item, as often as the piece says. Many blanks and signs part words as one does."""
+        """Repeat the last item as the piece says. Many blanks and signs separate words as one does."""
         info, _, _ = self.items.pop()
         parting = info.strings is not None and not any(_tells(char) for string in info.strings for char in string)
         if info.strings is not None and piece.least == 0 and (piece.most == 1 or (parting and piece.most != 0)):
@@ -101,8 +101,8 @@ class _Group:
             strings = frozenset().union(*(info.strings or () for info in found))
             if len(strings) <= STRINGS:
                 return _Info(strings)
-        needs = [_need(info) for info in found]
-        return _Info(None, _any(needs))
+        requirements = [_need(info) for info in found]
+        return _Info(None, _any(requirements))
 
 
 def _of_piece(piece: Piece) -> _Info:
@@ -112,32 +112,32 @@ def _of_piece(piece: Piece) -> _Info:
 
 
 def _row(items: Sequence[_Item]) -> _Info:
-    """Items one after the other."""
-    needs: list[Need] = []
+    """Combine items that follow each other."""
+    requirements: list[RequiredLiterals] = []
     run, broken = frozenset({""}), False
     for info, least, more in items:
         if info.strings is None:
-            needs += [_of_strings(run), info.need if least else NOTHING]
+            requirements += [_of_strings(run), info.required if least else NO_LITERALS]
             run, broken = frozenset({""}), True
             continue
         copies = 0
         while copies < least:
             longer = _product(run, info.strings)
-            if longer is None:  # too many or too long: what stands so far is needed, and a new run begins
-                needs.append(_of_strings(run))
+            if longer is None:  # too many or too long: require the strings so far and begin a new run
+                requirements.append(_of_strings(run))
                 run, broken = info.strings, True
-                if copies:  # copies alike tell no more
+                if copies:  # equal copies add nothing
                     break
             else:
                 run = longer
             copies += 1
         if more:
-            needs.append(_of_strings(run))
+            requirements.append(_of_strings(run))
             run = info.strings if least else frozenset({""})
             broken = True
     if not broken:
         return _Info(run)
-    return _Info(None, _all([*needs, _of_strings(run)]))
+    return _Info(None, _all([*requirements, _of_strings(run)]))
 
 
 def _product(left: Iterable[str], right: Iterable[str]) -> frozenset[str] | None:
@@ -149,13 +149,13 @@ def _limited(strings: frozenset[str]) -> _Info:
     return _Info(strings) if len(strings) <= STRINGS else _ANYTHING
 
 
-def _need(info: _Info) -> Need:
-    return info.need if info.strings is None else _of_strings(info.strings)
+def _need(info: _Info) -> RequiredLiterals:
+    return info.required if info.strings is None else _of_strings(info.strings)
 
 
-def _of_strings(strings: frozenset[str]) -> Need:
-    """One that could stand anywhere makes the others worth nothing."""
-    return Need(strings) if strings and all(any(map(_tells, string)) for string in strings) else NOTHING
+def _of_strings(strings: frozenset[str]) -> RequiredLiterals:
+    """Require one of the strings; nothing if one of them could be anywhere, which makes the others worthless."""
+    return RequiredLiterals(strings) if strings and all(any(map(_tells, string)) for string in strings) else NO_LITERALS
 
 
 def _tells(char: str) -> bool:
@@ -163,22 +163,26 @@ def _tells(char: str) -> bool:
     return char.isalnum() or not char.isascii()
 
 
-def _all(needs: Iterable[Need]) -> Need:
-    parts = tuple(dict.fromkeys(part for need in needs for part in (need.parts if _is_all(need) else (need,)) if part))
+def _all(requirements: Iterable[RequiredLiterals]) -> RequiredLiterals:
+    parts = tuple(
+        dict.fromkeys(
+            part for required in requirements for part in (required.parts if _is_all(required) else (required,)) if part
+        )
+    )
     return parts[0] if len(parts) == 1 else _deeper(parts, any_of=False)
 
 
-def _any(needs: Sequence[Need]) -> Need:
-    parts = tuple(dict.fromkeys(needs))
+def _any(requirements: Sequence[RequiredLiterals]) -> RequiredLiterals:
+    parts = tuple(dict.fromkeys(requirements))
     if not all(parts):
-        return NOTHING
+        return NO_LITERALS
     return parts[0] if len(parts) == 1 else _deeper(parts, any_of=True)
 
 
-def _is_all(need: Need) -> bool:
-    return bool(need.parts) and not need.any_of
+def _is_all(required: RequiredLiterals) -> bool:
+    return bool(required.parts) and not required.any_of
 
 
-def _deeper(parts: tuple[Need, ...], *, any_of: bool) -> Need:
+def _deeper(parts: tuple[RequiredLiterals, ...], *, any_of: bool) -> RequiredLiterals:
     depth = 1 + max((part.depth for part in parts), default=0)
-    return Need(parts=parts, any_of=any_of, depth=depth) if depth <= DEPTH else NOTHING
+    return RequiredLiterals(parts=parts, any_of=any_of, depth=depth) if depth <= DEPTH else NO_LITERALS

@@ -1,8 +1,8 @@
-"""The words of the index in memory, to find those that hold a piece of a word: FTS5 knows only how words begin.
+"""Keeps the words of the index in memory, to find those that contain a piece: FTS5 only finds words by their beginning.
 
-Invariant: the words are those of every content up to ``newest``. Ids are never given again and contents never changed
-(one that is written anew, because it may have been damaged, is counted): so of a content that came later nothing is
-known, and of an earlier one all.
+Invariant: the words are those of every content up to ``newest``. Ids are never reused and contents never change
+(rewriting a possibly damaged one increments ``rewritten``). So nothing is known about later contents, and everything
+about earlier ones.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 
 _STEP: Final = 20_000  # words read at once
 _POLL_S: Final = 0.02
-_LATER: Final = 256  # contents of which nothing is known, from which on the words are read again …
-_LATER_SHARE: Final = 8  # … unless they are fewer than one in so many
+_LATER: Final = 256  # unknown contents, from which on the words are read again …
+_LATER_SHARE: Final = 8  # … unless they are fewer than one in this many
 _CUT: Final = 32_000  # bytes: FTS5 cuts a longer word at 32,768
-_BEGINNING: Final = 200  # letters by which a cut word is found
+_BEGINNING: Final = 200  # letters by which a truncated word is found
 
 _NEWEST = "SELECT (SELECT coalesce(max(id), 0) FROM contents), (SELECT value FROM state WHERE name = 'rewritten')"
 _LATER_THAN = """SELECT (SELECT count(*) FROM contents WHERE id > ?),
@@ -32,8 +32,8 @@ _HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
 
 
 class Words(NamedTuple):
-    """``text`` has a line feed before and behind each word. ``cut``: contents with a word that FTS5 cut, of which
-    nothing is known either. ``torn``: chunks that begin inside a line."""
+    """``text`` has a line feed before and after each word. ``cut``: contents with a word that FTS5 truncated, which are
+    unknown too. ``torn``: chunks that begin inside a line."""
 
     text: bytes
     newest: int
@@ -42,7 +42,7 @@ class Words(NamedTuple):
     torn: frozenset[int] = frozenset()
 
     def holding(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
-        """The words that hold a piece, begin with it, end with it, or are it."""
+        """Yield the words that contain a piece, begin with it, end with it, or equal it."""
         text, wanted = self.text, b"\n" * begins + piece + b"\n" * ends
         at = text.find(wanted)
         while at >= 0:
@@ -53,21 +53,22 @@ class Words(NamedTuple):
 
 
 class Vocabulary:
-    """Reads the words when they are first needed, and again once much has come. Safe to use from several threads."""
+    """Reads the words when they are first needed, and again once the index has grown much. Safe to use from several
+    threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._words: Words | None = None
-        # Newest and rewritten, of a reading under way: one that a deadline ended goes on with the next search.
+        # (newest, rewritten) of a load in progress: one that a deadline stopped goes on with the next search.
         self._began: tuple[int, int] | None = None
         self._read: list[bytes] = []
         self._last = b""
         self._cut: list[bytes] = []
 
     def words(self, reader: Reader) -> Words:
-        """Raises DeadlinePassed and Cancelled; what was read until then is kept."""
+        """Return the words. Raises DeadlinePassed and Cancelled; words read until then are kept for the next call."""
         while not self._lock.acquire(timeout=_POLL_S):
-            reader.one(_NEWEST)  # raises Cancelled for a search that nobody waits for any more
+            reader.one(_NEWEST)  # raises Cancelled once the client has given up
             if reader.late():
                 raise DeadlinePassed("the words of the index were being read until the deadline")
         try:

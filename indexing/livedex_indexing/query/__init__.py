@@ -1,1 +1,1 @@
-"""The query as typed: parsed, compiled for one index, corrected in its spelling, with its filters and its scope."""
+"""The query: parsing, compiling against one index, spelling correction, filters and scope."""

@@ -1,11 +1,11 @@
-"""Which files and chunks a query may answer with, as conditions inside its statements.
+"""Restricts a query to files and chunks by SQL conditions inside its statements.
 
-Invariant: a row that a filter shuts out is never ranked and never counts against a limit, so that a small folder in a
-large index gives its full answer.
+Invariant: a row that a filter excludes is never ranked and never counts against a limit, so a small folder in a large
+index gives its full answer.
 
-`postings.rowid` and `paths.rowid` stand behind a unary plus everywhere: without it SQLite asks the full-text index
-once for each id of the set, hundreds of times slower. Sub-selects are scalar for the same reason: SQLite turns an
-EXISTS into a join and may then begin at its other end.
+`postings.rowid` and `paths.rowid` carry a unary plus everywhere. Without it SQLite queries the full-text index once for
+each id of the set, which is hundreds of times slower. Sub-selects are scalar for the same reason: SQLite turns an
+EXISTS into a join and may start at the wrong end.
 """
 
 from __future__ import annotations
@@ -21,36 +21,37 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import below
 from livedex_ipc.errors import InvalidParams
 
-SMALL: Final = 5_000  # chunks: up to here their ids are listed, which is the fastest filter there is
-MANY_ROWS: Final = 5_000  # hold the words: to ask each of them for its language takes longer than to look at all chunks
+SMALL: Final = 5_000  # chunks: up to this number their ids are listed, the fastest filter there is
+MANY_ROWS: Final = 5_000  # matching chunks: from here on, scanning all chunks beats checking the language of each match
 FEW_FILES: Final = 1_000
-MOST_BOUNDS: Final = 20  # of globs: as many more would cost what they save
+MOST_BOUNDS: Final = 20  # bounds of globs: more would cost what they save
 
-# A row ``d`` that is found by its content: where a root is asked for too, SQLite would rather look through all of that.
+# Finds a row ``d`` by its content. If the query also names a root, SQLite would otherwise scan the whole root.
 OF_CONTENT: Final = "files d INDEXED BY files_by_content"
 
 _TABLES = """
-CREATE TEMP TABLE IF NOT EXISTS chosen (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS admitted (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS listed (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS filtered_files (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS filtered_contents (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS filtered_chunks (id INTEGER PRIMARY KEY);
 """
 _INDEXED: Final = "d.content_id IS NOT NULL"
-_EMPTY = "DELETE FROM temp.chosen; DELETE FROM temp.admitted; DELETE FROM temp.listed"
-_ADMIT = "INSERT INTO temp.admitted SELECT DISTINCT content_id FROM files WHERE id IN (SELECT id FROM temp.chosen)"
-_ADMITTED_CHUNKS = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.admitted)"
-_LIST = """INSERT INTO temp.listed SELECT c.id FROM temp.admitted a JOIN contents t ON t.id = a.id
+_EMPTY = "DELETE FROM temp.filtered_files; DELETE FROM temp.filtered_contents; DELETE FROM temp.filtered_chunks"
+_FILTER_CONTENTS = """INSERT INTO temp.filtered_contents SELECT DISTINCT content_id FROM files
+                      WHERE id IN (SELECT id FROM temp.filtered_files)"""
+_COUNT_FILTERED = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.filtered_contents)"
+_LIST = """INSERT INTO temp.filtered_chunks SELECT c.id FROM temp.filtered_contents a JOIN contents t ON t.id = a.id
            JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
-_LIST_OF_ALL = f"INSERT INTO temp.listed SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
-_LISTED = "SELECT count(*) FROM temp.listed"
+_LIST_OF_ALL = f"INSERT INTO temp.filtered_chunks SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
+_COUNT_LISTED = "SELECT count(*) FROM temp.filtered_chunks"
 _HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
 _FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
-_HOLDS_CHUNK = """(SELECT count(*) FROM contents t
+_HAS_CHUNK = """(SELECT count(*) FROM contents t
     JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
     WHERE t.id = d.content_id AND {}) > 0"""
 
 
 class Condition(NamedTuple):
-    """A piece of SQL that is true for what is admitted, with its values."""
+    """A piece of SQL with its values, true for the rows that pass."""
 
     sql: str = "1"
     values: tuple[Any, ...] = ()
@@ -65,20 +66,21 @@ ALIVE: Final = Condition("+postings.rowid NOT IN (SELECT id FROM dead)")
 
 
 class Filters(NamedTuple):
-    """What a query admits. ``files`` speaks of a row ``d`` of files, ``chunks`` of a row ``c`` of chunks;
-    ``admits`` is what only Python can say of (root id, relative path), None where there is no such filter.
-    ``selective``: the files are worth listing first. ``key`` tells one ``admits`` from another."""
+    """The filters of a query. ``files`` refers to a row ``d`` of files, ``chunks`` to a row ``c`` of chunks.
+    ``path_matches`` is a test of the relative path that only Python can make, None without such a filter.
+    ``selective``: few files are likely to pass, so listing them first pays. ``key`` distinguishes one ``path_matches``
+    from another."""
 
     files: Condition
     chunks: Condition
-    admits: Callable[[bytes], bool] | None
+    path_matches: Callable[[bytes], bool] | None
     selective: bool
     key: object = None
 
 
-class Admission(NamedTuple):
-    """The same, ready for the statements of one search. ``rows`` speaks of `postings`, ``paths`` of `paths`.
-    ``small``: so few chunks are admitted that ranking all of them is cheap."""
+class ResolvedFilters(NamedTuple):
+    """Filters ready for the statements of one search. ``rows`` refers to `postings`, ``paths`` to `paths`. ``small``:
+    so few chunks pass that ranking all of them is cheap."""
 
     files: Condition
     chunks: Condition
@@ -87,9 +89,9 @@ class Admission(NamedTuple):
     small: bool
 
 
-def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths: str | None) -> Filters:
-    """Reads the filters of a query. Only ``roots`` are served, and of them those that are there; ``barred_paths``
-    matches `paths` rows that an excluded word shuts out."""
+def build_filters(reader: Reader, query: Query, roots: Mapping[int, bytes], excluded_paths: str | None) -> Filters:
+    """Build the filters of a query. Files pass only if their root is in ``roots`` and is not missing.
+    ``excluded_paths`` is an FTS5 expression on `paths`: matching files are excluded; None excludes nothing."""
     known = reader.rows("SELECT id, missing_since FROM roots")
     served = [root_id for root_id, missing_since in known if missing_since is None and root_id in roots]
     files, selective = Condition(_INDEXED), False
@@ -101,7 +103,7 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     if query.places is not None:
         files, selective = files.and_(_within(query.places)), True
     files = files.and_(_times(query.modified_after, query.modified_before))
-    admits, bounds = _path_filter(query)
+    path_matches, bounds = _path_filter(query)
     files = files.and_(bounds)
     for terms, excluded in _by_name(query.terms, "ext"):
         files = files.and_(_extensions(terms, excluded))
@@ -112,70 +114,70 @@ def build(reader: Reader, query: Query, roots: Mapping[int, bytes], barred_paths
     for terms, excluded in _by_name(query.terms, "tag"):
         files = files.and_(Condition(*tag_condition(terms, excluded=excluded)))
         selective |= not excluded
-    if barred_paths is not None:
-        files = files.and_(Condition("d.id NOT IN (SELECT rowid FROM paths WHERE paths MATCH ?)", (barred_paths,)))
+    if excluded_paths is not None:
+        files = files.and_(Condition("d.id NOT IN (SELECT rowid FROM paths WHERE paths MATCH ?)", (excluded_paths,)))
     selective |= query.modified_after is not None or query.modified_before is not None
     key = (query.globs, tuple(term for term in query.terms if term.name == "path"))
-    return Filters(files, _chunk_condition(reader, query), admits, selective, key)
+    return Filters(files, _chunk_condition(reader, query), path_matches, selective, key)
 
 
-def admit(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> Admission:
-    """Prepares a search for words that so many ``rows`` hold: lists what is admitted where that pays. Uses temporary
-    tables of the reader's connection."""
-    listed = filters.admits is not None or filters.selective
+def resolve_filters(reader: Reader, filters: Filters, generation: int, rows: int = 0) -> ResolvedFilters:
+    """Prepare the filters for a search whose words occur in ``rows`` chunks: list the files or chunks that pass where
+    that pays. Uses temporary tables of the reader's connection."""
+    listed = filters.path_matches is not None or filters.selective
     by_chunk = filters.chunks.sql != "1" and rows > MANY_ROWS
     small = False
     if listed or by_chunk:
         key = (generation, filters.files, filters.chunks, filters.key, by_chunk)
-        if reader.scratch.get("admitted") != key:
-            reader.scratch["admitted"] = None
+        if reader.scratch.get("filtered") != key:
+            reader.scratch["filtered"] = None
             reader.scratch["small"] = _list(reader, filters, listed, by_chunk)
-            reader.scratch["admitted"] = key
+            reader.scratch["filtered"] = key
         small = bool(reader.scratch["small"])
-    files = Condition("+d.id IN (SELECT id FROM temp.chosen)") if listed else filters.files
+    files = Condition("+d.id IN (SELECT id FROM temp.filtered_files)") if listed else filters.files
     of_rows = _small_rows(reader) if small else _rows(reader, filters, listed)
-    return Admission(files, filters.chunks, of_rows, _paths(filters, files), small)
+    return ResolvedFilters(files, filters.chunks, of_rows, _paths(filters, files), small)
 
 
-def holding_admitted(admission: Admission) -> Condition:
-    """The files that are admitted and hold a chunk that is."""
-    sql, values = admission.chunks
-    return admission.files if sql == "1" else admission.files.and_(Condition(_HOLDS_CHUNK.format(sql), values))
+def files_with_chunks(resolved: ResolvedFilters) -> Condition:
+    """Return the condition for files that pass and contain a chunk that passes."""
+    sql, values = resolved.chunks
+    return resolved.files if sql == "1" else resolved.files.and_(Condition(_HAS_CHUNK.format(sql), values))
 
 
 def _list(reader: Reader, filters: Filters, listed: bool, by_chunk: bool) -> bool:
-    """Fills the temporary tables; True when the chunks are so few that they are listed one by one."""
+    """Fill the temporary tables. Return True when so few chunks pass that they are listed one by one."""
     reader.db.execute(_TABLES)
     reader.db.execute(_EMPTY)
     if listed:
         _list_files(reader, filters)
-        if reader.one(_ADMITTED_CHUNKS) <= SMALL:
+        if reader.one(_COUNT_FILTERED) <= SMALL:
             reader.rows(f"{_LIST} WHERE {filters.chunks.sql}", filters.chunks.values)
             return True
     if not by_chunk:
         return False
     inside = _chunks(filters, listed).and_(Condition("c.id NOT IN (SELECT id FROM dead)"))
     reader.rows(_LIST_OF_ALL.format(inside.sql), inside.values)
-    return bool(reader.one(_LISTED) <= SMALL)
+    return bool(reader.one(_COUNT_LISTED) <= SMALL)
 
 
 def _list_files(reader: Reader, filters: Filters) -> None:
     where, values = filters.files
-    if filters.admits is None:
-        reader.rows(f"INSERT INTO temp.chosen SELECT d.id FROM files d WHERE {where}", values)
+    if filters.path_matches is None:
+        reader.rows(f"INSERT INTO temp.filtered_files SELECT d.id FROM files d WHERE {where}", values)
     else:
-        admits = filters.admits
+        path_matches = filters.path_matches
         found = reader.rows(f"SELECT d.id, d.folder, d.name FROM files d WHERE {where}", values)
-        chosen = [(i,) for i, folder, name in found if admits(folder + b"/" + name if folder else name)]
-        reader.fill("INSERT INTO temp.chosen VALUES (?)", chosen)
-    reader.rows(_ADMIT)
+        chosen = [(i,) for i, folder, name in found if path_matches(folder + b"/" + name if folder else name)]
+        reader.fill("INSERT INTO temp.filtered_files VALUES (?)", chosen)
+    reader.rows(_FILTER_CONTENTS)
 
 
 def _chunks(filters: Filters, listed: bool) -> Condition:
-    """The chunks that are admitted, but those of contents that no file uses."""
+    """Return the condition for chunks that pass; it may include chunks of contents that no file uses."""
     files = filters.files
     if listed:
-        return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.admitted)"))
+        return filters.chunks.and_(Condition("c.content_id IN (SELECT id FROM temp.filtered_contents)"))
     if files.sql == _INDEXED:
         return filters.chunks
     of_files = f"(SELECT count(*) FROM {OF_CONTENT} WHERE d.content_id = c.content_id AND {files.sql}) > 0"
@@ -183,9 +185,10 @@ def _chunks(filters: Filters, listed: bool) -> Condition:
 
 
 def _small_rows(reader: Reader) -> Condition:
-    low, high = reader.rows("SELECT min(id), max(id) FROM temp.listed")[0]
+    low, high = reader.rows("SELECT min(id), max(id) FROM temp.filtered_chunks")[0]
     return Condition(
-        "+postings.rowid IN (SELECT id FROM temp.listed) AND postings.rowid BETWEEN ? AND ?", (low or 0, high or 0)
+        "+postings.rowid IN (SELECT id FROM temp.filtered_chunks) AND postings.rowid BETWEEN ? AND ?",
+        (low or 0, high or 0),
     )
 
 
@@ -202,7 +205,7 @@ def _paths(filters: Filters, files: Condition) -> Condition:
     sql, values = f"(SELECT {files.sql} FROM files d WHERE d.id = +paths.rowid)", files.values
     if filters.chunks.sql == "1":
         return Condition(sql, values)
-    some = f"(SELECT {_HOLDS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
+    some = f"(SELECT {_HAS_CHUNK.format(filters.chunks.sql)} FROM files d WHERE d.id = +paths.rowid)"
     return Condition(f"{sql} AND {some}", values + filters.chunks.values)
 
 
@@ -232,7 +235,7 @@ def _languages(reader: Reader, names: Sequence[str], *, excluded: bool) -> Condi
 
 def _extensions(names: Sequence[str], excluded: bool) -> Condition:
     suffixes = [b"." + name.removeprefix(".").lower().encode("utf-8", "replace") for name in names]
-    # Folding is ASCII's: the name is bytes, and cutting them may tear a letter of another script.
+    # Only ASCII case is folded: the name is bytes, and a cut may split a letter of another script.
     tests = " OR ".join("lower(CAST(substr(d.name, ?) AS TEXT)) = CAST(? AS TEXT)" for _ in suffixes)
     values = tuple(value for suffix in suffixes for value in (-len(suffix), suffix))
     return Condition(f"{'NOT ' if excluded else ''}({tests})", values)
@@ -248,12 +251,13 @@ def _times(after: float | None, before: float | None) -> Condition:
 
 
 def _nanoseconds(seconds: float) -> int:
-    """Times come with microseconds at most; what a float adds behind them is noise."""
+    """Convert seconds. Times have microseconds at most; further digits of the float are noise."""
     return max(-(1 << 63), min((1 << 63) - 1, round(seconds * 1_000_000) * 1_000))
 
 
 def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Condition]:
-    """What Python says of a path, None where nothing is asked of paths, and what SQL can say of them beforehand."""
+    """Return the path test in Python, None where the query does not filter by path, and SQL bounds that narrow the
+    files beforehand."""
     tests: list[Callable[[bytes], bool]] = []
     bounds = Condition()
     if query.globs:
@@ -268,7 +272,8 @@ def _path_filter(query: Query) -> tuple[Callable[[bytes], bool] | None, Conditio
 
 
 def _within_bounds(bounds: Sequence[Bound]) -> Condition:
-    """Most globs name a folder or an ending: a look at those saves making every path and matching it."""
+    """Return a condition for the bounds of globs. Most globs name a folder or a suffix: testing those in SQL saves
+    building and matching every path."""
     if len(bounds) > MOST_BOUNDS or any(not bound.folder and not bound.end for bound in bounds):
         return Condition()
     parts: list[str] = []
@@ -290,7 +295,7 @@ def _within_bounds(bounds: Sequence[Bound]) -> Condition:
 
 
 def glob_filter(globs: Sequence[str], field: str) -> GlobFilter:
-    """The filter of the globs in a param. Raises InvalidParams where ripgrep would refuse one."""
+    """Return the filter of the globs in a param. Raises InvalidParams where ripgrep would refuse one."""
     try:
         return GlobFilter(globs)
     except BadGlob as error:
@@ -302,10 +307,11 @@ def _any_path(terms: Sequence[PathTerm], excluded: bool) -> Callable[[bytes], bo
 
 
 def _by_name(terms: Sequence[Term], name: str) -> list[tuple[list[str], bool]]:
-    """The values of the terms of one name: those wanted (any of them), then those excluded; neither when empty."""
+    """Return the values of the terms of one name: first those wanted (any of them), then those excluded. Empty groups
+    are left out."""
     wanted = [term.value for term in terms if term.name == name and not term.excluded]
-    barred = [term.value for term in terms if term.name == name and term.excluded]
-    return [(values, excluded) for values, excluded in ((wanted, False), (barred, True)) if values]
+    unwanted = [term.value for term in terms if term.name == name and term.excluded]
+    return [(values, excluded) for values, excluded in ((wanted, False), (unwanted, True)) if values]
 
 
 def _within(alternatives: Sequence[Any]) -> Condition:
@@ -315,6 +321,6 @@ def _within(alternatives: Sequence[Any]) -> Condition:
 
 def _one_of(column: str, ids: Sequence[int], *, excluded: bool = False) -> Condition:
     if not ids:
-        # No id is negative. A constant would leave SQLite no way to use the index that `OF_CONTENT` names.
+        # No id is negative. With a constant, SQLite could not use the index that `OF_CONTENT` names.
         return Condition() if excluded else Condition(f"{column} IN (-1)")
     return Condition(f"{column} {'NOT ' if excluded else ''}IN ({', '.join(map(str, ids))})")

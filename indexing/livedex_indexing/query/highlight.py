@@ -1,7 +1,7 @@
-"""Finds in a text what a query matched: words by their stems, words that stand together, phrases as written.
+"""Finds what a query matched in a text: words by their stems, compound words, and phrases as written.
 
-Invariant: places are code points of the text, half-open, sorted and disjoint, and a word counts as matched exactly
-when the index would find it, because the index's own tokenizer reads both.
+Invariant: spans are half-open, in code points, sorted and disjoint. A word counts as matched exactly when the index
+would find it, because the index's own tokenizer reads both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Final
 
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.text.terms import compounds, parts_of
 from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
 from livedex_indexing.text.unsegmented import RUN, as_written, blanked, finder, folded
@@ -23,11 +23,11 @@ _SPACE: Final = re.compile(r"\s+")
 
 
 class WrittenPhrase:
-    """A phrase as written: the same words next to each other, unstemmed, case and diacritics aside.
+    """A phrase as written: the same words next to each other, unstemmed, ignoring case and diacritics.
 
-    Punctuation that the phrase has must stand there too, blanks aside; between words that the phrase parts by blanks
-    alone any separators may stand, so that a line break or a comment sign does not part them. A phrase of signs alone
-    (``->``), or in a script without blanks between words, is its very characters, case aside.
+    Punctuation in the phrase must also be in the text, ignoring blanks. Where the phrase separates words by blanks
+    alone, the text may have any separators, so that a line break or a comment sign does not break a match. A phrase of
+    punctuation only (``->``), or in a script without blanks between words, matches its exact characters, ignoring case.
     """
 
     def __init__(self, text: str, words: Tokenizer) -> None:
@@ -42,7 +42,7 @@ class WrittenPhrase:
             self._pattern = as_written(text)
 
     def places(self, text: str) -> list[Span]:
-        """Where the phrase stands in a text."""
+        """Return the spans of the phrase in a text."""
         plain, places = folded(text)
         if self._pattern is not None:
             return _unfolded([match.span() for match in self._pattern.finditer(plain)], places)
@@ -65,24 +65,25 @@ class WrittenPhrase:
         if last and not _plain(data[piece[-1][1] : piece[-1][1] + 16 * len(last) + 32]).startswith(last):
             return False
         gaps = (data[left[1] : right[0]] for left, right in pairwise(piece))
-        # A zero byte stands for Chinese, Thai …: that is a word of its own, not a separator.
+        # A zero byte replaces Chinese, Thai …: it is a word, not a separator.
         return all(
             _plain(gap) == wanted if wanted else b"\0" not in gap for wanted, gap in zip(between, gaps, strict=True)
         )
 
 
-class Marker:
-    """What of a text to highlight for a query: of scripts without blanks between words the very characters."""
+class Highlighter:
+    """Finds the spans of a text to highlight for a query. Scripts without blanks between words match by exact
+    characters."""
 
-    def __init__(self, units: Iterable[Unit], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
+    def __init__(self, terms: Iterable[QueryTerm], phrases: Sequence[WrittenPhrase], stems: Tokenizer) -> None:
         self._runs = Runs(stems)
         self._phrases = phrases
-        every = list(dict.fromkeys(units))
-        self._finders = [finder(unit.spaceless, prefix=unit.prefix) for unit in every if unit.spaceless]
-        units = [unit for unit in every if not unit.spaceless]
-        self._single = {unit.stems[0] for unit in units if len(unit.stems) == 1 and not unit.prefix}
-        self._prefixes = tuple(unit.stems[0] for unit in units if len(unit.stems) == 1 and unit.prefix)
-        self._rows = [unit for unit in units if len(unit.stems) > 1]
+        every = list(dict.fromkeys(terms))
+        self._finders = [finder(term.unsegmented, prefix=term.prefix) for term in every if term.unsegmented]
+        terms = [term for term in every if not term.unsegmented]
+        self._single = {term.stems[0] for term in terms if len(term.stems) == 1 and not term.prefix}
+        self._prefixes = tuple(term.stems[0] for term in terms if len(term.stems) == 1 and term.prefix)
+        self._rows = [term for term in terms if len(term.stems) > 1]
         self._begin = {beginning_of(stem) for stem in self._single.union(self._prefixes)}
         self._known: dict[bytes, list[Span]] = {}
 
@@ -97,8 +98,8 @@ class Marker:
                 known = self._known[run] = self._of_run(run)
             for left, right in known:
                 found.append((start + left, start + right))
-        for unit in self._rows:
-            found += self._of_row(data, unit)
+        for term in self._rows:
+            found += self._of_row(data, term)
         placed = merged(found)
         if len(data) != len(text):
             placed = in_code_points(data, placed)
@@ -113,8 +114,8 @@ class Marker:
         return merged([*placed, *phrases])
 
     def _of_run(self, run: bytes) -> list[Span]:
-        """What of one run is asked for: its words, else parts of words like ``getHTTPResponse``, for which the index
-        has a column."""
+        """Return the matches in one run: its words, or else the parts of words like ``getHTTPResponse``, for which the
+        index has a column."""
         found: list[Span] = []
         for start, end, token in self._runs.of(run):
             if self._is_wanted(token):
@@ -134,19 +135,19 @@ class Marker:
         return found
 
     def _joined(self, text: str) -> Iterator[Span]:
-        """Words with a hyphen that are asked for as one word."""
+        """Yield the spans of hyphenated words that match as one word."""
         for start, end, word in compounds(text):
             if any(self._is_wanted(stem) for _, _, stem in self._runs.of(word.encode())):
                 yield start, end
 
-    def _of_row(self, data: bytes, unit: Unit) -> list[Span]:
-        """Where words stand together as they do in the query (``foo_bar``)."""
+    def _of_row(self, data: bytes, term: QueryTerm) -> list[Span]:
+        """Return the spans where words are adjacent as they are in the query (``foo_bar``)."""
         found: list[Span] = []
-        for run in candidates(data, (beginning_of(unit.stems[0]),)):
-            for piece in _rows_at(self._runs, data, run, len(unit.stems), unit.stems[0]):
+        for run in candidates(data, (beginning_of(term.stems[0]),)):
+            for piece in _rows_at(self._runs, data, run, len(term.stems), term.stems[0]):
                 *before, last = (token for _, _, token in piece)
-                fits = last.startswith(unit.stems[-1]) if unit.prefix else last == unit.stems[-1]
-                if fits and before == list(unit.stems[:-1]):
+                fits = last.startswith(term.stems[-1]) if term.prefix else last == term.stems[-1]
+                if fits and before == list(term.stems[:-1]):
                     found.append((piece[0][0], piece[-1][1]))
         return found
 
@@ -155,7 +156,7 @@ class Marker:
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same places, sorted, those that overlap as one."""
+    """Return the spans sorted, with overlapping ones merged."""
     result: list[Span] = []
     for start, end in sorted(spans):
         if result and start < result[-1][1]:
@@ -166,7 +167,7 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 def _rows_at(runs: Runs, data: bytes, run: Span, length: int, first: str) -> Iterator[list[ByteToken]]:
-    """Each row of ``length`` words whose first is ``first`` and stands in that run."""
+    """Yield each sequence of ``length`` words whose first word is ``first`` and lies in that run."""
     for place, token in enumerate(runs.of(data[slice(*run)])):
         if token[2] == first:
             piece = list(islice(runs.tokens(data, run[0]), place, place + length))
@@ -175,16 +176,16 @@ def _rows_at(runs: Runs, data: bytes, run: Span, length: int, first: str) -> Ite
 
 
 def _unfolded(spans: list[Span], places: Sequence[int] | None) -> list[Span]:
-    """Places in a folded text as places in the text itself."""
+    """Convert spans of a folded text to spans of the text itself."""
     return spans if places is None else [(places[start], places[end]) for start, end in spans]
 
 
 def _plain(data: bytes) -> str:
-    """The text without blanks; a character torn at an edge is left out."""
+    """Return the text without blanks; a character cut at an edge is dropped."""
     return _SPACE.sub("", data.decode("utf-8", "ignore"))
 
 
 def _gaps(data: bytes, tokens: Sequence[ByteToken]) -> list[str]:
-    """What stands before, between and behind the words, without blanks."""
+    """Return the text before, between and after the words, without blanks."""
     edges = [0, *(edge for token in tokens for edge in token[:2]), len(data)]
     return [_plain(data[edges[i] : edges[i + 1]]) for i in range(0, len(edges), 2)]

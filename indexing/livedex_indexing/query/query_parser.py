@@ -1,13 +1,12 @@
-"""What a user typed, read: words, phrases, prefixes, exclusions and terms.
+"""Parses what a user typed: words, phrases, prefixes, exclusions and terms.
 
-Invariant: every text is a query. What is not one of the forms below is plain text, and no character has a meaning
-that it does not have here.
+Invariant: every text is a query. Anything but the forms below is plain text, and no character has any other meaning.
 
     words            at least one of them
-    "a phrase"       all of them, as written
-    prefix*          two characters and more before the star
-    -word -"phrase"  files that hold it are left out
-    path:X ext:X lang:X kind:X tag:X meta:KEY meta:KEY=X, and -path:X …; X and KEY may stand in quotes
+    "a phrase"       all of its words, as written
+    prefix*          at least two characters before the star
+    -word -"phrase"  excludes files that contain it
+    path:X ext:X lang:X kind:X tag:X meta:KEY meta:KEY=X, and -path:X …; X and KEY may be quoted
 """
 
 from __future__ import annotations
@@ -18,16 +17,16 @@ from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.model import Term, TermName
 
-QUERY_BYTES: Final = 4096  # so much of a query counts
+QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
 _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
 _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
 
-class Parsed(NamedTuple):
-    """A query's parts, each in the order written. ``excluded`` phrases stand in double quotes. ``cut``: it was longer
-    than counts."""
+class ParsedQuery(NamedTuple):
+    """The parts of a query, each in the order written. Excluded phrases keep their double quotes. ``cut``: the query
+    was longer than `QUERY_BYTES`."""
 
     words: tuple[str, ...]
     excluded: tuple[str, ...]
@@ -36,23 +35,23 @@ class Parsed(NamedTuple):
     cut: bool
 
 
-def parse(text: str) -> Parsed:
-    """Reads a query. Never raises."""
-    encoded = text.encode("utf-8", "replace")  # half of a surrogate pair is no character and becomes a question mark
+def parse(text: str) -> ParsedQuery:
+    """Parse a query. Never raises."""
+    encoded = text.encode("utf-8", "replace")  # a lone surrogate is no character: it becomes a question mark
     cut = len(encoded) > QUERY_BYTES
     items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore"))
     items.read()
     unique = (_unique(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
-    return Parsed(*unique, cut)
+    return ParsedQuery(*unique, cut)
 
 
 def is_plain(word: str) -> bool:
-    """Whether a run of a query stands for itself, as a word."""
+    """Whether a word of a query is plain text rather than one of the other forms."""
     return parse(word).words == (word,)
 
 
 def with_words(text: str, instead: Mapping[str, str]) -> str:
-    """The part of a query that counts, with other words in the places of some."""
+    """Return the first `QUERY_BYTES` of a query with some words replaced."""
     items = _Items(text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore"))
     items.read()
     made, at = "", 0
@@ -63,7 +62,8 @@ def with_words(text: str, instead: Mapping[str, str]) -> str:
 
 
 def is_prefix(word: str) -> bool:
-    """Whether a word of a query stands for all words that begin with it: one star, at its end, after two letters."""
+    """Whether a word of a query matches all words that begin with it: one star, at the end, after two characters or
+    more."""
     stem = word[:-1]
     return word.endswith("*") and "*" not in stem and len(stem) >= _MIN_PREFIX and stem[-1].isalnum()
 
@@ -123,12 +123,12 @@ class _Items:
         return True
 
     def _value(self) -> str | None:
-        """A text in quotes or up to the next blank; None where neither is."""
+        """Return a quoted text, or the text up to the next blank; None where there is neither."""
         value = self._quoted(self._at)
         return value if value is not None else self._run() or None
 
     def _property(self) -> str | None:
-        """``KEY`` or ``KEY=VALUE``, either of them in quotes or not; None where nothing is."""
+        """Return ``KEY`` or ``KEY=VALUE``, each quoted or not; None where there is none."""
         key = self._quoted(self._at)
         if key is None:
             found = _KEY.match(self.text, self._at)
@@ -141,7 +141,8 @@ class _Items:
         return f"{key}={self._value() or ''}"
 
     def _quoted(self, start: int) -> str | None:
-        """The text in quotes that begin at ``start``, passing over it; None, passing nothing, where none is."""
+        """Return the quoted text that begins at ``start`` and move past it; None, without moving, where there is
+        none."""
         if self.text[start : start + 1] != '"':
             return None
         end = self.text.find('"', start + 1)

@@ -1,7 +1,7 @@
-"""Where a search looks: absolute paths become parts of roots.
+"""Maps absolute paths to places in roots.
 
-Invariant: a file belongs to the innermost root that holds it, so a path names at most one place inside a root, and
-every root that lies below it.
+Invariant: a file belongs to the innermost root that contains it, so a path names at most one place in a root, plus
+every root below the path.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from livedex_ipc.errors import OutsideRoots
 
 
 def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
-    """The places that an absolute path names: one inside the innermost root that holds it, and the roots below it.
+    """Return the places that an absolute path names: one in the innermost root that contains it, and the roots below
+    it.
 
-    The path may lead through a symbolic link; roots are real paths. Raises OutsideRoots when there is none.
+    The path may contain symbolic links; roots are real paths. Raises OutsideRoots when there is no place.
     """
     found = places_at(os.path.normpath(path), roots) or places_at(os.path.realpath(path), roots)
     if not found:
@@ -28,7 +29,7 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
 
 
 def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
-    """The place of one path in the innermost root that holds it, None when none does."""
+    """Return the place of a path in the innermost root that contains it, None when no root does."""
     holding = [(len(root), root_id) for root_id, root in roots.items() if _holds(root, path)]
     if not holding:
         return None
@@ -37,7 +38,7 @@ def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
 
 
 def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
-    """The id of the root at that path: what lies in a root inside it is not its own. Raises OutsideRoots."""
+    """Return the id of the root at that path; files of a root nested in it do not belong to it. Raises OutsideRoots."""
     for wanted in (os.path.normpath(path), os.path.realpath(path)):
         for root_id, root in roots.items():
             if root == wanted:
@@ -47,7 +48,7 @@ def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
 
 
 def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
-    """A condition on ``files d`` that is true for the files at or below any of the places."""
+    """Return a condition on ``files d`` for the files at or below any of the places, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     for root_id, path in alternatives:

@@ -1,141 +1,98 @@
-"""Asks for near words in the place of those of a query that stand nowhere.
+"""Replaces misspelt words of a query by near words of the index.
 
-Invariant: a word that stands in a text or a path is never touched, and what the index holds alone decides: every page
-of one generation is repaired alike. For searches that do not ask to be fresh it may be what the index held lately.
+Invariant: a word that occurs in a text or a path is never replaced, and only the state of the index decides, so every
+page of one generation is repaired alike. A search that does not ask to be fresh may use a recent state.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from livedex_indexing.query.query_parser import is_plain
-from livedex_indexing.query.spelling import is_held, is_word, nearest
+from livedex_indexing.query.query_terms import QueryTerm
+from livedex_indexing.query.spelling import is_in_use, is_word, nearest
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.tokens import Tokenizer
 
-if TYPE_CHECKING:
-    from livedex_indexing.query.query_compiler import Unit, WordCounts
+REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
+_MEANT: Final = 3  # replacements for one misspelt word, at most
+_OTHER: Final = 0.5  # weight of each replacement but the nearest
+_RARE: Final = 50  # chunks: so few may all belong to contents that no file uses any more
 
-REPAIRED: Final = 8  # words of a query whose spelling is looked after: 5 to 20 ms each
-_MEANT: Final = 3  # words that a misspelt one may stand for
-_OTHER: Final = 0.5  # what each but the nearest counts
-_RARE: Final = 50  # chunks: so few may all be of contents that no file uses any more
-_REMEMBERED: Final = 1_000  # misspelt words, under 1 MB
-# So long a look serves searches that do not wait: it takes up to 50 ms while much is indexed.
-_FOUND_S: Final = 60.0  # where it found words, which are good as long as they stand somewhere
-_MISSED_S: Final = 3.0
-
-Written = tuple[str, "Unit"]  # a word as it was typed
-
-
-@dataclass
-class _Meaning:
-    """The words that one may mean, as the index was in the generation ``found`` at ``at`` (monotonic), and the last
-    generation that it was taken for."""
-
-    words: list[str]
-    found: int
-    at: float
-    taken: int
-
-
-class Meanings:
-    """What words that stand nowhere may mean, kept from one query to the next of a generation.
-
-    While much is indexed there are several generations a second; of a former one a search takes what is not old only
-    where it does not ask to be fresh.
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str, _Meaning] = {}
-
-    def of(self, token: str, generation: int, look: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
-        known = self._known.get(token)
-        if known is not None:
-            if known.found == generation:
-                return known.words
-            old = time.monotonic() - known.at > (_FOUND_S if known.words else _MISSED_S)
-            if not fresh and (known.taken == generation or not old):
-                known.taken = generation  # by all pages of the generation
-                return known.words
-        if len(self._known) >= _REMEMBERED:
-            self._known.clear()
-        words = look(token)
-        self._known[token] = _Meaning(words, generation, time.monotonic(), generation)
-        return words
+Written = tuple[str, QueryTerm]  # a word as it was typed
 
 
 class Repair:
-    """The spelling of one query's words. ``others``: the units that stand for a misspelt word beside the nearest."""
+    """The spelling repair of one query. ``others``: the terms added for a misspelt word besides the nearest one."""
 
     def __init__(
-        self, reader: Reader, counts: WordCounts, unit_of: Callable[[str], Unit | None], *, fresh: bool
+        self, reader: Reader, counts: WordCounts, term_of: Callable[[str], QueryTerm | None], *, fresh: bool
     ) -> None:
-        """``fresh``: what words mean is to be that of this generation."""
+        """``fresh``: use the words of this generation only."""
         self._reader = reader
         self._counts = counts
         self._fresh = fresh
-        self._unit_of = unit_of
+        self._term_of = term_of
         self._left = REPAIRED
-        self.others: set[Unit] = set()
+        self.others: set[QueryTerm] = set()
         self.respelt: dict[str, str] = {}
 
-    def of(self, word: str, tokens: Sequence[Sequence[Written]]) -> list[Unit]:
-        """The units to ask for. ``tokens``: of each token of the word the whole, then its parts."""
+    def of(self, word: str, tokens: Sequence[Sequence[Written]]) -> list[QueryTerm]:
+        """Return the terms to search for. ``tokens``: for each token of the word, the whole token, then its parts."""
         respelt, at = "", 0
-        units: list[Unit] = []
+        terms: list[QueryTerm] = []
         for token in tokens:
             typed = token[0][0]
             start = word.index(typed, at)
             spelt, found = self._of_token(*token)
             respelt += word[at:start] + spelt
             at = start + len(typed)
-            units += found
+            terms += found
         respelt += word[at:]
         if respelt == word or not is_plain(respelt):
-            return [unit for token in tokens for _, unit in token]
+            return [term for token in tokens for _, term in token]
         self.respelt[word] = respelt
-        return units
+        return terms
 
-    def _of_token(self, whole: Written, *parts: Written) -> tuple[str, list[Unit]]:
-        """How a token is spelt, and its units. One whose parts all stand somewhere is no mistake."""
-        typed, unit = whole
-        missing = self.is_missing(unit)
+    def _of_token(self, whole: Written, *parts: Written) -> tuple[str, list[QueryTerm]]:
+        """Return the spelling of a token and its terms. A token whose parts all occur in the index is no mistake."""
+        typed, term = whole
+        missing = self.is_missing(term)
         if missing and not (parts and all(part.rows or part.files for _, part in parts)):
-            meant = self._meant(unit)
+            meant = self._meant(term)
             if meant:
                 return _in_case(meant[0].tokens[0], typed), meant
         spelt, at = "", 0
-        units = [] if missing and parts else [unit]
+        terms = [] if missing and parts else [term]
         for text, part in parts:
             meant = self._meant(part) if self.is_missing(part) else []
             start = typed.index(text, at)
             spelt += typed[at:start] + (_in_case(meant[0].tokens[0], text) if meant else text)
             at = start + len(text)
-            units += meant or [part]
-        return spelt + typed[at:], units
+            terms += meant or [part]
+        return spelt + typed[at:], terms
 
-    def is_missing(self, unit: Unit) -> bool:
-        """Whether a unit is a word that no chunk that is served and no path holds."""
-        if unit.files or unit.rows > _RARE or len(unit.tokens) > 1 or unit.stop or unit.spaceless:
+    def is_missing(self, term: QueryTerm) -> bool:
+        """Whether a term is a single word that occurs in no served chunk and in no path."""
+        if term.files or term.rows > _RARE or len(term.tokens) > 1 or term.is_stop_word or term.unsegmented:
             return False
-        return is_word(unit.tokens[0]) and not (unit.rows and is_held(self._reader, unit.match))
+        return is_word(term.tokens[0]) and not (term.rows and is_in_use(self._reader, term.match))
 
-    def _meant(self, unit: Unit) -> list[Unit]:
-        """The words that a missing one may stand for, all as near, in most files first, one of each stem."""
+    def _meant(self, term: QueryTerm) -> list[QueryTerm]:
+        """Return the words that a missing word may mean, all equally near: those in most files first, one for each
+        stem."""
         if not self._left:
             return []
-        self._left -= 1  # of a known one too: a query means the same however often it is asked
-        words = self._near(unit.tokens[0], fresh=self._fresh)
+        self._left -= 1  # for a cached word too: a query must mean the same each time
+        words = self._near(term.tokens[0], fresh=self._fresh)
         meant = self._asked(words)
-        if words and not meant:  # they stood there a moment ago
-            meant = self._asked(self._near(unit.tokens[0], fresh=True))
+        if words and not meant:  # the cached words have left the index meanwhile
+            meant = self._asked(self._near(term.tokens[0], fresh=True))
         if not meant:
             return []
-        # A rare word is more often somebody's mistake than what was meant: it must not count for being rare.
+        # A rare word is more often a mistake in a file than the intended word: its rarity must not count.
         others = [other._replace(idf=_OTHER * min(meant[0].idf, other.idf)) for other in meant[1:]]
         self.others.update(others)
         return [meant[0], *others]
@@ -145,24 +102,24 @@ class Repair:
         return counts.meanings.of(token, counts.generation, self._look, fresh=fresh)
 
     def _look(self, token: str) -> list[str]:
-        """The nearest words, one of each stem."""
+        """Return the nearest words, one for each stem."""
         found: dict[tuple[str, ...], str] = {}
         for near in nearest(self._reader, token):
-            for unit in self._asked([near.word]):
-                found.setdefault(unit.stems, near.word)
+            for term in self._asked([near.word]):
+                found.setdefault(term.stems, near.word)
             if len(found) == _MEANT:
                 break
         return list(found.values())
 
-    def _asked(self, words: Iterable[str]) -> list[Unit]:
-        """What finds the words, of those that stand anywhere."""
-        units = map(self._unit_of, words)
-        return [unit for unit in units if unit is not None and unit.rows]
+    def _asked(self, words: Iterable[str]) -> list[QueryTerm]:
+        """Return the terms for those of the words that occur in the index."""
+        terms = map(self._term_of, words)
+        return [term for term in terms if term is not None and term.rows]
 
 
 def as_in_files(respelt: str, shown: Iterable[str], words: Tokenizer) -> str:
-    """A correction as it is written in the files: with its accents and, in the middle of a word, its capitals.
-    ``shown``: what was found there."""
+    """Write a correction as the files do: with accents and, inside a word, capitals. ``shown``: matched text from the
+    files."""
     data = respelt.encode("utf-8", "replace")
     tokens = words(data)
     wanted = {token for _, _, token in tokens}
@@ -186,7 +143,7 @@ def _as_written(word: str, typed: str) -> str:
 
 
 def _in_case(word: str, typed: str) -> str:
-    """A word as it would have been typed."""
+    """Return a word in the case in which ``typed`` is written."""
     if len(typed) > 1 and typed.isupper():
         return word.upper()
     return word[0].upper() + word[1:] if typed[0].isupper() else word

@@ -1,10 +1,10 @@
-"""Finds the words of the index that a misspelt word may have meant.
+"""Finds the words of the index that a misspelt word may mean.
 
-Invariant: what is found stands in a file that is indexed now, is at most as many mistakes away as `mistakes_allowed`,
-and costs at most the walk through the words that begin with one letter, whatever was typed; nothing is kept in memory.
+Invariant: each word found occurs in a file that is indexed now and is at most `mistakes_allowed` away. The cost is at
+most a walk through the words that begin with one letter, whatever was typed; nothing is kept in memory.
 
-A mistake is a letter too many, too few or wrong, or two neighbours exchanged. Words begin right more often than not:
-looked through are those with the same first letter, and those that one mistake in the first two letters leads to.
+A mistake is a letter too many, too few or wrong, or two neighbours exchanged. People mostly type the first letter
+right: the search covers words with the same first letter, and those that one mistake in the first two letters leads to.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Final, NamedTuple
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.unsegmented import RUN
 
-SHORTEST: Final = 4  # letters: a shorter word is near to too many
-_TWO_MISTAKES: Final = 9  # letters, from which on: two changes make of a shorter word too many others
-_LONGEST: Final = 64  # letters: what is longer is no word
+SHORTEST: Final = 4  # letters: too many words are near a shorter one
+_TWO_MISTAKES: Final = (
+    9  # letters, from which on two mistakes are allowed: two turn a shorter word into too many others
+)
+_LONGEST: Final = 64  # letters: anything longer is no word
 _LAST: Final = "\U0010ffff"
 _BLOCK: Final = 128  # code points: an alphabet's small letters lie in one or two such blocks
 
@@ -25,20 +27,20 @@ _BETWEEN: Final = """SELECT term, doc FROM temp.written
                      WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?"""
 _IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
                     WHERE exact MATCH ? AND t.unused_since IS NULL LIMIT 1"""
-# Words of contents that no file uses are still in the postings.
+# The postings still contain the words of contents that no file uses.
 _HELD: Final = """SELECT CASE WHEN EXISTS (SELECT 1 FROM dead) THEN EXISTS (SELECT 1 FROM postings
                   WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead)) ELSE 1 END"""
 
 
 class Near(NamedTuple):
-    """A word of the index, lower case without diacritics as the index knows it, and how many mistakes lie between."""
+    """A word of the index, in lower case without diacritics, and its distance in mistakes."""
 
     word: str
     mistakes: int
 
 
 def is_word(token: str) -> bool:
-    """Whether a token may be a misspelt word: letters alone, and enough of them."""
+    """Whether a token may be a misspelt word: letters only, and enough of them."""
     return SHORTEST <= len(token) <= _LONGEST and token.isalpha()
 
 
@@ -46,19 +48,19 @@ def mistakes_allowed(word: str) -> int:
     return 2 if len(word) >= _TWO_MISTAKES else 1
 
 
-def is_held(reader: Reader, match: str) -> bool:
-    """Whether a chunk that is served holds a word that stands in the postings. For rare words: it may read all rows."""
+def is_in_use(reader: Reader, match: str) -> bool:
+    """Whether a served chunk contains a word of the postings. Only for rare words: it may read all their rows."""
     return bool(reader.one(_HELD, (match,)))
 
 
 def nearest(reader: Reader, word: str) -> Iterator[Near]:
-    """The words of the index with the fewest mistakes between them and one that it does not hold, those in most
-    contents first. Raises DeadlinePassed and Cancelled."""
+    """Yield the words of the index nearest to a word that it does not have, those in most contents first. Raises
+    DeadlinePassed and Cancelled."""
     begin = _beginnings(word)
     second = {word[:2], word[0] + word[2]}
     second.update(word[0] + letter + kept for letter in _alphabet(word[1]) for kept in word[1:3])
     least = 0
-    # One mistake first: a third of the time, and mostly enough.
+    # One mistake first: it takes a third of the time and is mostly enough.
     for most, beginnings in ((1, begin | second), (mistakes_allowed(word), begin | {word[0]})):
         for near in _found(reader, word, most, beginnings):
             if least and near.mistakes > least:
@@ -70,12 +72,12 @@ def nearest(reader: Reader, word: str) -> Iterator[Near]:
 
 
 def _found(reader: Reader, word: str, most: int, beginnings: set[str]) -> Iterator[Near]:
-    """The words with these beginnings that are at most so many mistakes away, in order."""
+    """Yield the words with these beginnings that are at most ``most`` mistakes away, nearest first."""
     letters = frozenset(word)
     lengths = (len(word) - most, len(word) + most)
     found: set[tuple[int, int, str]] = set()
     for term, contents in reader.rows_of_each(_BETWEEN, [(begin, begin + _LAST, *lengths) for begin in beginnings]):
-        # Each mistake brings and takes away at most one letter: that leaves one word in fifty.
+        # Each mistake adds and removes at most one letter: this test leaves one word in fifty.
         if len(letters.difference(term)) <= most and len(set(term).difference(letters)) <= most and term.isalpha():
             away = distance(word, term, most)
             if 0 < away <= most and not RUN.search(term):
@@ -87,8 +89,8 @@ def _found(reader: Reader, word: str, most: int, beginnings: set[str]) -> Iterat
 
 
 def distance(left: str, right: str, most: int) -> int:
-    """Optimal string alignment (Damerau and Levenshtein's distance in which no letter is changed twice); ``most`` + 1
-    where it is more than ``most``."""
+    """Return the optimal string alignment distance (Damerau-Levenshtein without changing a letter twice); ``most`` + 1
+    where it exceeds ``most``."""
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []
@@ -106,7 +108,7 @@ def distance(left: str, right: str, most: int) -> int:
 
 
 def _beginnings(word: str) -> set[str]:
-    """How words begin that one mistake in the first letter leads to."""
+    """Return the beginnings of words that one mistake in the first letter leads to."""
     first, rest = word[0], word[1:]
     begin = {rest[:2], rest[0] + first + rest[1]}  # one letter too many; exchanged
     for letter in _alphabet(first):
@@ -116,6 +118,6 @@ def _beginnings(word: str) -> set[str]:
 
 
 def _alphabet(letter: str) -> list[str]:
-    """The small letters that may have been meant instead."""
+    """Return the lower-case letters that may have been meant instead."""
     start = ord(letter) // _BLOCK * _BLOCK
     return [chr(code) for code in range(start, start + _BLOCK) if chr(code).isalpha() and chr(code).islower()]

@@ -1,1 +1,1 @@
-"""Matching and ranking: rows from the full-text index, their features, their scores and their order."""
+"""Ranking: candidates from the full-text index, their features and scores, and the ordered results."""

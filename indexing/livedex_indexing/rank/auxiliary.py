@@ -1,6 +1,6 @@
-"""Which files of code stand beside the code itself: tests, examples, what others wrote and what a program wrote.
+"""Recognises auxiliary files of code by their path: tests, examples, vendored and generated files.
 
-Invariant: pure; only folders below the root and the file's own name say it, never what the file holds.
+Invariant: pure; only the folders below the root and the file's own name count, never the content.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ _ASKED_FOR: Final = frozenset(
 )  # fmt: skip
 
 
-def stands_beside(folder: bytes, name: bytes) -> bool:
+def is_auxiliary(folder: bytes, name: bytes) -> bool:
     """Whether a file is a test, an example, vendored or generated, by its path relative to its root."""
-    if _is_beside(folder):
+    if _is_auxiliary_folder(folder):
         return True
-    # Most names end otherwise: to look at their ends takes a third of the pattern's time.
+    # Most names have no such end: testing their ends takes a third of the pattern's time.
     return (name.startswith(_BEGIN) or name.rpartition(b".")[0].endswith(_ENDS)) and _NAMES.search(name) is not None
 
 
 @lru_cache(maxsize=1_000)
-def _is_beside(folder: bytes) -> bool:
+def _is_auxiliary_folder(folder: bytes) -> bool:
     return _FOLDERS.search(folder) is not None
 
 
-def is_asked_for(words: Iterable[str]) -> bool:
+def asks_for_auxiliary(words: Iterable[str]) -> bool:
     """Whether one of a query's words, in lower case, asks for such files."""
     return not _ASKED_FOR.isdisjoint(words)

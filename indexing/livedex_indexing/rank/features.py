@@ -1,9 +1,9 @@
-"""Looks into the rows that a search may answer with: how often each word stands there, where, and how near to others.
+"""Extracts the features of matching rows: how often each query word occurs, where, and how near to others.
 
-Invariant: a row costs the same however common its words are; nothing is decided here.
+Invariant: the cost of a row does not depend on how common its words are; nothing is decided here.
 
-FTS5 calls a function of ours for each row that it finds, with the places of every word (1 to 5 µs a row). The rows are
-found by their ids in a few spans, where walking through all rows of the words would take longer.
+FTS5 calls a function of this module for each row that it finds, with the positions of every word (1 to 5 µs a row). The
+rows are found by their ids in a few spans where walking through all rows of the words would take longer.
 """
 
 from __future__ import annotations
@@ -16,38 +16,41 @@ from typing import Any, Final, NamedTuple
 import apsw
 import msgspec
 
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 
-WORDS: Final = 24  # the rarest so many words are looked for in a row
+WORDS: Final = 24  # words to look for in a row: the rarest
 NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
-_RARE_ROWS: Final = 5_000  # of the words that lead to rows together
-_LED_WORD_US: Final = 0.05  # of each word in a row that a rare word leads to
+_RARE_ROWS: Final = 5_000  # rows that the rare words have together
+_LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
 _BODY, _HEADS, _SYMBOLS = 0, 2, 3
-_STOP_SHARE: Final = 0.5  # of its idf: what a stop word is worth beside others (measured: .01 on functions)
-_ALL_NAMES: Final = 2.0  # times more is a name worth that is asked for as a whole
-_WRITTEN_ROWS: Final = 40_000  # of a commoner word nobody asks in which form it is written
+_STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
+_ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
+_WRITTEN_ROWS: Final = 40_000  # rows: the written form of a commoner word is not looked up
 
-_LED = """SELECT livedex_weigh(postings) FROM postings
+_LED = """SELECT livedex_features(postings) FROM postings
           WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
-_IN_SPANS = f"""{WITH_SPANS} SELECT livedex_weigh(postings) FROM spans CROSS JOIN postings
+_IN_SPANS = f"""{WITH_SPANS} SELECT livedex_features(postings) FROM spans CROSS JOIN postings
                 WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
                 AND +postings.rowid IN (SELECT value FROM json_each(?))"""
 _WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
-class Weighed(msgspec.Struct, frozen=True, gc=False):
-    """What one row holds. ``counts`` runs beside the words asked: how often each stands in text, parts of names and
-    headings, ``texts`` how often in the text alone. ``symbols`` is the Σ idf of those that name a definition, more the
-    fewer other names there are; ``heading`` that of those in the headings times the share of them that they make up;
-    ``opening`` that of those among the first words of the text.
-    ``pairs`` runs beside the neighbours in the query: how often they are neighbours here; ``near`` beside the same
-    without stop words: how often the rarer of both stands here where they come within eight words of each other, else
-    0. Both are empty where the row holds no two of
-    the words. ``length`` is the number of words."""
+class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
+    """The features of one row.
+
+    ``counts`` and ``texts`` are parallel to the query's words: how often each occurs in text, parts of names and
+    headings, and in the text alone. ``symbols`` is the Σ idf of the words that name a definition, higher the fewer
+    other names there are; ``heading`` is the Σ idf of those in the headings times the share of the headings' words that
+    they make up; ``opening`` is the Σ idf of those among the first words of the text.
+
+    ``pairs`` is parallel to the neighbours in the query: how often they are neighbours here. ``near`` is parallel to
+    the same without stop words: how often the rarer of the two occurs here if they come within eight words of each
+    other, else 0. Both are empty where the row contains fewer than two of the words. ``length`` is the number of words.
+    """
 
     counts: Sequence[int]
     texts: Sequence[int]
@@ -59,12 +62,13 @@ class Weighed(msgspec.Struct, frozen=True, gc=False):
     length: int
 
 
-class Weighing(NamedTuple):
-    """Rows by id. ``idfs`` runs beside their counts: first `scored_units`, then stop words. ``near`` runs beside
-    theirs: Σ idf of the two. ``chunks`` is the number of all rows there are, ``usual`` their average length.
-    ``written`` has, beside the scored words, the contents that hold the word as it is asked for; None: all do."""
+class FeatureTable(NamedTuple):
+    """Features of rows by id. ``idfs`` is parallel to their counts: first `scored_terms`, then stop words. ``near`` is
+    parallel to theirs: Σ idf of the two. ``chunks`` is the number of all rows in the index, ``usual`` their average
+    length. ``written`` is parallel to the scored words: the contents that contain the word as typed; None: treat all as
+    such."""
 
-    rows: dict[int, Weighed]
+    rows: dict[int, MatchFeatures]
     idfs: Sequence[float]
     near: Sequence[float]
     chunks: int
@@ -73,115 +77,115 @@ class Weighing(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What is looked for: ``units`` are scored, each worth its place in ``idfs``; all of ``phrases`` are in the
-    expression. The others are places in ``phrases``: pairs of neighbours with the number of words in the first, and
-    the same once stop words are out."""
+    """What to look for: ``terms`` are the scored ones, as positions in ``phrases``, each with its idf in ``idfs``;
+    ``phrases`` are all terms of the expression. ``pairs`` and ``near`` are (left, right, number of words in left), left
+    and right being positions in ``phrases``: neighbours in the query, with and without stop words."""
 
-    phrases: list[Unit]
-    units: list[int]
+    phrases: list[QueryTerm]
+    terms: list[int]
     idfs: list[float]
     pairs: list[tuple[int, int, int]]
     near: list[tuple[int, int, int]]
 
 
-def scored_units(asked: Asked) -> list[Unit]:
-    """The words whose counts matter, in the order typed: the rarest that any chunk holds."""
-    units = [unit for unit in asked.any_of if unit.rows]
-    rarest = set(sorted(units, key=lambda unit: (unit.rows, unit.match))[:WORDS])
-    return [unit for unit in units if unit in rarest]
+def scored_terms(compiled: CompiledQuery) -> list[QueryTerm]:
+    """Return the terms whose counts matter, in the order typed: the rarest `WORDS` that any chunk contains."""
+    terms = [term for term in compiled.any_of if term.rows]
+    rarest = set(sorted(terms, key=lambda term: (term.rows, term.match))[:WORDS])
+    return [term for term in terms if term in rarest]
 
 
-def weigh(reader: Reader, asked: Asked, ids: Collection[int]) -> Weighing:
-    """Those of the rows ``ids`` that hold one of the words."""
-    wanted = _wanted(asked)
-    if not ids or not wanted.units:
-        return Weighing({}, [], [], 0, 1.0)
-    weigher = reader.scratch.get("weigher")
-    if weigher is None:
-        weigher = reader.scratch["weigher"] = _Weigher()
-        reader.db.register_fts5_function("livedex_weigh", weigher)
-    weigher.begin(wanted)
-    _look(reader, wanted, set(ids), weigher, asked.chunks)
-    idfs = [unit.idf for unit in wanted.phrases]
-    return Weighing(
-        weigher.found,
+def extract(reader: Reader, compiled: CompiledQuery, ids: Collection[int]) -> FeatureTable:
+    """Return the features of those of the rows ``ids`` that contain a query word."""
+    wanted = _wanted(compiled)
+    if not ids or not wanted.terms:
+        return FeatureTable({}, [], [], 0, 1.0)
+    extractor = reader.scratch.get("extractor")
+    if extractor is None:
+        extractor = reader.scratch["extractor"] = _Extractor()
+        reader.db.register_fts5_function("livedex_features", extractor)
+    extractor.begin(wanted)
+    _look(reader, wanted, set(ids), extractor, compiled.chunks)
+    idfs = [term.idf for term in wanted.phrases]
+    return FeatureTable(
+        extractor.found,
         wanted.idfs,
         [idfs[left] + idfs[right] for left, right, _ in wanted.near],
-        weigher.chunks,
-        weigher.usual,
+        extractor.chunks,
+        extractor.usual,
     )
 
 
-def written(reader: Reader, units: Sequence[Unit], contents: Collection[int]) -> list[frozenset[int] | None]:
-    """For each unit those of ``contents`` that hold it as it is asked for, not only its stem. None where that is not
-    looked for: of words that stand together FTS5 does not know it here, of very common ones it says nothing."""
+def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int]) -> list[frozenset[int] | None]:
+    """Return for each term those of ``contents`` that contain it as typed, not only its stem. None where that is not
+    looked up: the table has no compounds, and for very common terms it says nothing."""
     among = id_list(contents)
     return [
-        frozenset(row for (row,) in reader.rows(_WRITTEN, (unit.match, among)))
-        if len(unit.tokens) == 1 and not unit.prefix and not unit.spaceless and unit.rows <= _WRITTEN_ROWS
+        frozenset(row for (row,) in reader.rows(_WRITTEN, (term.match, among)))
+        if len(term.tokens) == 1 and not term.prefix and not term.unsegmented and term.rows <= _WRITTEN_ROWS
         else None
-        for unit in units
+        for term in terms
     ]
 
 
-def _look(reader: Reader, wanted: _Wanted, ids: set[int], weigher: _Weigher, last: int) -> None:
-    """Has FTS5 call the function for each of the rows, on the way that costs least."""
+def _look(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor, last: int) -> None:
+    """Make FTS5 call the function for each of the rows, in the cheapest way."""
     match = any_of(wanted.phrases)
     words = len(wanted.phrases)
     places = spans(ids, wanted.phrases, last)
-    rare = _rarest([wanted.phrases[number] for number in wanted.units])
-    if _LED_WORD_US * words * sum(unit.rows for unit in rare) < places.cost_us:
+    rare = _rarest([wanted.phrases[number] for number in wanted.terms])
+    if _LED_WORD_US * words * sum(term.rows for term in rare) < places.cost_us:
         if len(rare) == words:
-            reader.rows(_LED, (match, id_list(ids)))  # no other row holds a word
+            reader.rows(_LED, (match, id_list(ids)))  # no other row contains a query word
             return
-        weigher.skip(len(rare))
+        extractor.skip(len(rare))
         reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
-        weigher.skip(0)
-        ids = ids - weigher.found.keys()
+        extractor.skip(0)
+        ids = ids - extractor.found.keys()
         places = spans(ids, wanted.phrases, last)
     if ids:
         reader.rows(_IN_SPANS, (places.json, match, id_list(ids)))
 
 
-def _rarest(units: Sequence[Unit]) -> list[Unit]:
-    """Those with few rows together, at least one: most rows that are looked into hold one of them."""
-    ordered = sorted(units, key=lambda unit: (unit.rows, unit.match))
-    brought = list(accumulate(unit.rows for unit in ordered))
+def _rarest(terms: Sequence[QueryTerm]) -> list[QueryTerm]:
+    """Return the terms with few rows together, at least one: most rows to examine contain one of them."""
+    ordered = sorted(terms, key=lambda term: (term.rows, term.match))
+    brought = list(accumulate(term.rows for term in ordered))
     return ordered[: max(1, bisect_right(brought, _RARE_ROWS))]
 
 
-def _wanted(asked: Asked) -> _Wanted:
-    units = scored_units(asked)
-    scored = set(units)
-    spoken = [unit for unit in asked.spoken if unit.rows and (unit in scored or unit.stop)]
-    told = [
+def _wanted(compiled: CompiledQuery) -> _Wanted:
+    terms = scored_terms(compiled)
+    scored = set(terms)
+    spoken = [term for term in compiled.spoken if term.rows and (term in scored or term.is_stop_word)]
+    neighbours = [
         (left, right) for left, right in pairwise(spoken) if not left.prefix and (left in scored or right in scored)
     ]
-    phrases = list(dict.fromkeys([*units, *(unit for pair in told for unit in pair)]))
-    place = {unit: number for number, unit in enumerate(phrases)}
-    pairs = [(place[a], place[b], len(a.tokens)) for a, b in told]
-    near = [(place[a], place[b], len(a.tokens)) for a, b in pairwise(units)]
-    stops = [unit for unit in phrases if unit not in scored]
-    idfs = [*(unit.idf for unit in units), *(_STOP_SHARE * unit.idf for unit in stops)]
-    return _Wanted(phrases, [place[unit] for unit in (*units, *stops)], idfs, pairs, near)
+    phrases = list(dict.fromkeys([*terms, *(term for pair in neighbours for term in pair)]))
+    place = {term: number for number, term in enumerate(phrases)}
+    pairs = [(place[a], place[b], len(a.tokens)) for a, b in neighbours]
+    near = [(place[a], place[b], len(a.tokens)) for a, b in pairwise(terms)]
+    stops = [term for term in phrases if term not in scored]
+    idfs = [*(term.idf for term in terms), *(_STOP_SHARE * term.idf for term in stops)]
+    return _Wanted(phrases, [place[term] for term in (*terms, *stops)], idfs, pairs, near)
 
 
-class _Weigher:
-    """The function that FTS5 calls for each row of one statement. One for each connection, which one thread uses."""
+class _Extractor:
+    """The function that FTS5 calls for each row of one statement. One per connection, which one thread uses."""
 
     def __init__(self) -> None:
         self.begin(_Wanted([], [], [], [], []))
 
     def begin(self, wanted: _Wanted) -> None:
-        self.found: dict[int, Weighed] = {}
+        self.found: dict[int, MatchFeatures] = {}
         self.chunks = 0
         self.usual = 1.0
         self._wanted = wanted
-        self._scored = list(zip(wanted.units, wanted.idfs, strict=True))
+        self._scored = list(zip(wanted.terms, wanted.idfs, strict=True))
         self.skip(0)
 
     def skip(self, named: int) -> None:
-        """So many words are named once more at the beginning of the expression."""
+        """Ignore the first ``named`` phrases of the expression: they are repeated there."""
         self._numbers = range(named, named + len(self._wanted.phrases))
 
     def __call__(self, row: apsw.FTS5ExtensionApi, *_: Any) -> None:
@@ -193,14 +197,14 @@ class _Weigher:
         places = list(map(row.phrase_locations, self._numbers))
         counts, texts = [], []
         symbols = heading = opening = 0.0
-        held = naming = heads = 0
+        present = naming = heads = 0
         for number, idf in self._scored:
             body, ids, headed, named = places[number]
             count = len(body)
             texts.append(count)
             counts.append(count + len(ids) + len(headed))
             if count:
-                held += 1
+                present += 1
                 if body[0] < OPENING:
                     opening += idf
             if headed:
@@ -213,15 +217,17 @@ class _Weigher:
             symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))
         pairs: Sequence[int] = ()
         near: Sequence[int] = ()
-        if held > 1:
+        if present > 1:
             bodies = [columns[_BODY] for columns in places]
             pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
             near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]
-        self.found[row.rowid] = Weighed(counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1))
+        self.found[row.rowid] = MatchFeatures(
+            counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1)
+        )
 
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:
-    """How often one of ``right`` begins where one of ``left``, ``length`` words long, ends."""
+    """Return how often one of ``right`` begins where one of ``left``, ``length`` words long, ends."""
     if not left or not right:
         return 0
     ends = {place + length for place in left}
@@ -229,7 +235,7 @@ def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:
 
 
 def _near(left: Sequence[int], right: Sequence[int], length: int) -> int:
-    """How often the rarer of both stands there, if at most `NEAR_WORDS` words lie between one of each; else 0."""
+    """Return how often the rarer of the two occurs if at most `NEAR_WORDS` words lie between one of each; else 0."""
     if not left or not right:
         return 0
     reach = NEAR_WORDS + length

@@ -1,7 +1,7 @@
-"""What a file must hold, or must not hold, as a whole: phrases and excluded words.
+"""Filters whole files: by phrases and excluded words.
 
-Invariant: the index only proposes files for a phrase (it knows stems, and no punctuation); whether the phrase stands
-there as written is read from the live file, once for each content.
+Invariant: the index only proposes files for a phrase (it has stems, and no punctuation); the live file decides whether
+the phrase is there as written, once for each content.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.filters import Admission, Condition
+from livedex_indexing.query.filters import Condition, ResolvedFilters
 from livedex_indexing.query.highlight import WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, Phrase
-from livedex_indexing.rank.postings import border_chunks, contents_holding
+from livedex_indexing.query.query_terms import CompiledQuery, Phrase
+from livedex_indexing.rank.postings import border_chunks, contents_with
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Tokenizer
 
-ONE_BY_ONE: Final = 64  # contents of which the index is asked each for itself, before it is asked for all
+ONE_BY_ONE: Final = 64  # contents that are queried singly before all chunks of the phrase are fetched at once
 _REMEMBERED: Final = 20_000  # answers, about 3 MB
 
 _TABLES = """
-CREATE TEMP TABLE IF NOT EXISTS held (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS barred (id INTEGER PRIMARY KEY);
-DELETE FROM temp.held; DELETE FROM temp.barred;
+CREATE TEMP TABLE IF NOT EXISTS required_contents (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS excluded_contents (id INTEGER PRIMARY KEY);
+DELETE FROM temp.required_contents; DELETE FROM temp.excluded_contents;
 """
 _CANDIDATES = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _ALL = "SELECT json_group_array(rowid) FROM (SELECT rowid FROM postings WHERE postings MATCH ? ORDER BY rowid)"
@@ -36,46 +36,51 @@ _CHUNKS = """SELECT c.id, c.start_byte, c.end_byte FROM contents t JOIN chunks c
 
 
 class Bytes(NamedTuple):
-    """A content's bytes as they are on disk, and the codec that decodes them."""
+    """The bytes of a content as they are on disk, and the codec that decodes them."""
 
     data: bytes
     encoding: str
 
 
-class Held(NamedTuple):
-    """What is admitted once whole files are looked at, and the chunks at whose beginning a phrase may end: by the
-    phrase's text, then by content."""
+class FileFilter(NamedTuple):
+    """The filters narrowed by tests of whole files. ``borders`` has the chunks at whose beginning a phrase may end: by
+    the phrase's text, then by content id."""
 
-    admission: Admission
+    resolved: ResolvedFilters
     borders: Mapping[str, Mapping[int, Collection[int]]]
 
 
-def restrict(reader: Reader, asked: Asked, admission: Admission) -> Held:
-    """Narrows what is admitted to contents with all phrases and without any excluded word."""
-    borders = {phrase.text: border_chunks(reader, phrase.unit) for phrase in (*asked.phrases, *asked.barred)}
-    held = [contents_holding(reader, phrase.unit) | borders[phrase.text].keys() for phrase in asked.phrases]
-    if not held and not asked.excluded:
-        return Held(admission, borders)
+def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) -> FileFilter:
+    """Narrow the filters to contents with all phrases and without any excluded word."""
+    borders = {
+        phrase.text: border_chunks(reader, phrase.term) for phrase in (*compiled.phrases, *compiled.excluded_phrases)
+    }
+    required = [contents_with(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
+    if not required and not compiled.excluded:
+        return FileFilter(resolved, borders)
     reader.db.execute(_TABLES)
     tests = []
-    if held:
-        reader.fill("INSERT INTO temp.held VALUES (?)", [(content_id,) for content_id in set.intersection(*held)])
-        tests.append("{}.content_id IN (SELECT id FROM temp.held)")
-    if asked.excluded:
-        barred = set().union(*(contents_holding(reader, unit) for unit in asked.excluded))
-        reader.fill("INSERT INTO temp.barred VALUES (?)", [(content_id,) for content_id in barred])
-        tests.append("{}.content_id NOT IN (SELECT id FROM temp.barred)")
+    if required:
+        reader.fill(
+            "INSERT INTO temp.required_contents VALUES (?)",
+            [(content_id,) for content_id in set.intersection(*required)],
+        )
+        tests.append("{}.content_id IN (SELECT id FROM temp.required_contents)")
+    if compiled.excluded:
+        excluded = set().union(*(contents_with(reader, term) for term in compiled.excluded))
+        reader.fill("INSERT INTO temp.excluded_contents VALUES (?)", [(content_id,) for content_id in excluded])
+        tests.append("{}.content_id NOT IN (SELECT id FROM temp.excluded_contents)")
     of_file, of_chunk = (" AND ".join(test.format(table) for test in tests) for table in "dc")
-    narrowed = admission._replace(
-        files=admission.files.and_(Condition(of_file)),
-        rows=admission.rows.and_(Condition(f"(SELECT {of_chunk} FROM chunks c WHERE c.id = +postings.rowid)")),
-        paths=admission.paths.and_(Condition(f"(SELECT {of_file} FROM files d WHERE d.id = +paths.rowid)")),
+    narrowed = resolved._replace(
+        files=resolved.files.and_(Condition(of_file)),
+        rows=resolved.rows.and_(Condition(f"(SELECT {of_chunk} FROM chunks c WHERE c.id = +postings.rowid)")),
+        paths=resolved.paths.and_(Condition(f"(SELECT {of_file} FROM files d WHERE d.id = +paths.rowid)")),
     )
-    return Held(narrowed, borders)
+    return FileFilter(narrowed, borders)
 
 
 class PhraseMemory:
-    """Remembers which contents hold which phrases. A content never changes, so neither does the answer."""
+    """Remembers which contents contain which phrases. A content never changes, so neither does the answer."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[int, str], bool] = OrderedDict()
@@ -83,68 +88,73 @@ class PhraseMemory:
     def get(self, content_id: int, text: str) -> bool | None:
         return self._known.get((content_id, text))
 
-    def put(self, content_id: int, text: str, holds: bool) -> None:
-        self._known[content_id, text] = holds
+    def put(self, content_id: int, text: str, contains: bool) -> None:
+        self._known[content_id, text] = contains
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
 
 
-class PhraseCheck:
-    """Decides for one search which contents hold its phrases. ``read`` gives a content's live bytes, None where no
-    copy holds it any more: such a content is left out, since nothing can be said of it.
+class Signs(NamedTuple):
+    """Phrases without a word (``->``), as typed. The index knows nothing about them, so each content that the rest of
+    the query proposes is read."""
 
-    ``signs`` and ``barred_signs`` are phrases without a word (``->``): the index knows nothing of them, so that each
-    content which the rest of the query proposes is read.
-    """
+    required: Sequence[str]
+    excluded: Sequence[str]
+
+
+class PhraseCheck:
+    """Decides for one search which contents pass its phrases. ``read`` returns the live bytes of a content, None where
+    no copy has them any more: such a content is left out."""
 
     def __init__(
         self,
         reader: Reader,
-        asked: Asked,
-        held: Held,
+        compiled: CompiledQuery,
+        file_filter: FileFilter,
         memory: PhraseMemory,
         read: Callable[[int], Bytes | None],
-        *,
-        signs: Sequence[str] = (),
-        barred_signs: Sequence[str] = (),
+        signs: Signs,
     ) -> None:
         self._reader = reader
-        self._borders = held.borders
+        self._borders = file_filter.borders
         self._memory = memory
         self._read = read
-        self._wanted = [*_written(asked.phrases, reader.words), *_signs(signs, reader.words)]
-        self._barred = [*_written(asked.barred, reader.words), *_signs(barred_signs, reader.words)]
+        self._wanted = [*_written(compiled.phrases, reader.words), *_without_words(signs.required, reader.words)]
+        self._excluded = [
+            *_written(compiled.excluded_phrases, reader.words),
+            *_without_words(signs.excluded, reader.words),
+        ]
         self._asked_one_by_one = 0
-        self._rows: dict[str, array[int]] = {}  # of a phrase: all chunks that may hold it, in order
+        self._rows: dict[str, array[int]] = {}  # by the phrase's text: all chunks that may contain it, in order
 
     @property
     def trivial(self) -> bool:
-        """Whether it admits all contents."""
-        return not self._wanted and not self._barred
+        """Whether every content passes."""
+        return not self._wanted and not self._excluded
 
-    def admits(self, content_id: int) -> bool:
-        """Raises DeadlinePassed or Cancelled."""
-        return all(self._holds(content_id, wanted) is True for wanted in self._wanted) and all(
-            self._holds(content_id, barred) is False for barred in self._barred
+    def matches(self, content_id: int) -> bool:
+        """Whether a content has all phrases and none of the excluded ones. Raises DeadlinePassed or Cancelled."""
+        return all(self._contains(content_id, wanted) is True for wanted in self._wanted) and all(
+            self._contains(content_id, excluded) is False for excluded in self._excluded
         )
 
-    def _holds(self, content_id: int, phrase: _Wanted) -> bool | None:
+    def _contains(self, content_id: int, phrase: _Wanted) -> bool | None:
         known = self._memory.get(content_id, phrase.text)
         if known is not None:
             return known
         self._reader.check()
         pieces = self._pieces(content_id, phrase)
-        holds: bool | None = False
+        contains: bool | None = False
         if pieces:
             content = self._read(content_id)
-            holds = None if content is None else _stands_in(pieces, content, phrase.written)
-        if holds is not None:
-            self._memory.put(content_id, phrase.text, holds)
-        return holds
+            contains = None if content is None else _occurs_in(pieces, content, phrase.written)
+        if contains is not None:
+            self._memory.put(content_id, phrase.text, contains)
+        return contains
 
     def _pieces(self, content_id: int, phrase: _Wanted) -> list[tuple[int, int | None]]:
-        """The stretches of the content's bytes in which the phrase may stand: each chunk that the index proposes, with
-        the one before it, since the phrase may begin there."""
+        """Return the byte ranges of the content in which the phrase may be: each chunk that the index proposes,
+        together with the one before it, since the phrase may begin there."""
         if phrase.match is None:
             return [(0, None)]
         chunks = self._reader.rows(_CHUNKS, (content_id,))
@@ -155,8 +165,8 @@ class PhraseCheck:
         return [(chunks[max(0, chunk_id - 1 - first)][1], chunks[chunk_id - first][2]) for chunk_id in sorted(proposed)]
 
     def _proposed(self, phrase: _Wanted, first: int, last: int) -> Iterable[int]:
-        """Those of a content's chunks that the index proposes. A page of hits asks for few contents: one by one. Who
-        pages through all of a common word is told all its chunks at once."""
+        """Return the chunks of a content that the index proposes. A page of hits needs few contents, so they are
+        queried one by one; paging through all matches of a common word fetches all its chunks at once."""
         rows = self._rows.get(phrase.text)
         if rows is None and self._asked_one_by_one < ONE_BY_ONE:
             self._asked_one_by_one += 1
@@ -167,14 +177,14 @@ class PhraseCheck:
 
 
 class _Wanted(NamedTuple):
-    """A phrase as it is checked; ``match`` finds its candidates, None where the index has none to propose."""
+    """A phrase to check; ``match`` finds its candidates, None where the index has none to propose."""
 
     text: str
     match: str | None
     written: WrittenPhrase
 
 
-def _stands_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written: WrittenPhrase) -> bool:
+def _occurs_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written: WrittenPhrase) -> bool:
     return any(
         written.places(decode_slice(content.data, content.encoding, start, len(content.data) if end is None else end))
         for start, end in pieces
@@ -182,8 +192,8 @@ def _stands_in(pieces: Iterable[tuple[int, int | None]], content: Bytes, written
 
 
 def _written(phrases: Sequence[Phrase], words: Tokenizer) -> list[_Wanted]:
-    return [_Wanted(phrase.text, phrase.unit.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
+    return [_Wanted(phrase.text, phrase.term.match, WrittenPhrase(phrase.text, words)) for phrase in phrases]
 
 
-def _signs(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:
+def _without_words(texts: Sequence[str], words: Tokenizer) -> list[_Wanted]:
     return [_Wanted(text, None, WrittenPhrase(text, words)) for text in texts]

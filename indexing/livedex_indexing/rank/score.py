@@ -1,25 +1,25 @@
-"""Orders files, and chunks inside a file, by how well they answer. Pure: scores go in, an order comes out.
+"""Orders files, and chunks inside a file, by score. Pure: features go in, an order comes out.
 
-Invariant: the order is total (ties fall to the path, then the ordinal), scores never rise along it, and at most
-`PER_FILE` chunks of one file stand among the first `FIRST`.
+Invariant: the order is total (ties go by path, then ordinal), scores never rise along it, and at most `PER_FILE` chunks
+of one file are among the first `FIRST` hits.
 
 A file's score is a sum of parts, each the best of its chunks (the sum over chunks ruins the order: -.09 to -.30),
-divided by T, the Σ idf of the words asked:
+divided by T, the Σ idf of the query's words:
 
     words    BM25 over a chunk (text, parts of names, headings) and the words of the file's name; stop words count half
-    written  BM25 over the words of the text in files that hold them as they are asked for, not only their stems
+    written  BM25 over the words of the text in files that contain them as typed, not only their stems
     pairs    BM25 over words that are neighbours in the query and in the text, each pair as one word
-    near     … over words within eight words of each other, stop words aside: both of them
-    symbols  Σ idf of the words that name a definition of the chunk, up to three times for names asked for as a whole
-    heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that are asked for
+    near     … over both words of a pair within eight words of each other, without stop words
+    symbols  Σ idf of the words that name a definition of the chunk, up to three times for names typed in full
+    heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
     opening  Σ idf of the words among the first eight of the chunk's text
-    more     words and written of the three next best chunks; in place of each that a file has not, most of its best
-    name     Σ idf of the words in the file's name, a smaller share of those that a word there is akin to
-    title    the same, times the share of the name's words that are asked for
+    more     words and written of the three next best chunks; most of the best one's for each that the file lacks
+    name     Σ idf of the words in the file's name; a smaller share for variants of them
+    title    the same, times the share of the name's words that match
     path     BM25 over the words of the path
-    short    1 / √ number of the file's chunks: of what says as much, the shorter
-    brief    what a file of code gains by a short name, or loses by a long one: a share of all the above
-    beside   what a file of code loses that is a test, an example, vendored or generated: a share of all the others
+    short    1 / √ number of the file's chunks: the shorter of two equal files comes first
+    brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
+    beside   penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from itertools import chain, repeat
 from operator import add
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.query_compiler import idf_of
-from livedex_indexing.rank.features import Weighing
+from livedex_indexing.query.word_counts import idf_of
+from livedex_indexing.rank.features import FeatureTable
 
 # Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -54,18 +54,18 @@ WEIGHTS: Final[Mapping[str, float]] = {
 K1: Final = 1.2
 B: Final = 0.75
 MORE_CHUNKS: Final = 3
-_NOT_THERE: Final = 0.7  # of its best chunk is worth each that a short file has not (.3 to .7: + .002 to .008 each set)
-_OF_CHUNKS: Final = 7  # the first so many parts are those of a chunk, the others of the file
-DAMPING: Final = 0.5  # of a file's second chunk, its square of the third: a page shows files first
+_NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
+_OF_CHUNKS: Final = 7  # the first parts are those of a chunk, the others those of the file
+DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
 
 
 class Copy(NamedTuple):
-    """One file that holds a content of so many ``chunks``. ``name``, ``title`` and ``path_score`` are parts of its
-    score; ``counts`` says of each word asked whether it stands in the name: 1, less where a word there is akin to it;
-    it is empty where none does. ``beside``: the file is less likely meant than the code that it belongs to.
-    ``brevity``: log of the times that its name is shorter than usual, 0 where that says nothing."""
+    """One file with a content of ``chunks`` chunks. ``name``, ``title`` and ``path_score`` are parts of its score.
+    ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
+    matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
+    factor by which its name is shorter than usual, 0 where that says nothing."""
 
     file_id: int
     path: bytes
@@ -74,14 +74,14 @@ class Copy(NamedTuple):
     path_score: float
     counts: Sequence[float]
     chunks: int
-    beside: bool = False
+    auxiliary: bool = False
     brevity: float = 0.0
 
 
 class Ranked(NamedTuple):
-    """A content in its place: the copy that stands for it, and its chunks (share of the score, id), best first.
+    """A content with its score: its best copy, and its chunks as (share of the score, id), best first.
 
-    ``sums`` are the parts before they are divided by ``total``. ``chunks`` is empty for a file found by its path alone.
+    ``sums`` are the parts before division by ``total``. ``chunks`` is empty for a file found by its path alone.
     """
 
     content_id: int
@@ -93,13 +93,14 @@ class Ranked(NamedTuple):
 
     @property
     def parts(self) -> tuple[float, ...]:
-        """They run beside `WEIGHTS` and sum up to ``score``. Of a hundred files ten are shown: only theirs are made."""
+        """The parts of ``score``, parallel to `WEIGHTS`; they sum up to it. Computed on demand: of a hundred files ten
+        are shown."""
         return tuple([value / self.total for value in self.sums])
 
 
 class Placed(NamedTuple):
-    """A hit in its place. ``chunk_id`` is None where none of the file's chunks matched; ``file_id`` where the shortest
-    path may stand for the content. ``parts`` runs beside `WEIGHTS` and sums up to ``score``."""
+    """A hit in its place. ``chunk_id`` is None where no chunk of the file matched; ``file_id`` is None where the copy
+    with the shortest path may represent the content. ``parts`` is parallel to `WEIGHTS` and sums up to ``score``."""
 
     content_id: int
     file_id: int | None
@@ -109,15 +110,15 @@ class Placed(NamedTuple):
 
 
 def rank_files(
-    weighing: Weighing, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
+    features: FeatureTable, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
 ) -> list[Ranked]:
-    """The contents of which a copy is admitted, best first. ``content_of``: by chunk id."""
+    """Return the contents with a copy that passes the filters, best first. ``content_of``: content ids by chunk id."""
     chunks: dict[int, list[int]] = {}
-    for chunk_id in weighing.rows:
+    for chunk_id in features.rows:
         content_id = content_of.get(chunk_id)
         if content_id is not None:
             chunks.setdefault(content_id, []).append(chunk_id)
-    scale = _Scale(weighing)
+    scale = _Scale(features)
     ranked = [
         _rank_one(content_id, chunks.get(content_id, ()), those, scale, total) for content_id, those in copies.items()
     ]
@@ -125,12 +126,15 @@ def rank_files(
     return ranked
 
 
-def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> Iterator[Placed]:
-    """The files' chunks as one list of hits. ``one_each``: the best chunk of each file. ``crowd``: a single file was
-    asked for, so that its chunks may fill the page, undamped."""
-    if one_each:
+def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool) -> Iterator[Placed]:
+    """Return the chunks of the files as one list of hits.
+
+    ``group_by_file``: only the best chunk of each file. ``no_file_limit``: the query names a single file, so its
+    chunks may fill the page, undamped.
+    """
+    if group_by_file:
         return (_place(file, 0, file.score) for file in files)
-    damping = 1.0 if crowd else DAMPING
+    damping = 1.0 if no_file_limit else DAMPING
     placed = [
         (-file.score * (damping**place * file.chunks[place][0] if place else 1.0), order, place)
         for order, file in enumerate(files)
@@ -140,21 +144,21 @@ def arrange(files: Sequence[Ranked], *, one_each: bool, crowd: bool) -> Iterator
     return (_place(files[order], place, -negative) for negative, order, place in placed)
 
 
-def spread(placed: Iterable[Placed]) -> Iterator[Placed | None]:
-    """Moves a file's fourth chunk and those after it behind the first ten places.
+def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
+    """Move a file's fourth chunk and those after it behind the first ten places.
 
-    Where too few others stand before them, the places that are left over are None: nothing is served there, and the
-    next page goes on behind them.
+    Where too few other hits come before them, the remaining places are None: nothing is served there, and the next page
+    continues after them.
     """
     hits = iter(placed)
     later: list[Placed] = []
-    held: dict[int, int] = {}
+    seen: dict[int, int] = {}
     served, floor = 0, 0.0
     for hit in hits:
-        if held.get(hit.content_id, 0) == PER_FILE:
+        if seen.get(hit.content_id, 0) == PER_FILE:
             later.append(hit)
             continue
-        held[hit.content_id] = held.get(hit.content_id, 0) + 1
+        seen[hit.content_id] = seen.get(hit.content_id, 0) + 1
         served, floor = served + 1, hit.score
         yield hit
         if served == FIRST:
@@ -167,31 +171,31 @@ def spread(placed: Iterable[Placed]) -> Iterator[Placed | None]:
 
 
 class _Scale:
-    """What a chunk's counts are worth."""
+    """Turns the features of a chunk into parts of a score."""
 
-    def __init__(self, weighing: Weighing) -> None:
-        self._rows = weighing.rows
-        self._idfs = weighing.idfs
-        self._near = weighing.near
-        self._usual = weighing.usual
-        # Of stop words, which come last, nothing is known.
-        self._written = [*weighing.written, *repeat(frozenset[int](), len(weighing.idfs) - len(weighing.written))]
+    def __init__(self, features: FeatureTable) -> None:
+        self._rows = features.rows
+        self._idfs = features.idfs
+        self._near = features.near
+        self._usual = features.usual
+        # For stop words, which come last, nothing is known.
+        self._written = [*features.written, *repeat(frozenset[int](), len(features.idfs) - len(features.written))]
         self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
-        # As far as the rows with a pair of neighbours are few, all were looked into: that many is how rare it is.
-        pairs = [row.pairs for row in weighing.rows.values() if row.pairs]
-        held = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
-        self._pairs = [idf_of(count, weighing.chunks) for count in held]
+        # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
+        pairs = [row.pairs for row in features.rows.values() if row.pairs]
+        occurrences = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
+        self._pairs = [idf_of(count, features.chunks) for count in occurrences]
 
     def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
-        """The weighted parts of a chunk."""
+        """Return the weighted parts of a chunk."""
         row = self._rows[chunk_id]
         norm = K1 * (1 - B + B * row.length / self._usual)
         counts = _sums(row.counts, in_name) if in_name else row.counts
         words = written = 0.0
-        for count, text, idf, held in zip(counts, row.texts, self._idfs, self._written, strict=True):
+        for count, text, idf, contents in zip(counts, row.texts, self._idfs, self._written, strict=True):
             if count:
                 words += idf * count * (K1 + 1) / (count + norm)
-                if text and (held is None or content_id in held):
+                if text and (contents is None or content_id in contents):
                     written += idf * text * (K1 + 1) / (text + norm)
         of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_opening = self._weights
         return (
@@ -206,7 +210,7 @@ class _Scale:
 
 
 def _sums(counts: Sequence[int], in_name: Sequence[float]) -> list[float]:
-    """Of stop words, which come last, no name says anything."""
+    """Add the weights of the words in the name. Stop words, which come last, have none."""
     return list(map(add, counts, chain(in_name, repeat(0))))
 
 
@@ -242,17 +246,17 @@ def _ranked(
 ) -> Ranked:
     score = sum(sums)
     brief = WEIGHTS["brief"] * copy.brevity * score
-    beside = WEIGHTS["beside"] * (score + brief) if copy.beside else 0.0
-    return Ranked(content_id, copy, (score + brief + beside) / total, (*sums, brief, beside), total, chunks)
+    auxiliary = WEIGHTS["beside"] * (score + brief) if copy.auxiliary else 0.0
+    return Ranked(content_id, copy, (score + brief + auxiliary) / total, (*sums, brief, auxiliary), total, chunks)
 
 
 def _place_of_copy(copy: Copy) -> tuple[float, bool, int, bytes]:
-    return -sum(_of_copy(copy)), copy.beside, len(copy.path), copy.path
+    return -sum(_of_copy(copy)), copy.auxiliary, len(copy.path), copy.path
 
 
 def _more(scores: Sequence[float], chunks: int) -> float:
-    """What a file's next best chunks are worth, ``scores`` being those looked into, best first. One that has no others
-    is no worse for it."""
+    """Return the value of a file's next best chunks. ``scores`` are those of its examined chunks, best first. A file
+    without further chunks is not worse for it."""
     absent = max(0, MORE_CHUNKS + 1 - chunks)
     return WEIGHTS["more"] * (sum(scores[1 : 1 + MORE_CHUNKS]) + _NOT_THERE * absent * scores[0])
 

@@ -1,11 +1,11 @@
-"""Where in a full-text table to look for rows whose ids are known: in a few spans of ids, each walked through.
+"""Groups known row ids into a few spans to walk through in a full-text table.
 
-Invariant: the spans hold every id, do not overlap, and come in order; what else lies in them the statement refuses.
+Invariant: the spans cover every id, do not overlap, and are in order; the statement rejects other rows in them.
 
-To begin at a row costs FTS5 some microseconds, and as much again for each word; to go on to the next row that holds one
-of them a hundredth of that. So ids that are near each other, and how near depends on how common the words are, share a
-span, and neither rare words nor common ones cost more than what is looked for: half of the better of the two ways, one
-row after the other or all rows of the words (71,000 rows looked into for 500 mixed searches).
+Starting at a row costs FTS5 some microseconds, and as much again for each word; moving to the next row with one of the
+words costs a hundredth of that. So ids near each other share a span, and how near depends on how common the words are.
+Neither rare nor common words cost more than they must: half of the better of the two plain ways, one row after the
+other or all rows of the words (71,000 rows examined for 500 mixed searches).
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.store.database import as_json
 
-_BEGIN_US: Final = 5.0  # a span, and
-_BEGIN_WORD_US: Final = 5.0  # each word there
-_ROW_US: Final = 0.05  # one more row of a word
+_BEGIN_US: Final = 5.0  # to start a span, and
+_BEGIN_WORD_US: Final = 5.0  # for each word there
+_ROW_US: Final = 0.05  # for one more row of a word
 
-# Before a SELECT … FROM spans CROSS JOIN the table, whose rowid is BETWEEN low AND high.
+# Goes before a SELECT … FROM spans CROSS JOIN the table, whose rowid is BETWEEN low AND high.
 WITH_SPANS: Final = """WITH spans (low, high) AS MATERIALIZED
                        (SELECT value ->> 0, value ->> 1 FROM json_each(?))"""
 
 
 class Spans(NamedTuple):
-    """``json`` is for `WITH_SPANS`. ``cost_us`` is what a walk through all of them is likely to take."""
+    """``json`` is for `WITH_SPANS`. ``cost_us`` is the estimated time of a walk through all spans."""
 
     json: str
     cost_us: float
 
 
-def spans(ids: Iterable[int], units: Sequence[Unit], last: int) -> Spans:
-    """The spans in which to look for the units, where the table has ids up to about ``last``."""
-    begin_us = _BEGIN_US + _BEGIN_WORD_US * len(units)
-    id_us = _ROW_US * sum(min(unit.rows, last) for unit in units) / max(1, last)
-    # A prefix is gathered from all its words anew for each span: seconds, where many begin so.
-    reach = float("inf") if id_us == 0 or any(unit.prefix for unit in units) else begin_us / id_us
+def spans(ids: Iterable[int], terms: Sequence[QueryTerm], last: int) -> Spans:
+    """Return the spans in which to look for the terms. ``last``: approximate maximum id of the table."""
+    begin_us = _BEGIN_US + _BEGIN_WORD_US * len(terms)
+    id_us = _ROW_US * sum(min(term.rows, last) for term in terms) / max(1, last)
+    # FTS5 gathers a prefix from all its words again for each span: seconds if it has many.
+    reach = float("inf") if id_us == 0 or any(term.prefix for term in terms) else begin_us / id_us
     bounds: list[list[int]] = []
     for row in sorted(ids):
         if bounds and row - bounds[-1][1] <= reach:

@@ -1,11 +1,11 @@
-"""What programmers call things that a sentence puts otherwise: a test is `is` or `has`, what creates is `make`.
+"""Maps words of a sentence to the words programmers use in names: a test is `is` or `has`, to create is `make`.
 
-Invariant: pure, and one way: a word asked leads to words of names, never back. Words that are short for the one asked
-or hold it are no business of this table (`results` sees them by their letters), nor are other forms of it (stems).
+Invariant: pure, and one way: a query word leads to words of names, never back. The table has no abbreviations of a word
+and no words that contain it (`results` compares letters), nor other forms of it (stems).
 
-What stands here was kept of a longer list because it holds in general: of 9,599 functions of 41 Python packages, none
-of them asked in a set that ranking is tuned or measured on, the name has the word on the right 1.6 to 174 times as
-often where the first sentence of the docstring has the one on the left, and in two functions at least.
+The entries were kept from a longer list because they hold in general: among 9,599 functions of 41 Python packages, none
+of them in a set that ranking is tuned or measured on, the name has the word on the right 1.6 to 174 times as often if
+the first sentence of the docstring has the one on the left, and in two functions at least.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ until block: wait
 def _table() -> dict[str, frozenset[str]]:
     table: dict[str, frozenset[str]] = {}
     for line in _TEXT.strip().splitlines():
-        asked, _, names = line.partition(": ")
-        for word in asked.split():
+        spoken, _, names = line.partition(": ")
+        for word in spoken.split():
             table[word] = table.get(word, frozenset()) | (frozenset(names.split()) - {word})
     return table
 
@@ -72,7 +72,7 @@ def _table() -> dict[str, frozenset[str]]:
 _NAMED: Final = _table()
 
 
-def names_for(words: Iterable[str]) -> frozenset[str]:
-    """The words of names that say one of ``words``, all in lower case, in another way."""
-    asked = {form for word in words for form in (word, word.removesuffix("s"))}  # convert and converts
-    return frozenset().union(*(_NAMED[word] for word in asked & _NAMED.keys()))
+def expand(words: Iterable[str]) -> frozenset[str]:
+    """Return the words of names that are synonyms of ``words``, all in lower case."""
+    spoken = {form for word in words for form in (word, word.removesuffix("s"))}  # convert and converts
+    return frozenset().union(*(_NAMED[word] for word in spoken & _NAMED.keys()))

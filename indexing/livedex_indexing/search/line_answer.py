@@ -8,7 +8,7 @@ from __future__ import annotations
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.line_search import LineSearch
 from livedex_indexing.lines.vocabulary import Vocabulary
-from livedex_indexing.query.filters import admit, build
+from livedex_indexing.query.filters import build_filters, resolve_filters
 from livedex_indexing.search.search_answer import CHANGED_WARNING, LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_run import SearchRun
 
@@ -18,8 +18,9 @@ def answer_lines(run: SearchRun, pattern: Pattern, vocabulary: Vocabulary) -> Se
     request, reader = run.request, run.reader
     with reader.snapshot():
         generation = run.generation()
-        admission = admit(reader, build(reader, request.filters_only(), run.roots, None), generation)
-        search = LineSearch(reader, pattern, admission, run.live, run.roots, run.style, run.cancelled)
+        filters = build_filters(reader, request.filters_only(), run.roots, None)
+        resolved = resolve_filters(reader, filters, generation)
+        search = LineSearch(reader, pattern, resolved, run.live, run.roots, run.style, run.cancelled)
         page = search.page(vocabulary, request.offset, request.limit, run.budget, request.facets)
     warnings = [LATE_WARNING] if page.late else []
     if page.left_out:

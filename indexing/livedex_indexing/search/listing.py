@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from livedex_indexing.hits.answer_json import absolute, rfc3339
-from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow, chunk_fields
+from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
 from livedex_indexing.model import STATUSES, FileRow, Kind, Place, Status
 from livedex_indexing.path_text import display_path, path_b64
@@ -20,6 +20,7 @@ from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import within
 from livedex_indexing.store.file_rows import FROM, ROW, file_row
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import NotFound
@@ -158,11 +159,11 @@ def _matching(reader: Reader, request: ListRequest, roots: Mapping[int, bytes]) 
         values += more
     if request.status is not None:
         tests.append(f"d.status = {STATUSES.index(request.status)}")
-    admits = None if request.glob is None else glob_filter([request.glob], "glob").admits
+    path_matches = None if request.glob is None else glob_filter([request.glob], "glob").admits
     found = []
     for file_id, root_id, folder, name in reader.rows(_LIST.format(" AND ".join(tests)), values):
         rel = folder + b"/" + name if folder else name
-        if admits is None or admits(rel):
+        if path_matches is None or path_matches(rel):
             found.append((roots[root_id].rstrip(b"/") + b"/" + rel, file_id))
     return found
 

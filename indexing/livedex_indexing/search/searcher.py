@@ -13,7 +13,7 @@ from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.line_search import MODES
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import STATUSES
-from livedex_indexing.query.query_compiler import WordCounts
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
 from livedex_indexing.search.line_answer import answer_lines
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer

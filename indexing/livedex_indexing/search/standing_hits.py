@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from livedex_indexing.hits.hit import Hit
-from livedex_indexing.hits.hit_builder import ChunkRow, HitMaker, Rows, Style
+from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import path_fields
-from livedex_indexing.query.highlight import Marker, WrittenPhrase
+from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import ChunkRow
 
 _SCORE = 1.0  # a standing query is about matching: no hit is better than another
 
@@ -26,9 +27,9 @@ class StandingHits:
     """Builds the hits of one query with one reader. ``stale`` collects the files found changed."""
 
     def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
-        asked = query.asked(reader)
-        phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in asked.phrases]
-        self._marker = Marker(asked.units, phrases, reader.stems)
+        compiled = query.compiled(reader)
+        phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in compiled.phrases]
+        self._highlighter = Highlighter(compiled.terms, phrases, reader.stems)
         self._roots = roots
         self._style = style
         self.stale: set[FileKey] = set()
@@ -39,7 +40,7 @@ class StandingHits:
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
         rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})
-        maker = HitMaker(rows, self._roots, live, self._marker, self._style)
+        maker = HitMaker(rows, self._roots, live, self._highlighter, self._style)
         hits: list[Hit] = []
         for chunk_id in chunks:
             hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))

@@ -13,18 +13,19 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from livedex_indexing.hits.hit_builder import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.model import Query
-from livedex_indexing.query.filters import Filters, build
+from livedex_indexing.query.filters import Filters, build_filters
 from livedex_indexing.query.highlight import WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, Unit, any_of, any_path_of, ask_whole
+from livedex_indexing.query.query_compiler import compile_strict
 from livedex_indexing.query.query_parser import QUERY_BYTES
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of, any_path_of
 from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import InvalidParams, OutsideRoots
@@ -84,8 +85,8 @@ def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
     """The part of the index that these files make up, as they are indexed now."""
     files: set[int] = set()
     contents: set[int] = set()
-    asked = [(root_id, *split_path(path)) for root_id, path in keys]
-    for file_id, content_id in reader.rows_of_each(_FILE, asked):
+    keys_in_parts = [(root_id, *split_path(path)) for root_id, path in keys]
+    for file_id, content_id in reader.rows_of_each(_FILE, keys_in_parts):
         files.add(file_id)
         contents.add(content_id)
     ranges = sorted((low, high) for low, high in reader.rows(_RANGES, (id_list(contents),)) if high >= low)
@@ -104,21 +105,21 @@ def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterat
 
 
 class StandingQuery:
-    """A query whose answer is kept up to date. ``one_each``: only the first chunk of each file counts.
+    """A query whose answer is kept up to date. ``group_by_file``: only the first chunk of each file counts.
 
     ``path`` (None: everywhere) and ``roots`` (empty: all) are absolute and real. They are looked up again each time,
     because a root that is removed and added again has another id.
     """
 
-    def __init__(self, query: Query, path: bytes | None, roots: Sequence[bytes], *, one_each: bool) -> None:
+    def __init__(self, query: Query, path: bytes | None, roots: Sequence[bytes], *, group_by_file: bool) -> None:
         self._query = query
         self._path = path
         self._roots = roots
-        self.one_each = one_each
+        self.group_by_file = group_by_file
 
-    def asked(self, reader: Reader) -> Asked:
+    def compiled(self, reader: Reader) -> CompiledQuery:
         """The words of the query. They say the same with every reader."""
-        return ask_whole(reader, self._query)
+        return compile_strict(reader, self._query)
 
     def found(
         self, reader: Reader, part: Part, roots: Mapping[int, bytes], live: LiveFiles, unsure: set[FileKey]
@@ -128,30 +129,30 @@ class StandingQuery:
         A phrase is read from the files, by ``live``. Those that have changed meanwhile are left out, and added to
         ``unsure``: nothing can be said of them now. Raises DeadlinePassed and Cancelled.
         """
-        asked = self.asked(reader)
-        candidates = _candidates(reader, asked, part, self._says_nothing(asked))
+        compiled = self.compiled(reader)
+        candidates = _candidates(reader, compiled, part, self._says_nothing(compiled))
         if not candidates:
             return
         try:
             query = self._placed(roots)
         except OutsideRoots:
             return  # what it looks into is no root any more, or not yet again
-        filters = build(reader, query, roots, any_path_of(asked.excluded) or None)
+        filters = build_filters(reader, query, roots, any_path_of(compiled.excluded) or None)
         chunks = _chunks(reader, candidates, filters)
-        for content_id in _barred(reader, asked, part):
+        for content_id in _excluded(reader, compiled, part):
             chunks.pop(content_id, None)
         if not chunks:
             return
         copies = _copies(reader, chunks.keys(), filters, part)
         contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (id_list(copies),))}
-        check = _Phrases(reader, asked, part, live)
+        check = _Phrases(reader, compiled, part, live)
         for content_id, those in copies.items():
             content = contents[content_id]
             held = check.those_that_hold(content, chunks[content_id], those)
             if held is None:
                 unsure.update((copy.root_id, copy.path) for copy in those)
             elif held:
-                shown = tuple(held[:1] if self.one_each else held)
+                shown = tuple(held[:1] if self.group_by_file else held)
                 yield from (Found(copy, content, shown, len(held)) for copy in those)
 
     def _placed(self, roots: Mapping[int, bytes]) -> Query:
@@ -159,9 +160,9 @@ class StandingQuery:
         inside = None if self._path is None else tuple(places(self._path, roots))
         return replace(self._query, places=inside, root_ids=tuple(root_at(root, roots) for root in self._roots))
 
-    def _says_nothing(self, asked: Asked) -> bool:
+    def _says_nothing(self, compiled: CompiledQuery) -> bool:
         """Whether the query has text but no word in it: then nothing is found, rather than everything."""
-        return bool(self._query.text or self._query.phrases) and not asked.textual
+        return bool(self._query.text or self._query.phrases) and not compiled.textual
 
 
 def standing_query(request: SearchRequest, path: bytes | None = None, roots: Sequence[bytes] = ()) -> StandingQuery:
@@ -172,18 +173,18 @@ def standing_query(request: SearchRequest, path: bytes | None = None, roots: Seq
     query, cut = request.parsed()
     if cut:
         raise InvalidParams(f"query: a standing query has at most {QUERY_BYTES} bytes", {"field": "query"})
-    return StandingQuery(query, path, roots, one_each=request.group == "file")
+    return StandingQuery(query, path, roots, group_by_file=request.group == "file")
 
 
 class _Phrases:
     """Decides which chunks hold the phrases of a query as they are written. A phrase over the border of two chunks
     counts for the second."""
 
-    def __init__(self, reader: Reader, asked: Asked, part: Part, live: LiveFiles) -> None:
+    def __init__(self, reader: Reader, compiled: CompiledQuery, part: Part, live: LiveFiles) -> None:
         self._live = live
-        self._wanted = [WrittenPhrase(phrase.text, reader.words) for phrase in asked.phrases]
-        self._barred = [(WrittenPhrase(phrase.text, reader.words), _ending(reader, phrase.unit, part))
-                        for phrase in asked.barred]  # fmt: skip
+        self._wanted = [WrittenPhrase(phrase.text, reader.words) for phrase in compiled.phrases]
+        self._excluded = [(WrittenPhrase(phrase.text, reader.words), _ending(reader, phrase.term, part))
+                        for phrase in compiled.excluded_phrases]  # fmt: skip
         self._reader = reader
 
     def those_that_hold(
@@ -191,7 +192,7 @@ class _Phrases:
     ) -> Sequence[ChunkRow] | None:
         """Those of ``chunks``, none where the content is barred; None where no copy of it can be read as it was."""
         last = content.first_chunk + content.chunks - 1
-        doubtful = [(written, near) for written, ids in self._barred
+        doubtful = [(written, near) for written, ids in self._excluded
                     if (near := [i for i in ids if content.first_chunk <= i <= last])]  # fmt: skip
         if not self._wanted and not doubtful:
             return chunks
@@ -214,17 +215,17 @@ class _Phrases:
         return any(end > len(before) for _, end in written.places(before + text))
 
 
-def _candidates(reader: Reader, asked: Asked, part: Part, nothing: bool) -> list[int]:
+def _candidates(reader: Reader, compiled: CompiledQuery, part: Part, nothing: bool) -> list[int]:
     """The chunks of a part that hold all the words, and may hold all the phrases."""
     if nothing or not part.spans:
         return []
     found: set[int] | None = None
-    if asked.units:
-        match = " AND ".join(f"({unit.match})" for unit in asked.units)
+    if compiled.terms:
+        match = " AND ".join(f"({term.match})" for term in compiled.terms)
         found = _matching(reader, match, part)
-    for phrase in asked.phrases:
+    for phrase in compiled.phrases:
         if found is None or found:
-            ending = _ending(reader, phrase.unit, part)
+            ending = _ending(reader, phrase.term, part)
             found = ending if found is None else found & ending
     if found is None:
         found = {row for span in part.spans for (row,) in reader.rows(_ALL, span)}
@@ -235,7 +236,7 @@ def _matching(reader: Reader, match: str, part: Part) -> set[int]:
     return {row for span in part.spans for (row,) in reader.rows(_MATCH, (match, *span))}
 
 
-def _ending(reader: Reader, phrase: Unit, part: Part) -> set[int]:
+def _ending(reader: Reader, phrase: QueryTerm, part: Part) -> set[int]:
     """The chunks in which the words of a phrase may end."""
     found = _matching(reader, phrase.match, part)
     for span in part.spans:
@@ -244,11 +245,11 @@ def _ending(reader: Reader, phrase: Unit, part: Part) -> set[int]:
     return found
 
 
-def _barred(reader: Reader, asked: Asked, part: Part) -> set[int]:
+def _excluded(reader: Reader, compiled: CompiledQuery, part: Part) -> set[int]:
     """The contents of a part that hold an excluded word."""
-    if not asked.excluded:
+    if not compiled.excluded:
         return set()
-    rows = _matching(reader, any_of(asked.excluded), part)
+    rows = _matching(reader, any_of(compiled.excluded), part)
     return {content_id for (content_id,) in reader.rows(_OWNERS, (id_list(rows),))}
 
 
@@ -264,12 +265,12 @@ def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, l
 def _copies(reader: Reader, contents: Iterable[int], filters: Filters, part: Part) -> dict[int, list[FileCopy]]:
     """The files of a part that hold these contents and that the filters admit."""
     sql, values = filters.files
-    admits: Callable[[bytes], bool] = filters.admits or (lambda _path: True)
+    path_matches: Callable[[bytes], bool] = filters.path_matches or (lambda _path: True)
     by_content: dict[int, list[FileCopy]] = {}
     for content_id, *columns in reader.rows(_FILES.format(sql), (id_list(contents), *values)):
         copy = file_copy(columns)
         inside = part.files is None or copy.file_id in part.files
-        if inside and (part.roots is None or copy.root_id in part.roots) and admits(copy.path):
+        if inside and (part.roots is None or copy.root_id in part.roots) and path_matches(copy.path):
             by_content.setdefault(content_id, []).append(copy)
     return by_content
 

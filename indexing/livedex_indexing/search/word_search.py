@@ -9,17 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from livedex_indexing.hits.answer_json import AnswerWarning
 from livedex_indexing.hits.hit import Hit
-from livedex_indexing.hits.hit_builder import CONTENT, ContentRow, HitMaker, Rows, read_rows
+from livedex_indexing.hits.hit_builder import HitMaker, Rows, read_rows
 from livedex_indexing.hits.live_files import COPY, file_copy
 from livedex_indexing.model import Place
-from livedex_indexing.query.filters import Admission, admit, build
-from livedex_indexing.query.highlight import Marker, WrittenPhrase
-from livedex_indexing.query.query_compiler import Asked, WordCounts, any_of, any_path_of, ask
+from livedex_indexing.query.filters import ResolvedFilters, build_filters, resolve_filters
+from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
+from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import is_phrase, with_words
+from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
-from livedex_indexing.rank.facets import Counting, Facets
-from livedex_indexing.rank.phrase_filter import Bytes, Held, PhraseCheck, PhraseMemory, restrict
-from livedex_indexing.rank.results import Matching
+from livedex_indexing.query.word_counts import WordCounts
+from livedex_indexing.rank.facets import FacetCounter, Facets
+from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
+from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.search.search_answer import (
     CUT_WARNING,
@@ -30,6 +32,7 @@ from livedex_indexing.search.search_answer import (
 )
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
+from livedex_indexing.store.row_types import CONTENT, ContentRow
 from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import Cancelled
 
@@ -59,12 +62,13 @@ class WordSearch:
         with reader.snapshot():
             generation = run.generation()
             try:
-                asked = ask(reader, self._query, self._counts_of(generation), fresh=run.request.fresh)
-                page, more, rows = self._find(asked, generation)
+                counts = self._counts_of(generation)
+                compiled = compile_query(reader, self._query, counts, fresh=run.request.fresh)
+                page, more, rows = self._find(compiled, generation)
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
                 return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
-        hits = self._serve(page, rows, asked)
+        hits = self._serve(page, rows, compiled)
         # cut by the deadline, or by the budget for text
         left = self._reached > 0 and (self._reached < len(page) or self._late)
         return SearchAnswer(
@@ -72,106 +76,107 @@ class WordSearch:
             run.next_offset(self._reached, more or left),
             generation,
             "keyword",
-            self._warnings(asked),
+            self._warnings(compiled),
             run.live.stale,
             self._facets,
             self._omitted,
-            DidYouMean(self._corrected(asked, hits), True) if asked.respelt else None,
+            DidYouMean(self._corrected(compiled, hits), True) if compiled.respelt else None,
         )
 
-    def _warnings(self, asked: Asked) -> list[AnswerWarning]:
+    def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
         said = (
-            (self._cut or asked.cut, CUT_WARNING),
+            (self._cut or compiled.cut, CUT_WARNING),
             (self._late, LATE_WARNING),
-            (self._says_nothing(asked), NO_WORDS_WARNING),
+            (self._says_nothing(compiled), NO_WORDS_WARNING),
         )
         return [warning for applies, warning in said if applies]
 
-    def _corrected(self, asked: Asked, hits: Sequence[Hit]) -> str:
+    def _corrected(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> str:
         """The query with its corrections, written as the hits write them."""
         shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
         words = self._reader.words
-        corrections = {typed: as_in_files(meant, shown, words) for typed, meant in asked.respelt}
+        corrections = {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt}
         return with_words(self._run.request.query, corrections)
 
-    def _find(self, asked: Asked, generation: int) -> tuple[list[Placed | None], bool, Rows]:
+    def _find(self, compiled: CompiledQuery, generation: int) -> tuple[list[Placed | None], bool, Rows]:
         """The page's places, whether more follow, and the rows to make hits of them."""
         reader, request = self._reader, self._run.request
-        barred = any_path_of(unit for unit in asked.excluded if unit.files) or None
-        filters = build(reader, self._query, self._run.roots, barred)
-        admission = admit(reader, filters, generation, sum(unit.rows for unit in asked.any_of))
-        held = restrict(reader, asked, admission)
+        excluded = any_path_of(term for term in compiled.excluded if term.files) or None
+        filters = build_filters(reader, self._query, self._run.roots, excluded)
+        resolved = resolve_filters(reader, filters, generation, sum(term.rows for term in compiled.any_of))
+        file_filter = build_file_filter(reader, compiled, resolved)
         page: list[Placed | None] = []
         more = False
-        if not self._says_nothing(asked):
-            check = self._phrase_check(asked, held)
-            page, more = self._page(asked, held, check)
-            self._count(asked, held, check)
+        if not self._says_nothing(compiled):
+            check = self._phrase_check(compiled, file_filter)
+            page, more = self._page(compiled, file_filter, check)
+            self._count(compiled, file_filter, check)
         elif request.facets:
             self._facets = {name: {} for name in request.facets}
-        counted = any_of(unit for unit in asked.any_of if unit.rows) if request.group == "file" else ""
+        counted = any_of(term for term in compiled.any_of if term.rows) if request.group == "file" else ""
         ranked = [placed for placed in page if placed is not None]
         with reader.unhurried():
-            return page, more, read_rows(reader, ranked, held.admission, counted or None)
+            return page, more, read_rows(reader, ranked, file_filter.resolved, counted or None)
 
-    def _says_nothing(self, asked: Asked) -> bool:
+    def _says_nothing(self, compiled: CompiledQuery) -> bool:
         """Whether the query has text but no word in it: then nothing is found, rather than everything."""
-        return bool(self._query.text or self._query.phrases) and not asked.textual
+        return bool(self._query.text or self._query.phrases) and not compiled.textual
 
-    def _phrase_check(self, asked: Asked, held: Held) -> PhraseCheck:
-        barred = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
+    def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
+        excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
         return PhraseCheck(
             self._reader,
-            asked,
-            held,
+            compiled,
+            file_filter,
             self._memory,
-            lambda content_id: self._bytes_of(content_id, held.admission),
-            signs=self._without_words(self._query.phrases),
-            barred_signs=self._without_words(barred),
+            lambda content_id: self._bytes_of(content_id, file_filter.resolved),
+            Signs(self._without_words(self._query.phrases), self._without_words(excluded)),
         )
 
     def _without_words(self, phrases: Iterable[str]) -> list[str]:
         return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
 
-    def _count(self, asked: Asked, held: Held, check: PhraseCheck) -> None:
+    def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
         """Count the facets: all of them, or none where the time runs out, since a part would be wrong."""
         facets = self._run.request.facets
         if not facets:
             return
         try:
-            counting = Counting(self._reader, asked, held, None if check.trivial else check.admits)
-            self._facets = counting.count(facets, self._run.roots)
+            counter = FacetCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
+            self._facets = counter.count(facets, self._run.roots)
         except DeadlinePassed:
             self._late = True
 
-    def _page(self, asked: Asked, held: Held, check: PhraseCheck) -> tuple[list[Placed | None], bool]:
+    def _page(
+        self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck
+    ) -> tuple[list[Placed | None], bool]:
         """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
         query, request = self._query, self._run.request
         narrowed = query.places is not None or query.globs or any(term.name == "path" for term in query.terms)
-        matching = Matching(
+        results = RankedResults(
             self._reader,
-            asked,
-            held,
-            one_each=request.group == "file",
-            one_file=self._is_file(query.places or ()),
-            damps=not narrowed,
+            compiled,
+            file_filter,
+            group_by_file=request.group == "file",
+            no_file_limit=self._is_file(query.places or ()),
+            demote_auxiliary=not narrowed,
         )
         page: list[Placed | None] = []
         try:
-            for number, hit in enumerate(matching.placed(check.admits)):
+            for number, hit in enumerate(results.placed(check.matches)):
                 if number >= request.offset + request.limit or (hit is not None and page and page[-1] is None):
                     return page, True
                 if number >= request.offset:
                     page.append(hit)
         except DeadlinePassed:
             self._late = True
-        self._late |= matching.late
+        self._late |= results.late
         return page, False
 
-    def _serve(self, page: list[Placed | None], rows: Rows, asked: Asked) -> list[Hit]:
+    def _serve(self, page: list[Placed | None], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        marker = Marker(asked.units, phrases, self._reader.stems)
-        maker = HitMaker(rows, self._run.roots, self._run.live, marker, self._run.style)
+        highlighter = Highlighter(compiled.terms, phrases, self._reader.stems)
+        maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, self._run.style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 
     def _made(self, page: list[Placed | None], maker: HitMaker) -> Iterator[Hit | None]:
@@ -190,9 +195,9 @@ class WordSearch:
             self._reached = number + 1
             yield hit
 
-    def _bytes_of(self, content_id: int, admission: Admission) -> Bytes | None:
+    def _bytes_of(self, content_id: int, resolved: ResolvedFilters) -> Bytes | None:
         row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])
-        sql, values = admission.files
+        sql, values = resolved.files
         copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
         found = self._run.live.read(content_id, row.hash, copies)
         return None if found is None else Bytes(found[1], row.encoding)

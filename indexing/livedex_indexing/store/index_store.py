@@ -39,6 +39,15 @@ _STATUSES = "SELECT root_id, status, count(*) FROM files NOT INDEXED GROUP BY ro
 _CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
 
 
+# After each commit: the indexed files that it changed, as (root id, path), and the roots of which it changed all that
+# is served.
+OnChange = Callable[[set[tuple[int, bytes]], set[int]], None]
+
+
+def ignore_change(_files: set[tuple[int, bytes]], _roots: set[int]) -> None:
+    return
+
+
 class Store:
     """The write side. Not thread-safe: one thread opens it, uses it and closes it.
 
@@ -47,11 +56,9 @@ class Store:
     transaction did is then undone.
     """
 
-    def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float]) -> None:
+    def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float], on_change: OnChange) -> None:
         self.path = path
-        # After each commit: the indexed files that it changed, as (root id, path), and the roots of which it changed
-        # all that is served.
-        self.on_change: Callable[[set[tuple[int, bytes]], set[int]], None] = lambda _files, _roots: None
+        self.on_change = on_change
         self._now = now
         self._use(db)
 
@@ -65,7 +72,7 @@ class Store:
         self._folded = False  # the log into the file, once since it was opened
 
     @classmethod
-    def open(cls, path: str, *, now: Callable[[], float] = time.time) -> Store:
+    def open(cls, path: str, *, now: Callable[[], float] = time.time, on_change: OnChange = ignore_change) -> Store:
         """Opens the index file, or makes it. ``now`` gives seconds since the epoch.
 
         Raises IndexDamaged (no database, corrupt, foreign), IndexNewer (a schema of later livedex; nothing is
@@ -73,7 +80,7 @@ class Store:
         """
         db = open_writer(path)
         with translated(path):
-            return cls(db, path, now)
+            return cls(db, path, now, on_change)
 
     def reopen(self) -> None:
         """Begins anew with what stands at the path now, or with nothing: for when the file was lost or put aside.

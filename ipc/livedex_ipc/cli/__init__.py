@@ -1,1 +1,1 @@
-"""The `livedex` command: its arguments, its help, its completion, and its output."""
+"""The ``livedex`` command: its arguments, its help, its completion, and its output."""

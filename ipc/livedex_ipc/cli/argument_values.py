@@ -1,7 +1,6 @@
-"""Turns the texts of a command line into the values the socket's methods take.
+"""Converts the words of a command line to the values that the daemon's methods take.
 
-A path keeps its bytes, whatever they are; a text that is not UTF-8 has its broken bytes replaced, since JSON holds
-none.
+A path keeps its exact bytes; in any other text, bytes that are not UTF-8 are replaced, since JSON cannot express them.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from typing import Any
 
 
 def convert(kind: str, text: str) -> Any:
-    """`text` as a value of `kind`: `text`, `integer`, `seconds` (milliseconds come back), `time` or `path`.
+    """Convert ``text`` to ``kind``: ``text``, ``integer``, ``seconds`` (returns milliseconds), ``time`` or ``path``.
 
-    Raises ValueError, with a text for people.
+    Raises ValueError with a message for people.
     """
     return _CONVERTERS[kind](text)
 
@@ -46,10 +45,10 @@ def _time(text: str) -> str:
 
 
 def absolute_path(text: str) -> bytes:
-    """`text`, as the shell gave it, as an absolute path from the working folder. Raises ValueError.
+    """Return ``text``, as the shell passed it, as an absolute path from the working folder. Raises ValueError.
 
-    Links stay as they are (`why LINK` speaks of the link), but what stands before a `..` is resolved: cutting it off
-    by name alone would go wrong behind a link to a folder.
+    Links are kept (``why LINK`` explains the link), but the part before a ``..`` is resolved: removing it by name alone
+    would be wrong after a link to a folder.
     """
     path = os.fsencode(text)
     if not path:
@@ -67,7 +66,7 @@ def absolute_path(text: str) -> bytes:
 
 
 def wire_path(path: bytes, name: str = "path") -> dict[str, str]:
-    """A path as a method takes it: under `name`, and where it is not UTF-8 its bytes under `name`_b64 too."""
+    """Return a path as params of a method: as ``name``, and also as ``name_b64`` (base64) if it is not UTF-8."""
     try:
         return {name: path.decode()}
     except UnicodeDecodeError:
@@ -75,7 +74,7 @@ def wire_path(path: bytes, name: str = "path") -> dict[str, str]:
 
 
 def wire_paths(paths: list[bytes], name: str = "paths") -> dict[str, list[str]]:
-    """Paths as a method takes a list of them: each under `name`, or where it is not UTF-8 under `name`_b64 instead."""
+    """Return paths as params of a method: each in the list ``name``, or in ``name_b64`` (base64) if it is not UTF-8."""
     params: dict[str, list[str]] = {}
     for path in paths:
         try:

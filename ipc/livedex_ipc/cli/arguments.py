@@ -1,19 +1,22 @@
-"""The argument tree: every command, operand and option of `livedex`, as plain data.
+"""The argument tree: every command, operand and option of ``livedex``, as plain data.
 
-The parser, the help and the shell completions are all made from this one tree, so that none of them can say something
-the others do not. A param that means something to a command has exactly one option.
+The parser, the help and the shell completions are all made from this one tree, so they cannot disagree. Each param
+that a command takes has exactly one option.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
+
 
 class Option:
-    """One option. `flags`: its spellings; `param`: the key of its value; `metavar` None: no value, it sets `const`.
+    """One option. ``flags``: its spellings; ``param``: the key of its value.
 
-    `convert` names a converter of `values.py`; `many`: may be given again, the values are collected in a list;
-    `choices`: the only values allowed; `complete`: what a shell offers for its value (`path`, `root` or nothing).
+    ``metavar`` None: takes no value and sets ``const``; ``convert``: a converter of ``argument_values``; ``many``: may
+    be repeated, and the values become a list; ``choices``: the only values allowed, empty for any; ``complete``: what a
+    shell offers as its value (``path``, ``root`` or ``""``).
     """
 
     __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "param")
@@ -43,7 +46,7 @@ class Option:
 
 
 class Operand:
-    """What stands on the line without a dash. `least` and `most` (None: no end) say how many there may be."""
+    """The words of a command line that are not options: from ``least`` to ``most`` of them (None: no limit)."""
 
     __slots__ = ("choices", "complete", "convert", "least", "most", "name", "param")
 
@@ -68,7 +71,7 @@ class Operand:
 
 
 class Command:
-    """One command: a leaf with `run` (`module:function` inside this package), or a group with `subcommands`."""
+    """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``."""
 
     __slots__ = ("examples", "name", "notes", "operand", "options", "run", "subcommands", "summary")
 
@@ -94,7 +97,7 @@ class Command:
         self.examples = tuple(examples)
 
     def subcommand(self, name: str) -> Command | None:
-        """The subcommand called `name`, None where there is none."""
+        """Return the subcommand called ``name``, None if there is none."""
         return next((command for command in self.subcommands if command.name == name), None)
 
 
@@ -108,7 +111,11 @@ GLOBAL_OPTIONS = (
 
 _NO_FRESH = Option("--no-fresh", "fresh", "answer at once from what is indexed now", const=False)
 _TIMEOUT = Option(
-    "--timeout", "timeout_ms", "wait at most S seconds for the newest changes (1)", metavar="S", convert="seconds"
+    "--timeout",
+    "timeout_ms",
+    f"wait at most S seconds for the newest changes ({FRESH_TIMEOUT_MS // 1000})",
+    metavar="S",
+    convert="seconds",
 )
 _FRESHNESS = (_NO_FRESH, _TIMEOUT)
 _PATH_FILTER = Option(
@@ -120,7 +127,7 @@ _SEARCH_OPTIONS = (
     Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
     Option("-F", "exact", "the lines that hold QUERY as it stands (--mode exact)"),
     Option("-e", "regex", "the lines that match QUERY, a regular expression (--mode regex)"),
-    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=("auto", "keyword", "exact", "regex")),
+    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
     _PATH_FILTER,
     Option("-g", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
     Option("--lang", "languages", "only this language, such as python", metavar="L", many=True),
@@ -130,13 +137,13 @@ _SEARCH_OPTIONS = (
         "only this kind of chunk",
         metavar="K",
         many=True,
-        choices=("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"),
+        choices=KINDS,
     ),
     Option("--root", "roots", "only this root", metavar="R", convert="path", many=True, complete="root"),
     Option("--since", "modified_after", "only files modified at T or later", metavar="T", convert="time"),
     Option("--before", "modified_before", "only files modified before T", metavar="T", convert="time"),
     Option("-C", "context_lines", "show N lines before and after each snippet", metavar="N", convert="integer"),
-    Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=("chunk", "file")),
+    Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=GROUPS),
     Option(
         "--max-snippet-chars", "max_snippet_chars", "at most N characters a snippet", metavar="N", convert="integer"
     ),
@@ -147,7 +154,7 @@ _SEARCH_OPTIONS = (
         "count the files that match by F",
         metavar="F",
         many=True,
-        choices=("languages", "kinds", "roots"),
+        choices=FACETS,
     ),
     *_FRESHNESS,
     Option("--explain", "explain", "show how each score came about"),
@@ -155,7 +162,7 @@ _SEARCH_OPTIONS = (
     Option("--vimgrep", "vimgrep", "print path:line:col:text, a line for each line with a match"),
 )
 
-# A standing query is about matching, not rank: it has no pages, no modes and no scores, and its form is its own.
+# A standing query matches without ranking: it has no pages, modes or scores, and an output format of its own.
 _WATCHED = (
     *("limit", "path", "globs", "languages", "kinds", "roots", "modified_after", "modified_before", "context_lines"),
     *("group", "max_snippet_chars", "fresh", "timeout_ms"),
@@ -281,7 +288,15 @@ ROOT = Command(
             "sync",
             "wait until the index reflects every write made before",
             run="index_command:sync",
-            options=(Option("--timeout", "timeout_ms", "wait at most S seconds (30)", metavar="S", convert="seconds"),),
+            options=(
+                Option(
+                    "--timeout",
+                    "timeout_ms",
+                    f"wait at most S seconds ({SYNC_TIMEOUT_MS // 1000})",
+                    metavar="S",
+                    convert="seconds",
+                ),
+            ),
             notes="Exit 4 when it took longer than --timeout.",
         ),
         Command(
@@ -302,7 +317,7 @@ ROOT = Command(
                     "status",
                     "only files with this status",
                     metavar="S",
-                    choices=("indexed", "pending", "skipped", "failed"),
+                    choices=STATUSES,
                 ),
                 Option("--root", "root", "only this root", metavar="R", convert="path", complete="root"),
                 *_FRESHNESS,

@@ -1,8 +1,8 @@
-"""Reads a command line against the argument tree.
+"""Parses a command line against the argument tree.
 
-Options may stand anywhere up to `--`, are never abbreviated, and mean the same on every Python: argparse differs from
-one to the next where options stand between operands and around `--`, and takes a QUERY word that begins with a dash
-apart. Whatever does not fit is an InvalidParams that names it and what it may have meant.
+Options may come anywhere before ``--``, are never abbreviated, and mean the same on every Python: argparse versions
+differ for options between operands and around ``--``, and split a QUERY word that begins with a dash. A word that does
+not fit raises InvalidParams, which names it and the nearest known one.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from livedex_ipc.errors import InvalidParams
 
 
 class CommandLine:
-    """What a command line says.
+    """A parsed command line.
 
-    `words`: the commands' names (`["roots", "add"]`); `command`: the last of them in the tree; `values`: param to
-    value, only those given; `json`: True or False where --json or --human was given, else None; `wants`: `help`,
-    `version` or "".
+    ``words``: the commands' names (``["roots", "add"]``); ``command``: the last of them in the tree; ``values``: param
+    to value, only those given; ``json``: True for --json, False for --human, else None; ``wants``: ``help``,
+    ``version`` or "".
     """
 
     __slots__ = ("command", "json", "no_spawn", "values", "wants", "words")
@@ -35,7 +35,7 @@ class CommandLine:
 
     @property
     def title(self) -> str:
-        """The command as typed, such as `livedex roots add`."""
+        """The command as typed, such as ``livedex roots add``."""
         return " ".join(["livedex", *self.words])
 
     def set_global(self, option: Option) -> None:
@@ -49,11 +49,11 @@ class CommandLine:
 
 
 def parse(arguments: list[str], line: CommandLine) -> None:
-    """Fill `line` from `arguments` (without the program's name). Raises InvalidParams.
+    """Fill ``line`` from ``arguments`` (without the program's name). Raises InvalidParams.
 
-    The caller makes `line`, so that it knows of a --json that stood before the fault.
+    The caller makes ``line``, so that it can read ``line.json`` after a fault.
     """
-    # Known before the first fault is found, so that the fault itself is printed in the form that was asked for.
+    # Read before the first fault is found, so that the fault itself is printed in the requested format.
     for word in arguments:
         if word == "--":
             break
@@ -67,7 +67,7 @@ def parse(arguments: list[str], line: CommandLine) -> None:
 
 
 def _take_command(line: CommandLine, rest: list[str]) -> None:
-    """Take one word, an option of every command or a command's name, off the end of `rest`."""
+    """Take one word, a global option or a command's name, off the end of ``rest``."""
     word = rest.pop()
     if word == "--":
         return
@@ -159,7 +159,7 @@ def _find(options: Iterable[Option], flag: str) -> Option | None:
 def _unknown_option(line: CommandLine, word: str, options: Iterable[Option]) -> InvalidParams:
     spellings: dict[str, str] = {}
     for option in options:
-        # Who types the param's own name, such as --limit, is told the option it goes by, -n.
+        # For the param's own name, such as --limit, suggest its option, -n.
         spellings["--" + option.param.replace("_", "-")] = option.flags[-1]
         spellings.update((flag, flag) for flag in option.flags)
     meant = spellings.get(_nearest(word, spellings) or "")

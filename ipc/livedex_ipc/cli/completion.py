@@ -1,7 +1,6 @@
 """The completion scripts of bash, zsh and fish, made from the argument tree.
 
-What a script offers beyond the tree it asks of `livedex completion`, which takes 100 ms at most, and nothing that comes
-back is ever evaluated by the shell.
+A script gets values beyond the tree from ``livedex completion``, within 100 ms; the shell never evaluates its output.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Option
 
 Place = tuple[str, Command]
 
-# Set by the scripts when they ask for values (`root`) instead of the script: a way of theirs, no option of people's.
+# Set by the scripts to ask for values (`root`) instead of the script; not meant for users, so it is not an option.
 VALUES_VARIABLE = "_LIVEDEX_VALUES"
 
 
 def script(shell: str) -> str:
-    """The whole script for `shell`: bash, zsh or fish."""
+    """Return the whole script for ``shell``: bash, zsh or fish."""
     text = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
     return text.replace("@VARIABLE@", VALUES_VARIABLE)
 
 
 def _places(title: str = "livedex", command: Command = ROOT) -> Iterator[Place]:
-    """Every command with its full title, groups before what is in them."""
+    """Yield every command with its full title, a group before its subcommands."""
     yield title, command
     for each in command.subcommands:
         yield from _places(f"{title} {each.name}", each)
 
 
 def _quote(text: str) -> str:
-    """`text` for bash and zsh."""
+    """Quote ``text`` for bash and zsh."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -43,7 +42,7 @@ def _titles() -> str:
 
 
 def _valued(command: Command) -> Iterator[tuple[str, Option]]:
-    """(flag, option) for each spelling of each option that takes a value."""
+    """Return (flag, option) for each spelling of each option that takes a value."""
     return ((flag, option) for option in command.options if option.metavar for flag in option.flags)
 
 

@@ -1,4 +1,4 @@
-"""What every command works with: the command line, the streams, and the way to the daemon."""
+"""The context of a command: its command line, its streams, and its connection to the daemon."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
 
-# Milliseconds for a method that has no limit of its own and never takes long.
+# Milliseconds for a method that has no time limit of its own and never takes long.
 ANSWER_MS = 60_000
-# Seconds beyond a method's own limit until the client gives a silent daemon up.
+# Seconds beyond a method's own time limit before the client gives up on a silent daemon.
 _GRACE_S = 10.0
 
 
@@ -32,21 +32,21 @@ class Context:
         return self.line.values
 
     def connect(self, *, spawn: bool = True) -> Client:
-        """The daemon; started when none runs, unless that is forbidden here, by --no-spawn or by the environment."""
+        """Connect to the daemon; start one if none runs, unless ``spawn``, --no-spawn or the environment forbids it."""
         return connect(spawn=spawn and not self.line.no_spawn)
 
     def show(self, result: Any, render: Callable[[Any], str]) -> None:
-        """Print `result`: unchanged as JSON, or as `render` words it for people."""
+        """Print ``result``: unchanged as JSON, or as text made by ``render``."""
         if self.streams.json:
             self.streams.write_json(result)
         else:
             self.streams.write(render(result))
 
     def each_path(self, method: str, params: dict[str, Any], render: Callable[[Any], str]) -> int:
-        """Call `method` for each of the command's `paths` and print the results; the exit code comes back.
+        """Call ``method`` for each of the command's ``paths``, print the results, and return the exit code.
 
-        A path that is refused does not keep the others from being done: its error stands in its place, and the worst
-        exit code wins.
+        After a refused path the others are still handled: its error is printed in its place, and the highest exit code
+        is returned.
         """
         timeout_s = deadline_s(params, ANSWER_MS)
         results: list[dict[str, Any]] = []
@@ -72,8 +72,8 @@ class Context:
         return max((refusal.exit_code for refusal in errors), default=0)
 
 
-def say_state(streams: Streams, result: dict[str, Any]) -> None:
-    """Say to people on stderr what an answer lacks: freshness, a right spelling, whatever a warning names."""
+def print_state(streams: Streams, result: dict[str, Any]) -> None:
+    """Print on stderr, for people, why an answer is not fresh, and its warnings."""
     if streams.json:
         return
     from livedex_ipc.cli.render.terminal_text import state_lines
@@ -83,5 +83,5 @@ def say_state(streams: Streams, result: dict[str, Any]) -> None:
 
 
 def deadline_s(params: dict[str, Any], default_ms: int) -> float:
-    """How long to wait for an answer, in seconds: the method's own limit and a little more."""
+    """Return how long to wait for an answer, in seconds: the method's own time limit plus a margin."""
     return float(params.get("timeout_ms", default_ms)) / 1000 + _GRACE_S

@@ -1,4 +1,4 @@
-"""The text of `--help`, for every command, made from the argument tree."""
+"""The text of ``--help``, for every command, made from the argument tree."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, Command, Operand, Option
 
 
 def help_text(title: str, command: Command) -> str:
-    """The help of `command`, which is called as `title` (`livedex roots add`)."""
+    """Return the help of ``command``; ``title``: its full name, such as ``livedex roots add``."""
     sections = [f"{title}: {command.summary}", f"usage: {_usage(title, command)}"]
     if command.subcommands:
         sections.append(_table("commands", [(each.name, each.summary) for each in command.subcommands]))
@@ -34,7 +34,7 @@ def _usage(title: str, command: Command) -> str:
 
 
 def operand_text(operand: Operand) -> str:
-    """How the operand stands in a usage line, such as `[PATH…]`."""
+    """Return the operand as written in a usage line, such as ``[PATH…]``."""
     text = "|".join(operand.choices) or operand.name
     if operand.most is None:
         text += "…"

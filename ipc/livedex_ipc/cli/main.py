@@ -1,7 +1,7 @@
-"""The `livedex` command: reads the command line, runs one command, and turns what happened into an exit code.
+"""The ``livedex`` command: parses the command line, runs one command, and returns its exit code.
 
-Exit codes: 0 done, 1 nothing found, 2 wrong usage or bad input, 3 no daemon, 4 failed; 130 after Ctrl-C. Start-up is a
-feature: what one command alone needs is imported by that command.
+Exit codes: 0 done, 1 nothing found, 2 wrong usage or bad input, 3 no daemon, 4 failed; 130 after Ctrl-C. Start-up must
+be fast: modules that only one command needs are imported by that command.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run `livedex` with `arguments` (those of the process by default); the exit code comes back."""
+    """Run ``livedex`` with ``arguments`` (None: those of the process) and return the exit code."""
     line = CommandLine()
     try:
         try:
             return _run(line, sys.argv[1:] if arguments is None else arguments)
         except LivedexError as error:
             streams = _streams(line)
-            streams.flush()  # a result that was printed before the fault
+            streams.flush()  # a result may have been printed before the fault
             streams.error(error)
             return error.exit_code
     except OutputClosedError:
@@ -68,7 +68,7 @@ def _command(line: CommandLine, streams: Streams) -> int:
 
 
 def _as_typed(error: InvalidParams, command: Command) -> InvalidParams:
-    """The same fault in the words of the command line: who typed `-n 0` knows of no `limit`."""
+    """Return the same error in terms of the command line: a user who typed ``-n 0`` does not know ``limit``."""
     field = str((error.data or {}).get("field") or "")
     param = field.partition("[")[0]
     option = next((option for option in command.options if option.param == param), None)

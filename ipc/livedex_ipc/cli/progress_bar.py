@@ -1,6 +1,6 @@
-"""How far a long command is: a bar on a terminal, a line every few seconds behind a pipe, nothing beside JSON.
+"""Shows the progress of a long command: a bar on a terminal, a line every few seconds in a pipe, nothing with JSON.
 
-It speaks on stderr alone, and leaves the terminal as it was, whatever ends the command.
+It writes to stderr only, and restores the terminal however the command ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LINE_EVERY_S = 5.0
 
 
 class Progress:
-    """A context manager around the work; `show` and `report` say how far it is. Before that the bar has no count."""
+    """A context manager around the work; ``show`` and ``report`` update the count. Until then the bar has none."""
 
     def __init__(self, streams: Streams, title: str) -> None:
         self._streams = streams
@@ -36,7 +36,7 @@ class Progress:
                 self._bar.start()
                 self._task = self._bar.add_task(self._title, total=None, path="")
             except BaseException:
-                # Ctrl-C in here comes before `with` would call __exit__, and the cursor is hidden already.
+                # Ctrl-C here comes before `with` would call __exit__, and the cursor is already hidden.
                 self._bar.stop()
                 raise
         return self
@@ -48,12 +48,12 @@ class Progress:
             self._bar.stop()
 
     def report(self, value: dict[str, Any]) -> None:
-        """Take the value of one `$/progress` notification."""
+        """Show the value of one ``$/progress`` notification."""
         total = value.get("total")
         self.show(int(value.get("done") or 0), total if isinstance(total, int) else None, str(value.get("path") or ""))
 
     def show(self, done: int, total: int | None, path: str = "") -> None:
-        """Show `done` of `total` files (None: nobody knows yet how many) and the `path` that is worked on."""
+        """Show ``done`` of ``total`` files (None: not known yet) and the ``path`` in work."""
         if self._bar is not None and self._task is not None:
             from livedex_ipc.cli.render.terminal_text import visible
 
@@ -78,13 +78,12 @@ def _bar(streams: Streams) -> Bar:
         TimeElapsedColumn(),
         TextColumn("{task.fields[path]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
     )
-    # Transient: the bar is gone when it is done, and the result is the line that stays. stdout is left alone for the
-    # result.
+    # Transient: the bar disappears at the end, and only the result remains. stdout is kept for the result.
     return RichProgress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
 
 
 def live_status(streams: Streams, read: Callable[[], dict[str, Any]], every_s: float) -> NoReturn:
-    """Show what `read` answers every `every_s` seconds, until it raises; the last view stays on the terminal."""
+    """Show the status returned by ``read`` every ``every_s`` seconds, until it raises; the last view stays visible."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -95,6 +94,6 @@ def live_status(streams: Streams, read: Callable[[], dict[str, Any]], every_s: f
     with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as view:
         while True:
             text = status_text(read(), colour=streams.out_colour)
-            # From ANSI, so that the view and `livedex status` cannot differ; the text was made harmless before.
+            # From ANSI, so that the view and `livedex status` cannot differ; the text is already escaped.
             view.update(Text.from_ansi(text.rstrip("\n"), no_wrap=True, overflow="ellipsis"), refresh=True)
             time.sleep(every_s)

@@ -1,7 +1,6 @@
-"""Where a command's words go: results to stdout, messages to stderr, in the form each of the two is read in.
+"""Writes a command's output: results to stdout, messages to stderr, as JSON or as text for people.
 
-Nothing raw of a file reaches a terminal, and a reader that goes away (`livedex list | head`) ends the command in
-silence.
+No raw text of a file reaches a terminal, and a closed pipe (``livedex list | head``) ends the command silently.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from livedex_ipc.errors import LivedexError, Unavailable
 
 
 class OutputClosedError(Exception):
-    """Nobody reads stdout any more."""
+    """The reader of stdout has closed it."""
 
 
 class Streams:
     """stdout and stderr of this process.
 
-    `json`: results and errors are JSON; `out_is_terminal`, `err_is_terminal`; `out_colour`, `err_colour`: that stream
-    may carry colours.
+    ``json``: results and errors are JSON; ``out_is_terminal``, ``err_is_terminal``; ``out_colour``, ``err_colour``:
+    colours are allowed on that stream; ``can_animate``: stderr can show a progress bar.
     """
 
     def __init__(
         self, json_wanted: bool | None, environ: Mapping[str, str] = os.environ, *, plain: bool = False
     ) -> None:
-        """`json_wanted` None: JSON unless stdout is a terminal, or `plain`: the result is text made to be piped."""
+        """``json_wanted`` None: JSON, unless stdout is a terminal or ``plain`` (the result is text for a pipe)."""
         self.out_is_terminal = _is_terminal(sys.stdout)
         self.err_is_terminal = _is_terminal(sys.stderr)
         self.json = json_wanted if json_wanted is not None else not (self.out_is_terminal or plain)
@@ -38,9 +37,9 @@ class Streams:
         self.can_animate = self.err_is_terminal and environ.get("TERM") != "dumb"
 
     def write(self, text: str) -> None:
-        """Write to stdout as UTF-8; a path's broken bytes (lone surrogates) go out as they were.
+        """Write to stdout as UTF-8; lone surrogates are written as the bytes of a path that they stand for.
 
-        Raises OutputClosedError, and Unavailable where stdout takes no more (a full disk).
+        Raises OutputClosedError when the reader has gone, Unavailable when stdout cannot be written (a full disk).
         """
         try:
             if sys.stdout is None:
@@ -50,7 +49,7 @@ class Streams:
             raise _output_error(error) from error
 
     def flush(self) -> None:
-        """Hand on what was written. Raises as `write` does."""
+        """Flush stdout. Raises as ``write``."""
         try:
             if sys.stdout is not None:
                 sys.stdout.buffer.flush()
@@ -58,21 +57,21 @@ class Streams:
             raise _output_error(error) from error
 
     def write_json(self, value: Any) -> None:
-        """Write one JSON value on one line. On a terminal only ASCII: JSON may hold control characters raw."""
+        """Write one JSON value on one line. On a terminal, as ASCII: JSON may contain raw control characters."""
         self.write(json.dumps(value, ensure_ascii=self.out_is_terminal, separators=(",", ":")) + "\n")
 
     def message(self, text: str) -> None:
-        """Say `text` to people on stderr, a line."""
+        """Print ``text`` as a line on stderr, for people."""
         try:
             if sys.stderr is not None:
                 sys.stderr.write(text + "\n")
                 sys.stderr.flush()
         except OSError:
-            # Nobody is left to be told; the exit code still says it.
+            # No one can read it; the exit code still reports the fault.
             return
 
     def error(self, error: LivedexError) -> None:
-        """Say `error` on stderr: as JSON, or in words with its remedy."""
+        """Print ``error`` on stderr: as JSON, or as text with its remedy."""
         if self.json:
             self.message(json.dumps({"error": error.to_wire()}))
         else:
@@ -89,7 +88,7 @@ def _is_terminal(stream: IO[str] | None) -> bool:
 
 
 def may_colour(is_terminal: bool, environ: Mapping[str, str]) -> bool:
-    """Whether a stream may carry colours: NO_COLOR forbids, FORCE_COLOR allows, else a terminal that is not dumb."""
+    """Return whether colours are allowed: NO_COLOR forbids, FORCE_COLOR allows, else if a terminal is not dumb."""
     if environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -98,7 +97,7 @@ def may_colour(is_terminal: bool, environ: Mapping[str, str]) -> bool:
 
 
 def _output_error(error: OSError) -> Exception:
-    # What is left in the buffer must not be tried again when the interpreter ends: that would print a traceback.
+    # The interpreter would flush the rest of the buffer at its end and print a traceback: redirect it.
     devnull = os.open(os.devnull, os.O_WRONLY)
     if sys.stdout is not None:
         os.dup2(devnull, sys.stdout.fileno())

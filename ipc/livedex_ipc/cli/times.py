@@ -1,6 +1,6 @@
-"""Reads the times people type for `--since` and `--before`: a moment, a date, or an age.
+"""Parses the times that people type for ``--since`` and ``--before``: a moment, a date, or an age.
 
-Whatever is understood becomes one RFC 3339 text in UTC; whatever is not is refused, never guessed.
+Every accepted text becomes RFC 3339 in UTC; any other text is refused, never guessed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ _MOMENT = re.compile(
 
 
 def parse_time(text: str, now: float) -> str:
-    """`text` as RFC 3339 in UTC, with milliseconds (microseconds where they were given).
+    """Return ``text`` as RFC 3339 in UTC, with milliseconds (microseconds if they were given).
 
-    `text`: RFC 3339; a date or a time without an offset, both read as local time; or an age, counted back from `now`
-    (seconds since 1970) in units of s, m, h, d (24 hours) and w. Raises ValueError, with a text for people, for
-    anything else.
+    ``text``: RFC 3339; a date or a time without an offset, both in local time; or an age, counted back from ``now``
+    (seconds since 1970) in units of s, m, h, d (24 hours) and w. Raises ValueError with a message for people.
     """
     age = _AGE.fullmatch(text)
     try:
         if age is not None:
             moment = datetime.fromtimestamp(now - int(age[1]) * _UNIT_SECONDS[age[2]], UTC)
         elif _MOMENT.fullmatch(text) is not None:
-            # A moment without an offset is local time: astimezone reads it so, daylight saving of that day included.
+            # astimezone takes a moment without an offset as local time, with that day's daylight saving.
             moment = datetime.fromisoformat(text.upper()).astimezone(UTC)
         else:
             raise ValueError(text)

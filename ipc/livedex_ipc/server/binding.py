@@ -1,6 +1,6 @@
-"""Takes the daemon's place on the file system: binds its socket, and gives it back.
+"""Binds the daemon's socket in the file system, and removes it at the end.
 
-Invariant: nothing is removed but a socket of ours that nobody answers on; a file, folder or link in its place stays.
+Invariant: only a dead socket of our own is ever removed; any other file, folder or link at that path is left alone.
 """
 
 from __future__ import annotations
@@ -14,26 +14,25 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from livedex_ipc.client import check_length
 from livedex_ipc.errors import Conflict, Unavailable
-from livedex_ipc.paths import make_private
+from livedex_ipc.paths import check_length, make_missing
 
-BACKLOG = 512  # connections that wait to be accepted
-LOCK_S = 5.0  # for another daemon that is binding in the same folder
+BACKLOG = 512  # connections waiting to be accepted
+LOCK_S = 5.0  # how long to wait for another daemon that is binding in the same folder
 
 Identity = tuple[int, int]  # device and inode of the socket's file
 
 
 def bind(path: str) -> socket.socket:
-    """A listening socket at ``path``, 0600 in a folder that is made 0700 where it was missing, whatever the umask.
+    """Return a listening socket at ``path``, mode 0600; a missing folder is made 0700, whatever the umask.
 
-    Raises InvalidParams when the path is too long, Conflict when a daemon answers there already or something that is
-    no socket of ours stands there, Unavailable when the folder cannot be used.
+    Raises InvalidParams when the path is too long, Conflict when a daemon already answers there or the path is not our
+    own socket, Unavailable when the folder cannot be used.
     """
     check_length(path)
     folder = os.path.dirname(os.path.abspath(path))
     try:
-        make_private(folder)
+        make_missing(folder)
         with _locked(folder):
             _clear(path)
             return _listen(path)
@@ -42,7 +41,7 @@ def bind(path: str) -> socket.socket:
 
 
 def identity(path: str) -> Identity | None:
-    """Which socket stands at ``path`` now, to notice that it was removed or replaced; None where there is none."""
+    """Return the identity of the socket at ``path``, to notice its removal or replacement; None if there is none."""
     try:
         info = os.lstat(path)
     except OSError:
@@ -51,9 +50,9 @@ def identity(path: str) -> Identity | None:
 
 
 def unbind(path: str, bound: Identity) -> None:
-    """Removes the socket's file if it still is the one that was bound. One that was inherited is never given here.
+    """Remove the socket's file if it is still the one that was bound. Never call it for an inherited socket.
 
-    One that may not be removed stays: the next daemon finds that nobody answers on it, and takes its place.
+    A file that cannot be removed stays: the next daemon finds that nothing answers there, and replaces it.
     """
     if identity(path) == bound:
         with suppress(FileNotFoundError, PermissionError):
@@ -62,19 +61,19 @@ def unbind(path: str, bound: Identity) -> None:
 
 @contextmanager
 def _locked(folder: str) -> Iterator[None]:
-    """Keeps two daemons from probing and removing each other's socket at the same time."""
-    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Lock the folder, so that two daemons cannot probe and remove each other's socket at the same time."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        # In a folder of others (/tmp) anybody could hold the lock for ever.
-        if os.fstat(held).st_uid == os.geteuid():
+        # In a folder of another user (/tmp) anyone could keep the lock forever.
+        if os.fstat(descriptor).st_uid == os.geteuid():
             deadline = time.monotonic() + LOCK_S
-            while not _try_lock(held):
+            while not _try_lock(descriptor):
                 if time.monotonic() > deadline:
                     raise Unavailable(f"another process holds the lock on {folder}", {"path": folder})
                 time.sleep(0.01)
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def _try_lock(descriptor: int) -> bool:
@@ -86,7 +85,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _clear(path: str) -> None:
-    """Removes a dead socket of ours. Raises Conflict for anything else that stands there."""
+    """Remove our own dead socket from ``path``. Raises Conflict for anything else at that path."""
     try:
         info = os.lstat(path)
     except FileNotFoundError:
@@ -106,7 +105,7 @@ def _answers(path: str) -> bool:
         try:
             probe.connect(path)
         except OSError as error:
-            # EAGAIN: its queue is full, so somebody listens.
+            # EAGAIN: its queue is full, so a process listens.
             return error.errno not in (errno.ECONNREFUSED, errno.ENOENT)
         return True
 
@@ -115,7 +114,7 @@ def _listen(path: str) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.bind(path)
-        os.chmod(path, 0o600)  # before listen(): until then nobody can connect, whatever the umask made of it
+        os.chmod(path, 0o600)  # before listen(): until then no one can connect, whatever mode the umask left
         sock.listen(BACKLOG)
     except BaseException:
         sock.close()

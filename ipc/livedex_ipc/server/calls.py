@@ -1,6 +1,6 @@
-"""One request on its way through the server, and what its handler may do with the connection meanwhile.
+"""One request in the server, and the parts of its connection that its handler may use.
 
-Invariant: a request is answered once, by whichever comes first: its result, its error, or what ended it.
+Invariant: a request is answered once, with whichever comes first: its result, its error, or its cancellation.
 """
 
 from __future__ import annotations
@@ -9,75 +9,90 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from livedex_ipc.errors import Cancelled, InvalidRequest
 from livedex_ipc.methods import Method
 from livedex_ipc.server import message_json
 
-if TYPE_CHECKING:
-    from livedex_ipc.server.connection import Connection
-
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
-HAND_OVER_S = 5.0  # a message of another thread waits so long for a busy loop
+HAND_OVER_S = 5.0  # how long a message from another thread waits for a busy event loop
 
 
-class Call:
-    """What a handler is given beside its params. All of it belongs to the event loop's thread, but for what says so."""
+class Channel(Protocol):
+    """The part of a connection that requests and their handlers use. ``closed`` is set once it is closed."""
 
-    __slots__ = ("_connection", "_loop", "_request", "connection_closed")
-
-    def __init__(self, connection: Connection, request: Request) -> None:
-        self._connection = connection
-        self._request = request
-        self._loop = asyncio.get_running_loop()
-        self.connection_closed: asyncio.Event = connection.closed
+    closed: asyncio.Event
 
     @property
     def behind(self) -> bool:
-        """Whether the client is slow to take what it was sent. May be asked from any thread."""
-        return self._connection.behind
+        """Whether the client reads more slowly than it is sent to."""
+
+    def send(self, message: bytes) -> None:
+        """Send a message in the connection's own framing."""
+
+    def supersede(self, key: str, request: Request) -> None:
+        """Cancel another request with the same ``key``, if there is one, and give the key to ``request``."""
+
+
+class Call:
+    """A handler's access to its connection. For the event loop's thread only, except where a method says otherwise."""
+
+    __slots__ = ("_channel", "_loop", "_request", "connection_closed")
+
+    def __init__(self, channel: Channel, request: Request) -> None:
+        self._channel = channel
+        self._request = request
+        self._loop = asyncio.get_running_loop()
+        self.connection_closed: asyncio.Event = channel.closed
+
+    @property
+    def behind(self) -> bool:
+        """Whether the client reads more slowly than it is sent to. Safe from any thread."""
+        return self._channel.behind
 
     def when_answered(self, action: Callable[[], object]) -> None:
-        """Runs ``action`` once the result that the handler returns has been sent."""
+        """Call ``action`` once the handler's result has been sent."""
         self._request.after.append(action)
 
     def send_from_thread(self, message: bytes) -> None:
-        """Sends an encoded message while the connection lives. For other threads: returns when it is handed over, so
-        that `behind` is true as soon as it is too much."""
+        """Send an encoded message from another thread. Does nothing once the connection is closed.
+
+        Returns when the event loop has taken the message, so that ``behind`` is already true if it was too much.
+        """
         handed = threading.Event()
 
         def send() -> None:
-            self._connection.send(message)
+            self._channel.send(message)
             handed.set()
 
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and all connections with it
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it all connections
             self._loop.call_soon_threadsafe(send)
             handed.wait(HAND_OVER_S)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Sends a notification on the caller's connection, while it lives."""
-        self._connection.send(message_json.notification(method, params))
+        """Send a notification on the caller's connection. Does nothing once that is closed."""
+        self._channel.send(message_json.notification(method, params))
 
     def progress(self, value: dict[str, Any]) -> None:
-        """Sends ``$/progress`` if the caller asked for it and still waits; `report`s are left out when it is behind."""
+        """Send ``$/progress`` if the caller asked for it and still waits; skip a ``report`` if it is behind."""
         token = self._request.params.get("progress_token")
         if token is None or self._request.answered:
             return
-        if not (self._connection.behind and value.get("kind") == "report"):
+        if not (self._channel.behind and value.get("kind") == "report"):
             self.notify("$/progress", {"token": token, "value": value})
 
     def supersede(self, key: str) -> None:
-        """Ends this connection's running request with the same key (-32800) and takes its place."""
-        self._connection.supersede(key, self._request)
+        """Cancel this connection's running request with the same key (-32800), and take over the key."""
+        self._channel.supersede(key, self._request)
 
 
 Handler = Callable[[Call, dict[str, Any]], Awaitable[Any]]
 
 
 class Batch:
-    """The answers of one batch: sent as one array when the last is there, not at all when none is expected."""
+    """Collects the answers of one batch and sends them as one array after the last; sends nothing if there are none."""
 
     __slots__ = ("_after", "_answers", "_left", "_send")
 
@@ -88,7 +103,7 @@ class Batch:
         self._send = send
 
     def add(self, answer: bytes | None, after: Sequence[Callable[[], object]] = ()) -> None:
-        """Counts one entry as done; None for one that has no answer. ``after``: to be run once all are sent."""
+        """Count one entry as done. ``answer`` None: it has none. ``after``: called once the whole batch is sent."""
         if answer is not None:
             self._answers.append(answer)
         self._after += after
@@ -101,7 +116,7 @@ class Batch:
 
 
 class Request:
-    """A request or notification whose params were checked. ``task`` is None until it runs."""
+    """A request or notification with checked params. ``task`` is None until it runs."""
 
     __slots__ = ("after", "answered", "batch", "id", "is_notification", "keys", "method", "params", "task")
 
@@ -126,12 +141,12 @@ class Request:
 
 
 def superseded() -> Cancelled:
-    """What a request is told that made room for a newer one."""
+    """Return the error of a request that a newer one with the same key replaced."""
     return Cancelled("a newer request with the same key took its place")
 
 
 def id_of(message: Any) -> RequestId:
-    """The id of a request, None where it has none. Raises InvalidRequest: no object, or an id of another type."""
+    """Return the id of a request, None if it has none. Raises InvalidRequest: not an object, or a bad type of id."""
     if not isinstance(message, dict):
         raise InvalidRequest("a request is an object")
     found = message.get("id")
@@ -147,7 +162,7 @@ def id_of(message: Any) -> RequestId:
 
 
 def method_of(message: dict[str, Any]) -> str:
-    """The method's name. Raises InvalidRequest: none, or no JSON-RPC 2.0."""
+    """Return the method's name. Raises InvalidRequest: no name, or not JSON-RPC 2.0."""
     if message.get("jsonrpc") != "2.0":
         raise InvalidRequest('jsonrpc must be "2.0"')
     name = message.get("method")

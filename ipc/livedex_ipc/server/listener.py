@@ -1,6 +1,6 @@
-"""Takes clients off the listening socket, and rests when there are no descriptors left for them.
+"""Accepts clients from the listening socket, and pauses when no file descriptors are left.
 
-Invariant: every client that was accepted becomes a connection or is closed; running out of descriptors costs no CPU.
+Invariant: every accepted client becomes a connection or is closed; running out of descriptors costs no CPU.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Callable
 
 log = logging.getLogger(__name__)
 
-SLICE = 64  # clients taken in one go, before those that are in have their turn
-REST_S = 1.0  # before the next try, when there was no descriptor or memory for one more
+SLICE = 64  # clients accepted at once, before connected ones are served
+REST_S = 1.0  # pause before the next attempt, when descriptors or memory ran out
 STARVED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Listener:
     """Accepts on ``sock`` from start() to close(). ``factory`` makes the protocol of each client.
 
-    asyncio's own servers leave a client that was accepted while they are closed hanging, and log a traceback a second
+    asyncio's own servers leave a client hanging that was accepted while they close, and log a traceback every second
     when descriptors run out.
     """
 
@@ -34,12 +34,12 @@ class Listener:
         self._starved = False
 
     def start(self) -> None:
-        """Accepts from now on."""
+        """Begin to accept clients."""
         self._sock.setblocking(False)
         self._resume()
 
     async def close(self) -> None:
-        """Accepts nobody more. Returns when everybody who was accepted is a connection."""
+        """Stop accepting. Returns when every accepted client has become a connection."""
         if self._rest is not None:
             self._rest.cancel()
         self._loop.remove_reader(self._sock)
@@ -70,9 +70,9 @@ class Listener:
             task.add_done_callback(self._arriving.discard)
 
     def _starve(self, error: OSError) -> None:
-        if not self._starved:  # once, not once a second
+        if not self._starved:  # log it once, not every second
             log.error("accept_failed", extra={"errno": error.errno, "reason": error.strerror})
         self._starved = True
-        # The client stays in the queue and the socket readable: without a rest this would spin.
+        # The client stays in the queue, so the socket stays readable: without a pause this would spin.
         self._loop.remove_reader(self._sock)
         self._rest = self._loop.call_later(REST_S, self._resume)

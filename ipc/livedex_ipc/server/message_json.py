@@ -1,6 +1,6 @@
-"""Writes the server's messages as JSON: one line each, in UTF-8, whatever a handler put into its result.
+"""Encodes the server's messages as JSON: one line each, in UTF-8, whatever text a handler's result contains.
 
-Invariant: no result makes an answer that a strict JSON reader refuses.
+Invariant: every answer can be read by a strict JSON parser.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ _encoder = msgspec.json.Encoder()
 
 
 def answer(request_id: str | int | None, result: Any) -> bytes:
-    """The answer to a request. TypeError when ``result`` holds what JSON has no form for."""
+    """Encode the answer to a request. Raises TypeError if ``result`` contains a value that JSON cannot express."""
     return _encode({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
 def failure(request_id: str | int | None, error: dict[str, Any]) -> bytes:
-    """The answer to a request that failed; ``error`` as LivedexError.to_wire() gives it."""
+    """Encode the answer to a failed request; ``error`` as returned by LivedexError.to_wire()."""
     return _encode({"jsonrpc": "2.0", "id": request_id, "error": error})
 
 
 def notification(method: str, params: dict[str, Any]) -> bytes:
-    """A message that expects no answer."""
+    """Encode a message that expects no answer."""
     return _encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
@@ -32,5 +32,5 @@ def _encode(message: dict[str, Any]) -> bytes:
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:
-        # Half a surrogate pair, from a file's name say: "?" takes its place, as UTF-8 has no form for it.
+        # A lone surrogate, for example from a file's name: UTF-8 cannot express it, so "?" replaces it.
         return json.dumps(msgspec.to_builtins(message), ensure_ascii=False).encode("utf-8", "replace")

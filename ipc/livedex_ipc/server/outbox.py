@@ -1,6 +1,6 @@
-"""One connection's outgoing bytes, and the watch on a client that does not take them.
+"""Writes one connection's outgoing bytes, and drops a client that does not read them.
 
-Invariant: a client that is behind is given time to read; one that takes nothing, or next to nothing, is dropped.
+Invariant: a client that is behind is given time to read; one that reads nothing, or next to nothing, is dropped.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Callable
 
 from livedex_ipc.limits import Limits
 
-HIGH_WATER = 1024 * 1024  # bytes not taken yet from which the connection's other work rests
-MIN_TAKEN = 64 * 1024  # bytes that a client must take within Limits.write_s while it is behind
+HIGH_WATER = 1024 * 1024  # unread bytes above which the connection's other work pauses
+MIN_TAKEN = 64 * 1024  # bytes that a client must read within Limits.write_s while it is behind
 
 
 class Outbox:
-    """Writes to a transport. ``behind``: more than HIGH_WATER bytes wait to be taken. ``drop`` ends the connection."""
+    """Writes to a transport. ``behind``: more than HIGH_WATER bytes are unread. ``drop`` ends the connection."""
 
     def __init__(self, transport: asyncio.Transport, limits: Limits, drop: Callable[[], None]) -> None:
         self._transport = transport
         self._limits = limits
         self._drop = drop
         self._written = 0
-        self._taken = 0  # of what was written, at the start of the time in which some must be taken
+        self._taken = 0  # bytes read by the client when the current time limit began
         self._since = 0.0
         self._watch: asyncio.TimerHandle | None = None
         self._ended = False
@@ -31,30 +31,30 @@ class Outbox:
 
     @property
     def waiting(self) -> int:
-        """Bytes that have not been taken."""
+        """Bytes written but not yet read by the client."""
         return self._transport.get_write_buffer_size()
 
     def write(self, data: bytes) -> None:
-        """Sends, at once or when the client reads. Nothing after end(), or when the connection is lost."""
+        """Send ``data``, at once or when the client reads. Does nothing after end() or on a closing connection."""
         if not self._ended and not self._transport.is_closing():
             self._written += len(data)
             self._transport.write(data)
 
     def end(self) -> None:
-        """Lets the client read the end of the stream after what was written; it can still send."""
+        """Send the end of the stream after the written bytes; the client can still send."""
         if not self._ended and not self._transport.is_closing():
             self._ended = True
             self._transport.write_eof()
 
     def pause(self) -> None:
-        """The transport's word that HIGH_WATER was passed."""
+        """Note that the transport's buffer rose above HIGH_WATER."""
         self.behind = True
         loop = asyncio.get_running_loop()
         self._taken, self._since = self._written - self.waiting, loop.time()
         self._watch = loop.call_later(self._limits.stalled_s, self._look)
 
     def resume(self) -> None:
-        """The transport's word that enough was taken, or that the connection is lost."""
+        """Note that the client read enough, or that the connection is lost."""
         self.behind = False
         if self._watch is not None:
             self._watch.cancel()

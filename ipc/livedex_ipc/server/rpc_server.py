@@ -1,6 +1,6 @@
-"""The Unix server: accepts clients, counts them, and ends them all in order.
+"""The Unix server: accepts clients, limits how many there are, and shuts them down in order.
 
-Invariant: only processes of our own uid or root's are heard, and never more of them at once than the limits say.
+Invariant: only processes of our own uid or of root are served, and never more of them at once than the limit.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from livedex_ipc.server.listener import Listener
 
 __all__ = ["Call", "Handler", "Limits", "Server", "bind", "identity", "unbind"]
 
-MAX_REFUSED = 64  # connections past the limit that are given the time to read why
+MAX_REFUSED = 64  # refused connections that get the time to read the reason
 
 
 class Server:
-    """Answers on one listening socket with the handlers it was given, by method name.
+    """Answers requests on one listening socket with ``handlers``, by method name.
 
-    A method without a handler does not exist (-32601). ``methods`` is the table that handlers are checked against.
+    A method without a handler does not exist (-32601). ``methods``: the table of the methods and their params;
+    ``uid``: whose processes may connect, besides root's; None for our own. Raises ValueError for a handler whose
+    method is not in the table.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class Server:
         self.limits = limits
         self.uid = os.geteuid() if uid is None else uid
         self.closing = False
-        self.parser = ThreadPoolExecutor(1, "parser")  # makes its thread when it is first needed
+        self.parser = ThreadPoolExecutor(1, "parser")  # starts its thread on first use
         self._connections: set[Connection] = set()
         self._refused: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,23 +59,28 @@ class Server:
         """How many clients are connected."""
         return len(self._connections)
 
-    async def start(self, sock: socket.socket) -> None:
-        """Answers from now on at ``sock``, a listening socket that bind() made or a supervisor handed over.
+    @property
+    def refused(self) -> int:
+        """How many refused clients are still connected, to read the reason."""
+        return len(self._refused)
 
-        close() closes it, but leaves its file: unbind() removes that where it is ours.
+    async def start(self, sock: socket.socket) -> None:
+        """Begin to answer at ``sock``, a listening socket from bind() or from a supervisor.
+
+        close() closes it but leaves its file, which unbind() removes if it is ours.
         """
         self._listener = Listener(sock, lambda: Connection(self))
         self._listener.start()
 
     async def listen_elsewhere(self, sock: socket.socket) -> None:
-        """Accepts at ``sock`` from now on and no more where it did; who is connected stays so."""
+        """Accept at ``sock`` and no longer at the former socket. Existing connections stay open."""
         former = self._listener
         await self.start(sock)
         if former is not None:
             await former.close()
 
     async def close(self, grace_s: float) -> None:
-        """Accepts nobody more, gives what runs ``grace_s`` seconds, then ends it (4) and closes the connections."""
+        """Stop accepting, give running requests ``grace_s`` seconds, then fail them (code 4) and close connections."""
         self.closing = True
         if self._listener is not None:
             await self._listener.close()
@@ -92,7 +99,7 @@ class Server:
         self.parser.shutdown(wait=False)
 
     def admit(self, connection: Connection) -> bool:
-        """Takes a new connection in; False when there is no room."""
+        """Count a new connection. Returns False if the limit is reached."""
         if len(self._connections) < self.limits.connections:
             self._connections.add(connection)
             return True
@@ -100,17 +107,17 @@ class Server:
         return False
 
     @property
-    def lets_linger(self) -> bool:
-        """Whether there is room for one more that is refused to stay until it has read why."""
+    def may_linger(self) -> bool:
+        """Whether one more refused connection may stay open until it has read the reason."""
         return len(self._refused) <= MAX_REFUSED
 
     def forget(self, connection: Connection) -> None:
-        """A connection is lost."""
+        """Drop a closed connection."""
         self._connections.discard(connection)
         self._refused.discard(connection)
 
     def watch(self, task: asyncio.Task[None]) -> None:
-        """Keeps a request's task until it is done: it may outlive its connection."""
+        """Keep a reference to a request's task until it is done: it may outlive its connection."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

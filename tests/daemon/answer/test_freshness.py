@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import time
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
 from livedex_daemon.answer.freshness import Freshness, FreshState
 from livedex_daemon.watch.backlog import Backlog, Key, Scope
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
+from livedex_indexing.store.index_store import IndexUnwritable
 
 LONG_S = 30.0  # a deadline that is never reached: whoever waits for it hangs
 
 
-class Passing:
-    """A watcher that has caught up, or else whose barrier is passed at once."""
-
-    def __init__(self) -> None:
-        self.up_to_date = False
-        self.barriers = 0
-
-    def caught_up(self) -> bool:
-        return self.up_to_date
-
-    def barrier(self, on_passed: Any) -> bool:
-        self.barriers += 1
-        on_passed()
-        return True
-
-
 class World:
     def __init__(self) -> None:
-        root = SimpleNamespace(id=1, state="online", present=True, polled=frozenset())
+        self.roots = Roots([online_root()])
         self.backlog = Backlog(time.monotonic, lambda: None)
-        self.worker: Any = SimpleNamespace(
-            roots=[root], store_fault=None, unsettled=set(), unsteady=set(), pool=SimpleNamespace(held_back=False)
-        )
-        self.rebuilder: Any = SimpleNamespace(under_way=False)
-        self.watcher: Any = Passing()
+        self.worker, self.pool, self.watcher = FakeWorker(), FakePool(), FakeWatcher()
+        self.store_health = StoreHealth()
 
     def ask(self, scope: Scope = None, within_s: float = LONG_S, *, everything: bool = False) -> FreshState:
         async def ensure() -> FreshState:
-            freshness = Freshness(lambda: self.watcher, self.backlog, self.worker, self.rebuilder)
+            freshness = Freshness(
+                FakeWatching(self.watcher).real,
+                self.backlog,
+                self.roots,
+                self.worker.real,
+                self.pool.real,
+                self.store_health,
+            )
             freshness.begun.set()
             return await freshness.ensure(scope, time.monotonic() + within_s, everything=everything)
 
@@ -83,7 +73,7 @@ def test_what_is_marked_is_waited_for_though_every_event_was_passed_on(world: Wo
 
 def test_a_file_that_will_not_hold_still_is_not_waited_for_to_the_deadline(world: World) -> None:
     world.backlog.mark(HOT)
-    world.worker.unsteady.add(HOT)
+    world.worker.files.unstable.add(HOT)
     assert world.ask() == FreshState(False, 1, "unsettled")
     assert world.ask([(1, b"d")]).reason == "unsettled"
     assert world.ask([(1, b"elsewhere")]).fresh
@@ -93,14 +83,14 @@ def test_a_walk_that_waits_only_for_such_files_is_not_waited_for_either(world: W
     world.backlog.mark((1, b"d"), tree=True, now=True)
     (entry,) = world.backlog.take(10, lambda key: False)
     entry.works = 1
-    world.worker.unsteady.add(HOT)
+    world.worker.files.unstable.add(HOT)
     assert world.ask().reason == "unsettled"
 
 
 def test_what_can_be_settled_is_waited_for(world: World) -> None:
     world.backlog.mark(HOT)
     world.backlog.mark((1, b"calm.txt"))
-    world.worker.unsteady.add(HOT)
+    world.worker.files.unstable.add(HOT)
     assert world.ask(within_s=0.3).reason == "deadline"
     world.backlog.mark((1, b"d"), tree=True, now=True)
     for entry in world.backlog.take(10, lambda key: False):
@@ -109,14 +99,14 @@ def test_what_can_be_settled_is_waited_for(world: World) -> None:
 
 
 def test_what_could_not_be_read_is_not_fresh(world: World) -> None:
-    world.worker.unsettled.add(HOT)
+    world.worker.files.unsettled.add(HOT)
     assert world.ask() == FreshState(False, 1, "unsettled")
     assert world.ask([(1, b"elsewhere")]).fresh
 
 
 def test_a_rebuild_and_a_store_that_is_down_are_not_waited_for(world: World) -> None:
     world.backlog.mark(HOT)
-    world.rebuilder.under_way = True
+    world.store_health.rebuilding = True
     assert world.ask().reason == "rebuilding"
-    world.worker.store_fault = OSError()
+    world.store_health.failed(IndexUnwritable("the disk is full"))
     assert world.ask().reason == "store"

@@ -27,15 +27,15 @@ def collector() -> Iterator[None]:
 def test_what_was_kept_and_is_garbage_now_is_given_back() -> None:
     ring = Ring()
     gone = weakref.ref(ring)
-    memory.keep()
+    memory.freeze()
     del ring
     gc.collect()
     assert gone() is not None  # the collector looks at it no more
-    memory.give_back()
+    memory.release()
     assert gone() is None
     assert gc.get_freeze_count() > 0
 
 
 def test_a_search_does_not_set_the_collector_off() -> None:
-    memory.collect_seldom()
+    memory.raise_gc_threshold()
     assert gc.get_threshold()[0] == memory.COLLECT_AFTER > 5_000

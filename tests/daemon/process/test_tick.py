@@ -24,7 +24,7 @@ def slept(now: float) -> float:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tick, "asyncio", SimpleNamespace(get_running_loop=lambda: clock, sleep=sleep))
-        asyncio.run(tick.pulse())
+        asyncio.run(tick.tick())
     (nap,) = naps
     return nap
 

@@ -16,8 +16,8 @@ from helpers.indexed_folder import Indexed
 from helpers.subscription_client import Place, place_of
 from livedex_daemon.subscriptions import answer_diff
 from livedex_daemon.subscriptions import subscription as subscriptions
-from livedex_daemon.subscriptions.answer_diff import Looks, Telling
-from livedex_daemon.subscriptions.delivered import Entry, Told
+from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSets
+from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.search_request import SearchRequest
@@ -43,7 +43,7 @@ class Rounds:
 
     def __init__(self, indexed: Indexed, queries: tuple[str, ...]) -> None:
         self.indexed = indexed
-        self.told = Told()
+        self.delivered = DeliveredState()
         self.dirty = Dirty()
         indexed.store.on_change = self.dirty.add
         self.queries = [self.subscribe(number, query) for number, query in enumerate(queries)]
@@ -51,20 +51,22 @@ class Rounds:
     def subscribe(self, number: int, query: str) -> Subscription:
         call: Any = Recorded()
         made = Subscription(number, call, standing_query(SearchRequest(query)), Style(400, 0, False, False))
-        made.owe((), self.indexed.roots, 0.0)
+        made.add_pending((), self.indexed.roots, 0.0)
         return made
 
     def round(self, only: int | None = None) -> None:
         """Tells all, or one of them while the others go on owing."""
         dirty = self.dirty.take()
         with self.indexed.pool.connection() as reader, reader.snapshot():
-            looks = Looks(reader, self.told)
-            telling = Telling(reader, self.told, self.indexed.roots, self.indexed.roots, self.indexed.store.generation)
+            change_sets = ChangeSets(reader, self.delivered)
+            diff = AnswerDiff(
+                reader, self.delivered, self.indexed.roots, self.indexed.roots, self.indexed.store.generation
+            )
             for each in self.queries:
-                each.owe(dirty.files, dirty.roots, 0.0)
+                each.add_pending(dirty.files, dirty.roots, 0.0)
                 if only is None or each.id == only:
-                    left, stale = telling.tell(each, looks.at(each.owed.take()))
-                    each.owe(left | stale, (), 0.0)
+                    left, stale = diff.notify(each, change_sets.at(each.pending.take()))
+                    each.add_pending(left | stale, (), 0.0)
 
     def sent(self, number: int = 0) -> list[dict[str, Any]]:
         call: Any = self.queries[number].call
@@ -88,7 +90,7 @@ def one(tmp_path: Path) -> Iterator[Rounds]:
     with Indexed(tmp_path) as indexed:
         made = Rounds(indexed, ("alpha",))
         yield made
-        made.told.close()
+        made.delivered.close()
 
 
 def names(hits: list[dict[str, Any]]) -> list[str]:
@@ -121,7 +123,7 @@ def test_a_phrase_in_doubt_keeps_what_was_told(one: Rounds) -> None:
     made.indexed.index("root/a.txt")
     made.round()
     assert names(made.sent()[-1]["removed"]) == ["a.txt"]
-    made.told.close()
+    made.delivered.close()
 
 
 def test_the_same_state_is_told_once(one: Rounds) -> None:
@@ -139,14 +141,14 @@ def test_a_large_change_comes_in_several_messages(one: Rounds, monkeypatch: pyte
         one.indexed.write(f"root/{number:02}.txt", f"alpha {number}\n")
     one.round()
     assert 0 < len(one.sent()[0]["added"]) < 40
-    while one.queries[0].owed:
+    while one.queries[0].pending:
         one.round()
     added = [name for change in one.sent() for name in names(change["added"])]
     assert added == [f"{number:02}.txt" for number in range(40)]
 
 
 def test_many_files_are_owed_as_whole_roots(one: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "MOST_FILES", 10)
+    monkeypatch.setattr(subscriptions, "MAX_FILES", 10)
     for number in range(40):
         one.indexed.write(f"root/{number:02}.txt", f"alpha {number}\n")
     assert (one.dirty.files, one.dirty.roots) != (set(), set()) and len(one.dirty.files) <= 10
@@ -175,33 +177,33 @@ def test_a_root_that_is_no_more_is_taken_back(one: Rounds) -> None:
 
 
 def test_what_was_told_is_forgotten_with_its_query() -> None:
-    told = Told()
-    entry = Entry(b"h" * 16, b"")
-    told.put(1, {(1, b"a"): entry, (2, b"b"): entry})
-    told.put(2, {(1, b"a"): entry})
-    assert told.roots() == {1, 2}
-    told.put(1, {(2, b"b"): None})
-    assert told.of_files([(1, b"a"), (2, b"b")]) == {1: {(1, b"a"): entry}, 2: {(1, b"a"): entry}}
-    told.forget([1])
-    assert told.of_roots(1, [1, 2]) == {} and told.of_roots(2, [1]) == {(1, b"a"): entry}
-    told.close()
+    delivered = DeliveredState()
+    entry = DeliveredFile(b"h" * 16, b"")
+    delivered.put(1, {(1, b"a"): entry, (2, b"b"): entry})
+    delivered.put(2, {(1, b"a"): entry})
+    assert delivered.roots() == {1, 2}
+    delivered.put(1, {(2, b"b"): None})
+    assert delivered.of_files([(1, b"a"), (2, b"b")]) == {1: {(1, b"a"): entry}, 2: {(1, b"a"): entry}}
+    delivered.forget([1])
+    assert delivered.of_roots(1, [1, 2]) == {} and delivered.of_roots(2, [1]) == {(1, b"a"): entry}
+    delivered.close()
 
 
 def test_a_file_in_doubt_is_owed_again_later_and_later() -> None:
     call: Any = Recorded()
     made = Subscription(1, call, standing_query(SearchRequest("x")), Style(400, 0, False, False))
     key: FileKey = (1, b"a")
-    made.doubt([key], 100.0)
-    made.doubt([key], 100.1)
+    made.retry_later([key], 100.0)
+    made.retry_later([key], 100.1)
     made.retry(100.1)
-    assert not made.owed and made.retry_at == 100.0 + subscriptions.RETRY_S
+    assert not made.pending and made.retry_at == 100.0 + subscriptions.RETRY_S
     made.retry(100.2)
-    assert made.owed.take().files == {key} and made.retry_at == float("inf")
-    made.doubt([key], 101.0)
+    assert made.pending.take().files == {key} and made.retry_at == float("inf")
+    made.retry_later([key], 101.0)
     assert made.retry_at == 101.0 + 2 * subscriptions.RETRY_S
     made.retry(102.0)
     made.settled()
-    made.doubt([key], 103.0)
+    made.retry_later([key], 103.0)
     assert made.retry_at == 103.0 + subscriptions.RETRY_S
 
 
@@ -210,10 +212,10 @@ def test_who_is_told_quickly_comes_first_and_nobody_waits_for_ever() -> None:
     quick, slow = (
         Subscription(n, call, standing_query(SearchRequest("x")), Style(400, 0, False, False)) for n in (1, 2)
     )
-    slow.took_s = 0.5
-    assert quick.turn(100.0) < slow.turn(100.0)
-    slow.owe([(1, b"a")], (), 100.0)
-    assert slow.turn(103.0) < quick.turn(103.0)
+    slow.notify_s = 0.5
+    assert quick.due_order(100.0) < slow.due_order(100.0)
+    slow.add_pending([(1, b"a")], (), 100.0)
+    assert slow.due_order(103.0) < quick.due_order(103.0)
 
 
 NAMES = st.sampled_from(["a.txt", "b.txt", "sub/c.txt", "sub/d.md"])
@@ -265,5 +267,5 @@ def test_whatever_happens_what_is_told_adds_up(tmp_path_factory: pytest.TempPath
         fresh.round()
         for number, query in enumerate(QUERIES):
             assert made.held(number) == fresh.held(number), query
-        made.told.close()
-        fresh.told.close()
+        made.delivered.close()
+        fresh.delivered.close()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakePool, FakeWorker, unused_index
 from livedex_daemon.process import memory
 from livedex_daemon.upkeep import idle_maintenance
-from livedex_daemon.upkeep.idle_maintenance import Tidying
+from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.search_priority import SearchPriority
 
 
 @pytest.fixture
@@ -22,38 +22,36 @@ def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
-def tidy(precedence: Precedence) -> Tidying:
+def tidy(priority: SearchPriority) -> IdleMaintenance:
     """One that has nothing else to do."""
-    worker: Any = SimpleNamespace(order=lambda action: action())
-    pool: Any = SimpleNamespace(outstanding=1)
-    serving: Any = None
-    return Tidying(worker, Backlog(lambda: 0.0, lambda: None), pool, serving, precedence)
+    pool, backlog = FakePool(outstanding=1), Backlog(lambda: 0.0, lambda: None)
+    return IdleMaintenance(FakeWorker().real, unused_index(), backlog, pool.real, priority, CommitLatency())
 
 
 def later(_seconds: float, _action: Callable[[], object]) -> None:
     raise AssertionError("nothing is left to be done")
 
 
-def search(precedence: Precedence) -> None:
-    with precedence.searching():
+def search(priority: SearchPriority) -> None:
+    with priority.searching():
         pass
 
 
 def test_what_searches_left_is_freed_once_after_them(trims: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(idle_maintenance, "QUIET_S", 0.0)
-    precedence = Precedence()
-    tidying_up = tidy(precedence)
+    priority = SearchPriority()
+    tidying_up = tidy(priority)
     tidying_up.look(later)
     assert trims == [], "none has been asked"
     for times in (1, 2):
-        search(precedence)
+        search(priority)
         tidying_up.look(later)
         tidying_up.look(later)
         assert len(trims) == times
 
 
 def test_not_while_searches_go_on(trims: list[str]) -> None:
-    precedence = Precedence()
-    search(precedence)
-    tidy(precedence).look(later)
+    priority = SearchPriority()
+    search(priority)
+    tidy(priority).look(later)
     assert trims == []

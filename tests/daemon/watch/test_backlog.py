@@ -71,7 +71,7 @@ def test_a_mark_that_rests_is_taken_late_unless_it_is_asked_for(backlog: Backlog
 
 
 def test_what_may_be_in_the_middle_of_a_save_is_looked_at_once_it_is_quiet(backlog: Backlog, clock: Clock) -> None:
-    backlog.mark((1, b"a"), heard=True)
+    backlog.mark((1, b"a"), from_event=True)
     clock.now += SETTLE_S / 2
     backlog.mark((1, b"a"), now=True)  # somebody saw it changed: no sign that it is still changing
     (entry,) = take(backlog)

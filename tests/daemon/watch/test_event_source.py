@@ -4,19 +4,20 @@ begins to count: not before what happened without it is looked for."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from helpers.fakes import FakeWatcher, online_root
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.event_source import Watching
-from livedex_daemon.watch.root_table import RootTable
+from livedex_daemon.watch.event_source import EventSource
+from livedex_daemon.watch.root_table import Root, Roots, RootTable
 
 
-class Vanishing(Watching):
+class Vanishing(EventSource):
     """One whose source is gone at the second look, as when it is stopped between the two."""
 
     looks = 0
@@ -53,29 +54,6 @@ class PolledRoot:
         self.refused.discard(path)
 
 
-class Source:
-    """Watches until there is no room for more."""
-
-    def __init__(self, room: int = 9) -> None:
-        self.watched: list[bytes] = []
-        self._room = room
-
-    def start(self) -> None: ...
-
-    def watch_folder(self, _root_id: int, path: bytes, _absolute: bytes) -> bool:
-        if len(self.watched) == self._room:
-            return False
-        self.watched.append(path)
-        return True
-
-    def unwatch(self, _root_id: int, path: bytes) -> None:
-        self.watched.append(path)
-
-    def watch_outside(self, folder: bytes) -> bool:
-        self.watched.append(folder)
-        return True
-
-
 @pytest.fixture
 def heard() -> list[str]:
     return []
@@ -87,21 +65,28 @@ def backlog() -> Backlog:
 
 
 def watching(
-    kind: type[Watching], folder: Path, heard: list[str], *, backlog: Backlog | None = None, roots: Any = RootTable
-) -> Watching:
+    kind: type[EventSource],
+    folder: Path,
+    heard: list[str],
+    *,
+    backlog: Backlog | None = None,
+    roots: Roots | None = None,
+) -> EventSource:
     config, other = str(folder / "config.toml"), str(folder / "other")
     locations = Locations(config, other, other, other, other)
-    return kind(backlog or Backlog(lambda: 0.0, lambda: None), locations, roots, lambda: heard.append("config"))
+    return kind(
+        backlog or Backlog(lambda: 0.0, lambda: None), locations, roots or Roots(), lambda: heard.append("config")
+    )
 
 
 def test_the_configuration_is_read_though_nothing_is_watched_any_more(tmp_path: Path, heard: list[str]) -> None:
-    watching(Watching, tmp_path, heard).outside_changed(os.fsencode(tmp_path / "config.toml"))
+    watching(EventSource, tmp_path, heard).outside_changed(os.fsencode(tmp_path / "config.toml"))
     assert heard == ["config"]
 
 
 def test_and_though_the_source_is_stopped_meanwhile(tmp_path: Path, heard: list[str]) -> None:
     changing = watching(Vanishing, tmp_path, heard)
-    source = Source()
+    source = FakeWatcher()
     changing.watcher = cast("Any", source)
     changing.outside_changed(os.fsencode(tmp_path / "config.toml"))
     assert heard == ["config"]
@@ -109,10 +94,10 @@ def test_and_though_the_source_is_stopped_meanwhile(tmp_path: Path, heard: list[
 
 
 def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard: list[str]) -> None:
-    root: Any = SimpleNamespace(id=1, absolute=lambda path: path, watch_again=lambda _path: None)
+    root = online_root()
     for act in (lambda w: w.watch(root, b"d"), lambda w: w.unwatch(1, b"d")):
         changing = watching(Vanishing, tmp_path, heard)
-        source = Source()
+        source = FakeWatcher()
         changing.watcher = cast("Any", source)
         act(changing)
         assert source.watched == [b"d"]
@@ -122,8 +107,8 @@ def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
     tmp_path: Path, heard: list[str], backlog: Backlog
 ) -> None:
     root: Any = PolledRoot({b"a", b"b", b"c"}, backlog)
-    retrying = watching(Watching, tmp_path, heard, backlog=backlog)
-    retrying.watcher = cast("Any", Source(room=2))
+    retrying = watching(EventSource, tmp_path, heard, backlog=backlog)
+    retrying.watcher = cast("Any", FakeWatcher(room=2))
     retrying.retry(root)
     assert root.marked_before == {b"a": True, b"b": True}
     assert root.refused == {b"c"}
@@ -133,12 +118,15 @@ def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
 def test_all_roots_are_marked_before_another_source_is_there(
     tmp_path: Path, heard: list[str], backlog: Backlog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def roots() -> Any:
-        assert starting.watcher is None, "nobody believes it yet"
-        return [PolledRoot(set(), backlog)]
+    class Asked(Roots):
+        def __iter__(self) -> Iterator[Root]:
+            assert starting.watcher is None, "nobody believes it yet"
+            return super().__iter__()
 
-    starting = watching(Watching, tmp_path, heard, backlog=backlog, roots=roots)
-    monkeypatch.setattr("livedex_daemon.watch.event_source._native", lambda *_: Source())
+    roots = Asked()
+    roots.replace(RootTable([online_root()]))
+    starting = watching(EventSource, tmp_path, heard, backlog=backlog, roots=roots)
+    monkeypatch.setattr("livedex_daemon.watch.event_source._native", lambda *_: FakeWatcher())
     starting.start("native")
     assert starting.watcher is not None
     assert backlog.pending([(1, b"")]) == 1

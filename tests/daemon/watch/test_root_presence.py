@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakeStore, FakeWatching
 from livedex_daemon.config.settings import RootConfig
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, RootState
+from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 
@@ -25,15 +25,13 @@ def root(tmp_path: Path) -> Root:
         RootRow(1, path, 1, 1, None, True, None), RootConfig(str(tmp_path), str(tmp_path), (), 1), RuleTree(path)
     )
     made.state = "recovering"
-    made.overflows = made.walked_losses = 1
+    made.overflows = made.overflows_at_walk = 1
     return made
 
 
 @pytest.fixture
 def presence() -> Presence:
-    store: Any = SimpleNamespace(set_root=lambda *_args, **_state: None)
-    nothing: Any = SimpleNamespace()
-    return Presence(store, nothing, nothing)
+    return Presence(FakeStore().real, StoreHealth(), Backlog(time.monotonic, lambda: None), FakeWatching().real)
 
 
 def test_a_walk_after_a_loss_repairs_it(presence: Presence, root: Root) -> None:
@@ -49,11 +47,11 @@ def test_a_loss_during_the_repair_is_not_repaired_by_it(presence: Presence, root
 
 def test_a_loss_is_told_from_the_moment_it_is_counted(presence: Presence, root: Root) -> None:
     presence.walked(root)
-    assert root.told_state == "online"
+    assert root.reported_state == "online"
     root.overflows += 1
-    assert root.told_state == "recovering"
+    assert root.reported_state == "recovering"
     root.state = "missing"
-    assert root.told_state == "missing"
+    assert root.reported_state == "missing"
 
 
 def test_a_walk_of_a_root_that_went_meanwhile_says_nothing(presence: Presence, root: Root) -> None:
@@ -65,17 +63,14 @@ def test_a_walk_of_a_root_that_went_meanwhile_says_nothing(presence: Presence, r
 @pytest.mark.parametrize("before", ["online", "missing"])
 def test_a_root_that_is_there_again_is_marked_before_it_is_believed(root: Root, before: RootState) -> None:
     backlog = Backlog(time.monotonic, lambda: None)
-    forgotten = []
 
-    def unwatch(root_id: int, path: bytes) -> None:
-        assert backlog.pending([(root_id, path)]), "nothing stands for what happens from now on"
+    def unwatch(key: Key) -> None:
+        assert backlog.pending([key]), "nothing stands for what happens from now on"
         assert (root.state, root.polled) == (before, {b""}), "a search would find nothing to wait for"
-        forgotten.append(path)
 
     root.poll(b"", remote=True)
     root.state, root.dev = before, -1
-    store: Any = SimpleNamespace(set_root=lambda *_args, **_state: None, folders_below=lambda *_: [])
-    watching: Any = SimpleNamespace(unwatch=unwatch, watcher=object())
-    Presence(store, backlog, watching).check(root)
-    assert forgotten == [b""]
+    watching = FakeWatching(object(), unwatch)
+    Presence(FakeStore().real, StoreHealth(), backlog, watching.real).check(root)
+    assert watching.unwatched == [b""]
     assert (root.state, root.polled) == ("recovering", frozenset())

@@ -16,7 +16,7 @@ from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write import chunk_pool
 from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
-from livedex_daemon.write.search_priority import Precedence
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
@@ -53,7 +53,7 @@ def make(marks: Marks) -> Iterator[Callable[..., Pool]]:
     made: list[Pool] = []
 
     def make(known: Callable[[bytes, bytes], bool] = lambda *_: False, **options: object) -> Pool:
-        made.append(Pool(POLICY, known, marks, lambda: None, Precedence(), **options))  # type: ignore[arg-type]
+        made.append(Pool(POLICY, known, marks, lambda: None, SearchPriority(), **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -243,7 +243,7 @@ def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhil
 def test_a_void_work_is_not_read(make: Callable[..., Pool], root: Root, folder: Path) -> None:
     (folder / "a.txt").write_text("a\n")
     (work,) = works(root, "a.txt")
-    work.void = True
+    work.cancelled = True
     pool = make()
     pool.submit([work], bulk=False)
     assert outcomes(pool, 1)["a.txt"].result == Gone()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from livedex_daemon.watch.root_table import RootTable
-from livedex_daemon.write.commit import Storing
-from livedex_daemon.write.search_priority import Precedence
+from helpers.fakes import FakeMarks, online_root
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.write.commit import Committer
+from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.store.index_store import IndexUnwritable, Store
@@ -32,11 +31,8 @@ def row(path: bytes) -> FileRow:
 
 
 @pytest.fixture
-def storing(store: Store) -> Storing:
-    anything: Any = SimpleNamespace(
-        id=1, path=b"/r", belongs=lambda _: True, rules=SimpleNamespace(explain=lambda *_: None), nested=frozenset()
-    )
-    return Storing(store, SimpleNamespace(), lambda: RootTable([anything]), Precedence())  # type: ignore[arg-type]
+def storing(store: Store) -> Committer:
+    return Committer(store, FakeMarks().real, Roots([online_root()]), SearchPriority())
 
 
 def renamed() -> Changes:
@@ -45,7 +41,7 @@ def renamed() -> Changes:
     return changes
 
 
-def test_a_rename_is_one_change(store: Store, storing: Storing) -> None:
+def test_a_rename_is_one_change(store: Store, storing: Committer) -> None:
     store.put_files([row(b"old")])
     before = store.generation
     storing.apply(renamed(), [])
@@ -54,7 +50,7 @@ def test_a_rename_is_one_change(store: Store, storing: Storing) -> None:
 
 
 def test_a_rename_that_cannot_be_stored_whole_changes_nothing(
-    store: Store, storing: Storing, monkeypatch: pytest.MonkeyPatch
+    store: Store, storing: Committer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.put_files([row(b"old")])
     before = store.generation

@@ -6,24 +6,22 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakePool, FakePresence, FakeStore, FakeWatching, online_root
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Backlog, Entry
 from livedex_daemon.watch.root_table import Root
-from livedex_daemon.write.inspector import Looker
-from livedex_daemon.write.walk import Changes, Policy, Work
-from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_daemon.write.inspector import Inspector
+from livedex_daemon.write.walk import Changes, Work
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import FileRow, FileState, RootRow
 from livedex_indexing.store.index_store import Store
 
 
 class Desk:
-    """A looker over a real folder and a real store; ``unwatched``: the folders whose watches it took away."""
+    """A inspector over a real folder and a real store; ``unwatched``: the folders whose watches it took away."""
 
     def __init__(self, base: Path) -> None:
         self.folder = base / "root"
@@ -36,24 +34,15 @@ class Desk:
         )
         self.root.state = "online"
         self.backlog = Backlog(time.monotonic, lambda: None)
-        self.unwatched: list[bytes] = []
-        watching: Any = SimpleNamespace(
-            unwatch=lambda _root, path: self.unwatched.append(path),
-            watch=lambda *_: None,
-            watch_outside=lambda _root: None,
-        )
-        presence: Any = SimpleNamespace(is_same=lambda _root: True)
-        self.looker = Looker(self.store, self.backlog, presence, watching)
-        pool: Any = SimpleNamespace(
-            submit=lambda *_, **__: None, outstanding=0, policy=Policy(ChunkSettings(), 1 << 20, True)
-        )
-        self.looker.pool = pool
+        watching = FakeWatching()
+        self.unwatched = watching.unwatched
+        self.inspector = Inspector(self.store, self.backlog, FakePresence().real, watching.real, FakePool().real)
 
-    def look_at(self, path: bytes, *, tree: bool = False) -> Entry:
+    def inspect(self, path: bytes, *, tree: bool = False) -> Entry:
         """Looks at a path of which nothing was heard for long."""
         entry = Entry((1, path), 1, 0.0)
         entry.tree = tree
-        self.looker.look_at(entry, self.root)
+        self.inspector.inspect(entry, self.root)
         return entry
 
 
@@ -70,36 +59,36 @@ def row(path: bytes) -> FileRow:
 
 def test_a_folder_that_came_back_keeps_its_watch_and_is_looked_at_again(desk: Desk) -> None:
     desk.store.put_files([row(b"out/f.txt")])
-    entry = desk.look_at(b"out")
+    entry = desk.inspect(b"out")
     (desk.folder / "out").mkdir()
-    desk.looker.depart()
-    assert (desk.unwatched, bool(desk.looker.changes)) == ([], False)
-    assert desk.looker.finished == [entry] and desk.backlog.pending([(1, b"out")]) == 1
+    desk.inspector.depart()
+    assert (desk.unwatched, bool(desk.inspector.changes)) == ([], False)
+    assert desk.inspector.finished == [entry] and desk.backlog.pending([(1, b"out")]) == 1
 
 
 def test_a_file_that_is_gone_leaves_no_row_that_was_decided_before(desk: Desk) -> None:
-    desk.looker.changes.rows = [row(b"f.txt"), row(b"other.txt")]
-    desk.look_at(b"f.txt")
-    desk.looker.depart()
-    assert desk.looker.changes.rows == [row(b"other.txt")]
-    assert desk.looker.changes.removed == [(1, b"f.txt")]
+    desk.inspector.changes.rows = [row(b"f.txt"), row(b"other.txt")]
+    desk.inspect(b"f.txt")
+    desk.inspector.depart()
+    assert desk.inspector.changes.rows == [row(b"other.txt")]
+    assert desk.inspector.changes.removed == [(1, b"f.txt")]
 
 
 def test_a_path_is_looked_at_again_after_the_commit_of_its_removal(desk: Desk) -> None:
     desk.store.put_files([row(b"d/f.txt")])
-    desk.look_at(b"d")
-    desk.looker.depart()
-    assert not desk.looker.is_busy((1, b"e")) and not desk.looker.needs_commit
-    assert desk.looker.is_busy((1, b"d/f.txt")) and desk.looker.needs_commit
+    desk.inspect(b"d")
+    desk.inspector.depart()
+    assert not desk.inspector.is_busy((1, b"e")) and not desk.inspector.needs_commit
+    assert desk.inspector.is_busy((1, b"d/f.txt")) and desk.inspector.needs_commit
 
 
 def test_a_walk_waits_for_the_commit_of_what_others_removed(desk: Desk) -> None:
     (desk.folder / "d").mkdir()
-    desk.look_at(b"d", tree=True)
-    desk.looker.changes.removed.append((1, b"gone"))
-    assert not desk.looker.walk_on() and desk.looker.needs_commit
-    desk.looker.changes, desk.looker.needs_commit = Changes(), False
-    assert desk.looker.walk_on() and not desk.looker.needs_commit
+    desk.inspect(b"d", tree=True)
+    desk.inspector.changes.removed.append((1, b"gone"))
+    assert not desk.inspector.walk_on() and desk.inspector.needs_commit
+    desk.inspector.changes, desk.inspector.needs_commit = Changes(), False
+    assert desk.inspector.walk_on() and not desk.inspector.needs_commit
 
 
 def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk: Desk) -> None:
@@ -108,10 +97,10 @@ def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk:
     (desk.folder / "d").mkdir()
     (desk.folder / "d/m").touch()
     reading = Work(desk.root, b"d/m", 1, None, Entry((1, b"d/m"), 1, 0.0))
-    desk.looker.submit([reading], bulk=False)
-    desk.look_at(b"d", tree=True)
-    assert desk.looker.walk_on()
-    assert desk.looker.changes.removed_trees == [(1, b"d/m")] and not reading.void
+    desk.inspector.submit([reading], bulk=False)
+    desk.inspect(b"d", tree=True)
+    assert desk.inspector.walk_on()
+    assert desk.inspector.changes.removed_trees == [(1, b"d/m")] and not reading.cancelled
 
 
 @pytest.mark.parametrize(
@@ -133,25 +122,17 @@ def test_what_a_removal_covers(kind: str, path: bytes, covered: set[bytes]) -> N
 
 
 def test_two_works_for_one_file_are_read_one_after_the_other() -> None:
-    none: Any = SimpleNamespace()
-    looker = Looker(none, none, none, none)
-    handed: list[Work] = []
-
-    def submit(works: list[Work], *, bulk: bool) -> None:
-        assert not bulk
-        handed.extend(works)
-
-    pool: Any = SimpleNamespace(submit=submit)
-    looker.pool = pool
-    root: Any = SimpleNamespace(id=1)
-    entry: Any = Entry((1, b"a"), 1, 0.0)
-    first, second, third = (Work(root, b"a", 1, None, entry) for _ in range(3))
-    looker.submit([first], bulk=False)
-    looker.submit([second, third], bulk=False)  # two walks came by while it was read
+    pool, backlog = FakePool(), Backlog(time.monotonic, lambda: None)
+    inspector = Inspector(FakeStore().real, backlog, FakePresence().real, FakeWatching().real, pool.real)
+    handed = pool.submitted
+    entry = Entry((1, b"a"), 1, 0.0)
+    first, second, third = (Work(online_root(), b"a", 1, None, entry) for _ in range(3))
+    inspector.submit([first], bulk=False)
+    inspector.submit([second, third], bulk=False)  # two walks came by while it was read
     assert handed == [first]
     for done, after in ((first, second), (second, third)):
-        looker.is_read(done)
-        looker.retry()  # both are due at the same time
-        assert handed[-1] is after and looker.expects(after), "a work that nobody expects would never end"
-    looker.is_read(third)
-    assert handed == [first, second, third] and not looker.retries
+        inspector.is_read(done)
+        inspector.retry()  # both are due at the same time
+        assert handed[-1] is after and inspector.expects(after), "a work that nobody expects would never end"
+    inspector.is_read(third)
+    assert handed == [first, second, third] and not inspector.retries

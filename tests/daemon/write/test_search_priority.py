@@ -9,19 +9,19 @@ from contextlib import contextmanager
 
 import pytest
 
-from livedex_daemon.write.search_priority import FEW, LATELY_S, Precedence
+from livedex_daemon.write.search_priority import FEW, LATELY_S, SearchPriority
 
 LONG_S = 60.0  # longer than any test: who waits so long is let go by what it waits for
 MANY = FEW + 1
 
 
 @contextmanager
-def indexing(precedence: Precedence) -> Iterator[threading.Event]:
+def indexing(priority: SearchPriority) -> Iterator[threading.Event]:
     """A thread that begins on one of many files; the event is set once it goes on."""
     goes_on = threading.Event()
 
     def run() -> None:
-        precedence.give_way(MANY)
+        priority.yield_to_searches(MANY)
         goes_on.set()
 
     thread = threading.Thread(target=run)
@@ -32,11 +32,11 @@ def indexing(precedence: Precedence) -> Iterator[threading.Event]:
 
 
 def test_many_files_wait_until_no_search_is_under_way() -> None:
-    precedence = Precedence(LONG_S)
-    first, second = precedence.searching(), precedence.searching()
+    priority = SearchPriority(LONG_S)
+    first, second = priority.searching(), priority.searching()
     first.__enter__()
     second.__enter__()
-    with indexing(precedence) as goes_on:
+    with indexing(priority) as goes_on:
         first.__exit__(None, None, None)
         assert not goes_on.wait(0.05)
         second.__exit__(None, None, None)
@@ -44,37 +44,37 @@ def test_many_files_wait_until_no_search_is_under_way() -> None:
 
 
 def test_a_search_that_fails_holds_nobody_up() -> None:
-    precedence = Precedence(LONG_S)
-    with pytest.raises(ValueError, match="failed"), precedence.searching():
+    priority = SearchPriority(LONG_S)
+    with pytest.raises(ValueError, match="failed"), priority.searching():
         raise ValueError("failed")
-    with indexing(precedence) as goes_on:
+    with indexing(priority) as goes_on:
         pass
     assert goes_on.is_set()
 
 
 def test_few_files_wait_for_no_search() -> None:
-    precedence = Precedence(LONG_S)
-    with precedence.searching():
-        precedence.give_way(FEW)
+    priority = SearchPriority(LONG_S)
+    with priority.searching():
+        priority.yield_to_searches(FEW)
 
 
 def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
-    precedence = Precedence(0.01)
-    with precedence.searching():
-        precedence.give_way(MANY)  # as long as allowed
-    precedence = Precedence(LONG_S)
-    precedence._thread.since = time.monotonic()
-    with precedence.searching():
-        precedence.give_way(MANY)  # twice as long as it worked, which is next to nothing
+    priority = SearchPriority(0.01)
+    with priority.searching():
+        priority.yield_to_searches(MANY)  # as long as allowed
+    priority = SearchPriority(LONG_S)
+    priority._thread.since = time.monotonic()
+    with priority.searching():
+        priority.yield_to_searches(MANY)  # twice as long as it worked, which is next to nothing
 
 
 def test_somebody_asks_until_nobody_has_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    precedence = Precedence()
-    assert not precedence.is_asked()
-    with precedence.searching():
-        assert not precedence.is_asked(), "it may be a look at the status"
-    precedence.ask()
-    assert precedence.is_asked()
+    priority = SearchPriority()
+    assert not priority.is_asked()
+    with priority.searching():
+        assert not priority.is_asked(), "it may be a look at the status"
+    priority.ask()
+    assert priority.is_asked()
     later = time.monotonic() + LATELY_S
     monkeypatch.setattr(time, "monotonic", lambda: later)
-    assert not precedence.is_asked()
+    assert not priority.is_asked()

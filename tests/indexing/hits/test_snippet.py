@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from livedex_indexing.hits.hit_builder import Lines, byte_length
 from livedex_indexing.hits.snippet import cut
-from livedex_indexing.query.highlight import Marker, WrittenPhrase, merged
-from livedex_indexing.query.query_compiler import Unit
+from livedex_indexing.query.highlight import Highlighter, WrittenPhrase, merged
+from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Runs, candidates, in_code_points
 
@@ -27,16 +27,16 @@ def words(text: bytes) -> list[tuple[int, int, str]]:
     return list(_PLAIN(text, apsw.FTS5_TOKENIZE_DOCUMENT, None))  # type: ignore[arg-type]
 
 
-def unit(text: str, *, prefix: bool = False) -> Unit:
+def term(text: str, *, prefix: bool = False) -> QueryTerm:
     found = text.encode()
-    return Unit(
+    return QueryTerm(
         "", tuple(t for *_, t in words(found)), tuple(t for *_, t in stems(found)), prefix, rows=1, files=0, idf=1.0
     )
 
 
-def marked(text: str, *units: Unit, phrases: tuple[str, ...] = ()) -> list[str]:
-    marker = Marker(units, [WrittenPhrase(phrase, words) for phrase in phrases], stems)
-    return [text[start:end] for start, end in marker.spans(text)]
+def marked(text: str, *terms: QueryTerm, phrases: tuple[str, ...] = ()) -> list[str]:
+    highlighter = Highlighter(terms, [WrittenPhrase(phrase, words) for phrase in phrases], stems)
+    return [text[start:end] for start, end in highlighter.spans(text)]
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def marked(text: str, *units: Unit, phrases: tuple[str, ...] = ()) -> list[str]:
     ],
 )
 def test_what_is_highlighted(text: str, asked: str, expected: list[str]) -> None:
-    assert marked(text, unit(asked)) == expected
+    assert marked(text, term(asked)) == expected
 
 
 def test_prefixes_and_phrases_are_highlighted() -> None:
-    assert marked("configure config con", unit("conf", prefix=True)) == ["configure", "config"]
+    assert marked("configure config con", term("conf", prefix=True)) == ["configure", "config"]
     assert marked("Red foxes, red fox; red\n// fox", phrases=("red fox",)) == ["red fox", "red\n// fox"]
-    assert marked("run red fox", unit("fox"), phrases=("red fox",)) == ["red fox"]
+    assert marked("run red fox", term("fox"), phrases=("red fox",)) == ["red fox"]
 
 
 def test_a_phrase_keeps_its_punctuation() -> None:

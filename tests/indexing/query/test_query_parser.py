@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedex_indexing.model import Term
-from livedex_indexing.query.query_parser import QUERY_BYTES, Parsed, is_phrase, is_prefix, parse
+from livedex_indexing.query.query_parser import QUERY_BYTES, ParsedQuery, is_phrase, is_prefix, parse
 
 
 def parsed(
@@ -13,8 +13,8 @@ def parsed(
     excluded: tuple[str, ...] = (),
     phrases: tuple[str, ...] = (),
     terms: tuple[Term, ...] = (),
-) -> Parsed:
-    return Parsed(tuple(words.split()), excluded, phrases, terms, cut=False)
+) -> ParsedQuery:
+    return ParsedQuery(tuple(words.split()), excluded, phrases, terms, cut=False)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def parsed(
         ("NEAR( AND OR NOT ^x {a}:x ' ; *", parsed("NEAR( AND OR NOT ^x {a}:x ' ; *")),
     ],
 )  # fmt: skip
-def test_forms(text: str, expected: Parsed) -> None:
+def test_forms(text: str, expected: ParsedQuery) -> None:
     assert parse(text) == expected
 
 

@@ -61,7 +61,7 @@ def test_out_of_time_there_are_none(index: Indexed, monkeypatch: pytest.MonkeyPa
         raise DeadlinePassed("late")
 
     index.write("root/a.py", "walrus\n")
-    monkeypatch.setattr(facets.Counting, "count", late)
+    monkeypatch.setattr(facets.FacetCounter, "count", late)
     answer = index.ask("walrus", facets=["languages"], deadline=time.monotonic() + 60)
     assert [hit["relative_path"] for hit in answer.hits] == ["a.py"]
     assert "facets" not in answer.extras

@@ -6,15 +6,17 @@ import pytest
 
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
-from livedex_indexing.query.query_compiler import Asked, WordCounts, ask
-from livedex_indexing.rank.features import NEAR_WORDS, WORDS, scored_units, weigh, written
+from livedex_indexing.query.query_compiler import compile_query
+from livedex_indexing.query.query_terms import CompiledQuery
+from livedex_indexing.query.word_counts import WordCounts
+from livedex_indexing.rank.features import NEAR_WORDS, WORDS, extract, scored_terms, written
 from livedex_indexing.store.read_pool import Reader
 
 TEXT = "the walrus tusk and a walrus\n"
 
 
-def asked(reader: Reader, text: str) -> Asked:
-    return ask(reader, Query(text), WordCounts(0))
+def compiled(reader: Reader, text: str) -> CompiledQuery:
+    return compile_query(reader, Query(text), WordCounts(0))
 
 
 @pytest.mark.parametrize("row_us", [0.0, 1e9], ids=["one span", "a span each"])
@@ -25,16 +27,16 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
     index.write("root/c.txt", "tusk " + "filler " * (NEAR_WORDS + 1) + "walrus\n")
     index.write("root/d.txt", "nothing of it\n")
     with index.pool.connection() as reader:
-        query = asked(reader, "walrus tusk")
-        found = weigh(reader, query, range(1, 5))
+        query = compiled(reader, "walrus tusk")
+        found = extract(reader, query, range(1, 5))
     assert sorted(found.rows) == [1, 2, 3]
     assert (list(found.rows[1].counts), list(found.rows[1].pairs), list(found.rows[1].near)) == ([3, 1], [1], [1])
-    assert found.rows[1].symbols == pytest.approx(3 * query.units[0].idf)  # the whole of the name
+    assert found.rows[1].symbols == pytest.approx(3 * query.terms[0].idf)  # the whole of the name
     assert list(found.rows[1].texts) == [3, 1]
     assert [list(found.rows[row].pairs) for row in (2, 3)] == [[0], [0]]
     assert [list(found.rows[row].near) for row in (2, 3)] == [[1], [0]]
     assert [found.rows[row].opening for row in (1, 2)] == pytest.approx(
-        [query.total, query.units[1].idf]  # `tusk` alone: before `walrus` stand as many words as count
+        [query.total, query.terms[1].idf]  # `tusk` alone: before `walrus` stand as many words as count
     )
     assert found.rows[2].length == NEAR_WORDS + 2
     assert found.chunks == 4
@@ -46,25 +48,25 @@ def test_of_many_words_the_rarest_are_read(index: Indexed) -> None:
         index.write(f"root/{number}.txt", " ".join(words[WORDS:]) + f" {number}\n")
     index.write("root/all.txt", " ".join(words) + "\n")
     with index.pool.connection() as reader:
-        query = asked(reader, " ".join(words))
-        assert {unit.tokens[0] for unit in scored_units(query)} == set(words[:WORDS])
-        assert len(weigh(reader, query, [6]).rows[6].counts) == WORDS
+        query = compiled(reader, " ".join(words))
+        assert {term.tokens[0] for term in scored_terms(query)} == set(words[:WORDS])
+        assert len(extract(reader, query, [6]).rows[6].counts) == WORDS
 
 
 def test_nothing_is_looked_for_in_no_row(index: Indexed) -> None:
     index.write("root/a.txt", TEXT)
     with index.pool.connection() as reader:
-        assert weigh(reader, asked(reader, "walrus"), []).rows == {}
-        assert weigh(reader, asked(reader, "absent"), [1]).rows == {}
+        assert extract(reader, compiled(reader, "walrus"), []).rows == {}
+        assert extract(reader, compiled(reader, "absent"), [1]).rows == {}
 
 
 def test_it_is_known_which_files_hold_a_word_as_it_is_asked_for(index: Indexed) -> None:
     index.write("root/a.txt", "two walruses\n")
     index.write("root/b.txt", "one walrus\n")
     with index.pool.connection() as reader:
-        query = asked(reader, "walrus one-walrus walr*")
-        units = scored_units(query)
-        found = dict(zip((unit.match for unit in units), written(reader, units, [1, 2]), strict=True))
+        query = compiled(reader, "walrus one-walrus walr*")
+        terms = scored_terms(query)
+        found = dict(zip((term.match for term in terms), written(reader, terms, [1, 2]), strict=True))
     assert found['"walrus"'] == {2}
     assert found['"walr" *'] is None
 
@@ -74,8 +76,8 @@ def test_a_stop_word_beside_a_word_counts_half(index: Indexed) -> None:
     for number in range(5):
         index.write(f"root/{number}.txt", f"filler {number}\n")
     with index.pool.connection() as reader:
-        query = asked(reader, "the with statement")
-        found = weigh(reader, query, [1])
-    idfs = {unit.tokens[0]: unit.idf for unit in query.spoken}
+        query = compiled(reader, "the with statement")
+        found = extract(reader, query, [1])
+    idfs = {term.tokens[0]: term.idf for term in query.spoken}
     assert list(found.rows[1].counts) == [1, 1]
     assert list(found.idfs) == pytest.approx([idfs["statement"], 0.5 * idfs["with"]])

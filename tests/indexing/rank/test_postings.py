@@ -8,8 +8,10 @@ import pytest
 
 from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
-from livedex_indexing.query.filters import admit, build
-from livedex_indexing.query.query_compiler import Unit, WordCounts, any_of, ask
+from livedex_indexing.query.filters import build_filters, resolve_filters
+from livedex_indexing.query.query_compiler import compile_query
+from livedex_indexing.query.query_terms import QueryTerm, any_of
+from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank import postings
 from livedex_indexing.store.read_pool import Reader
 
@@ -36,18 +38,18 @@ def many(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> Indexed:
 
 def proposed(index: Indexed, reader: Reader, text: str) -> dict[int, float]:
     query = Query(text)
-    admission = admit(reader, build(reader, query, index.roots, None), 0)
-    return postings.collect(reader, ask(reader, query, WordCounts(0)), admission).chunks
+    resolved = resolve_filters(reader, build_filters(reader, query, index.roots, None), 0)
+    return postings.collect(reader, compile_query(reader, query, WordCounts(0)), resolved).chunks
 
 
-def units(reader: Reader, text: str) -> tuple[Unit, ...]:
-    return ask(reader, Query(text), WordCounts(0)).units
+def terms(reader: Reader, text: str) -> tuple[QueryTerm, ...]:
+    return compile_query(reader, Query(text), WordCounts(0)).terms
 
 
 def with_one_of(reader: Reader, words: str, text: str, limit: int) -> dict[int, float]:
     """The best rows by all words of a text that hold one of ``words``, each row scored by BM25 on its own."""
-    scores = dict(reader.rows(_SCORED, (any_of(units(reader, text)),)))
-    holding = [row for row, _ in reader.rows(_SCORED, (any_of(units(reader, words)),))]
+    scores = dict(reader.rows(_SCORED, (any_of(terms(reader, text)),)))
+    holding = [row for row, _ in reader.rows(_SCORED, (any_of(terms(reader, words)),))]
     ordered = sorted(holding, key=lambda row: (-scores[row], row))
     return {row: scores[row] for row in ordered[:limit]}
 
@@ -57,8 +59,8 @@ def test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words(
     many: Indexed, monkeypatch: pytest.MonkeyPatch, edited: bool
 ) -> None:
     with many.pool.connection() as reader:
-        rare = units(reader, "quokka okapi")
-        monkeypatch.setattr(postings, "ROW_BUDGET", sum(unit.rows for unit in rare))
+        rare = terms(reader, "quokka okapi")
+        monkeypatch.setattr(postings, "ROW_BUDGET", sum(term.rows for term in rare))
         if edited:
             first = next(iter(with_one_of(reader, "quokka okapi", QUERY, 1)))
             many.write(f"root/{first - 1:03}.txt", "another text\n")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.query.query_compiler import idf_of
-from livedex_indexing.rank.features import Weighed, Weighing
+from livedex_indexing.query.word_counts import idf_of
+from livedex_indexing.rank.features import FeatureTable, MatchFeatures
 from livedex_indexing.rank.score import (
     DAMPING,
     FIRST,
@@ -21,8 +21,8 @@ from livedex_indexing.rank.score import (
     Copy,
     Placed,
     arrange,
+    diversify,
     rank_files,
-    spread,
 )
 
 SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
@@ -31,13 +31,13 @@ USUAL = 100  # words of a chunk: as many as they have on average, so that length
 
 def row(
     count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0, heading: float = 0.0, opening: float = 0.0
-) -> Weighed:
+) -> MatchFeatures:
     """A chunk with one word that is asked for, and one pair of neighbours."""
-    return Weighed([count], [count], symbols, heading, opening, [pairs], [near], USUAL)
+    return MatchFeatures([count], [count], symbols, heading, opening, [pairs], [near], USUAL)
 
 
-def weighing(rows: dict[int, Weighed]) -> Weighing:
-    return Weighing(rows, [2.0], [3.0], 1_000, USUAL)
+def features(rows: dict[int, MatchFeatures]) -> FeatureTable:
+    return FeatureTable(rows, [2.0], [3.0], 1_000, USUAL)
 
 
 def copy(path: bytes, name: float = 0.0, title: float = 0.0, score: float = 0.0) -> Copy:
@@ -53,7 +53,7 @@ def placed(content_id: int, score: float) -> Placed:
 
 
 def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
-    found = weighing({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5, opening=0.2), 3: row(1, pairs=1)})
+    found = features({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5, opening=0.2), 3: row(1, pairs=1)})
     found = found._replace(written=[frozenset({7})])
     owners = {1: 7, 2: 7, 3: 8}
     files = rank_files(found, owners, {7: [copy(b"f", 3.0, 2.5, 2.0)], 8: [copy(b"g")]}, total=2.0)
@@ -71,14 +71,14 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
 
 
 def test_a_long_chunk_counts_less() -> None:
-    found = weighing({1: Weighed([3], [3], 0.0, 0.0, 0.0, [0], [0], 3 * USUAL), 2: row(3)})
+    found = features({1: MatchFeatures([3], [3], 0.0, 0.0, 0.0, [0], [0], 3 * USUAL), 2: row(3)})
     files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
     assert [file.content_id for file in files] == [8, 7]
     assert files[1].score == pytest.approx(2.0 * 3 * (K1 + 1) / (3 + K1 * (1 - B + 3 * B)) + SHORT)
 
 
 def test_a_word_written_as_it_is_asked_for_counts_more_than_its_stem() -> None:
-    found = weighing({1: row(1), 2: row(1)})._replace(written=[frozenset({8})])
+    found = features({1: row(1), 2: row(1)})._replace(written=[frozenset({8})])
     files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
     assert [file.content_id for file in files] == [8, 7]
     assert rank_files(found._replace(written=[None]), {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)[
@@ -87,13 +87,13 @@ def test_a_word_written_as_it_is_asked_for_counts_more_than_its_stem() -> None:
 
 
 def test_of_two_files_that_say_as_much_the_shorter_comes_first() -> None:
-    found = weighing({1: row(1), 2: row(1)})
+    found = features({1: row(1), 2: row(1)})
     copies = {7: [copy(b"f")], 8: [copy(b"g")._replace(chunks=1)]}
     assert [file.content_id for file in rank_files(found, {1: 7, 2: 8}, copies, total=1.0)] == [8, 7]
 
 
 def test_a_file_without_further_chunks_is_no_worse_for_it() -> None:
-    found = weighing({1: row(3), 2: row(3), 3: row(1), 4: row(3)})._replace(written=[None])
+    found = features({1: row(3), 2: row(3), 3: row(1), 4: row(3)})._replace(written=[None])
     owners = {1: 7, 2: 8, 3: 8, 4: 9}
     copies = {7: [copy(b"a")._replace(chunks=1)], 8: [copy(b"b")._replace(chunks=2)], 9: [copy(b"c")]}
     more = list(WEIGHTS).index("more")
@@ -105,26 +105,26 @@ def test_a_file_without_further_chunks_is_no_worse_for_it() -> None:
 
 def test_stop_words_count_behind_the_words() -> None:
     both = msgspec.structs.replace(row(1), counts=[1, 2], texts=[1, 2])
-    found = Weighing({1: both}, [2.0, 0.5], [3.0], 1_000, USUAL, [None])
+    found = FeatureTable({1: both}, [2.0, 0.5], [3.0], 1_000, USUAL, [None])
     (file,) = rank_files(found, {1: 7}, {7: [copy(b"f")]}, total=1.0)
     assert file.parts[0] == pytest.approx(bm25(1, 2.0) + bm25(2, 0.5))
 
 
 def test_a_word_of_the_name_counts_as_one_of_the_text() -> None:
     named = copy(b"f")._replace(counts=[1])
-    (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: [named]}, total=1.0)
+    (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: [named]}, total=1.0)
     assert file.score == pytest.approx(bm25(2, 2.0) + SHORT)
 
 
 def test_the_copy_that_scores_best_stands_for_a_content_then_the_shortest_path() -> None:
     copies = [copy(b"longest", 0.0), copy(b"bb", 1.0), copy(b"a", 1.0), copy(b"c", 0.5)]
-    (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
+    (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"a"
 
 
 def test_a_test_comes_after_what_says_as_much() -> None:
-    found = weighing({1: row(2), 2: row(2), 3: row(1)})
-    copies = {7: [copy(b"a")._replace(beside=True)], 8: [copy(b"b")], 9: [copy(b"c")]}
+    found = features({1: row(2), 2: row(2), 3: row(1)})
+    copies = {7: [copy(b"a")._replace(auxiliary=True)], 8: [copy(b"b")], 9: [copy(b"c")]}
     files = rank_files(found, {1: 7, 2: 8, 3: 9}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"b", b"a", b"c"], "and before what says less"
     assert files[1].parts[-1] == pytest.approx(WEIGHTS["beside"] * files[0].score)
@@ -132,59 +132,59 @@ def test_a_test_comes_after_what_says_as_much() -> None:
 
 
 def test_a_short_name_is_worth_a_share_of_the_score() -> None:
-    found = weighing({1: row(2), 2: row(2), 3: row(2)})
+    found = features({1: row(2), 2: row(2), 3: row(2)})
     copies = {7: [copy(b"a")], 8: [copy(b"b")._replace(brevity=1.0)], 9: [copy(b"c")._replace(brevity=-1.0)]}
     files = rank_files(found, {1: 7, 2: 8, 3: 9}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"b", b"a", b"c"]
     assert [file.parts[-2] for file in files] == pytest.approx(
         [WEIGHTS["brief"] * share * files[1].score for share in (1, 0, -1)]
     )
-    test = copy(b"t")._replace(brevity=1.0, beside=True)
-    (damped,) = rank_files(weighing({1: row(2)}), {1: 7}, {7: [test]}, total=1.0)
+    test = copy(b"t")._replace(brevity=1.0, auxiliary=True)
+    (damped,) = rank_files(features({1: row(2)}), {1: 7}, {7: [test]}, total=1.0)
     assert damped.score == pytest.approx(files[0].score * (1 + WEIGHTS["beside"])), "of all the others"
 
 
 def test_of_two_copies_the_one_that_is_no_test_stands_for_both() -> None:
-    copies = [copy(b"a")._replace(beside=True), copy(b"bb")]
-    (file,) = rank_files(weighing({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
+    copies = [copy(b"a")._replace(auxiliary=True), copy(b"bb")]
+    (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"bb"
 
 
 def test_ties_fall_to_the_path() -> None:
-    found = weighing({number: row(1) for number in range(5)})
+    found = features({number: row(1) for number in range(5)})
     copies = {number: [copy(path)] for number, path in enumerate([b"e", b"c", b"d", b"a", b"b"])}
     files = rank_files(found, {number: number for number in range(5)}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"a", b"b", b"c", b"d", b"e"]
 
 
 def test_further_chunks_are_damped() -> None:
-    found = weighing({1: row(8), 2: row(8), 3: row(5)})
+    found = features({1: row(8), 2: row(8), 3: row(5)})
     files = rank_files(found, {1: 7, 2: 7, 3: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
     best, other = files[0].score, files[1].score
-    assert [(hit.chunk_id, hit.score) for hit in arrange(files, one_each=False, crowd=False)] == [
+    assert [(hit.chunk_id, hit.score) for hit in arrange(files, group_by_file=False, no_file_limit=False)] == [
         (1, best), (3, other), (2, best * DAMPING)
     ]  # fmt: skip
-    assert [hit.chunk_id for hit in arrange(files, one_each=True, crowd=False)] == [1, 3]
-    assert [hit.chunk_id for hit in arrange(files, one_each=False, crowd=True)] == [1, 2, 3]
+    assert [hit.chunk_id for hit in arrange(files, group_by_file=True, no_file_limit=False)] == [1, 3]
+    assert [hit.chunk_id for hit in arrange(files, group_by_file=False, no_file_limit=True)] == [1, 2, 3]
 
 
 def test_what_is_left_out_of_the_first_ten_follows_them() -> None:
     hits = [*repeat(placed(1, 9.0), 5), *(placed(number, 10.0 - number) for number in range(2, 12))]
-    order = [hit for hit in spread(hits) if hit is not None]
+    order = [hit for hit in diversify(hits) if hit is not None]
     assert [hit.content_id for hit in order] == [1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 9, 10, 11]
     assert order[10].score == order[9].score, "scores never rise"
     assert order[10].parts == pytest.approx((order[10].score,))
 
 
 def test_with_fewer_than_ten_others_places_stay_empty() -> None:
-    order = list(spread([*repeat(placed(1, 9.0), 5), placed(2, 1.0)]))
+    order = list(diversify([*repeat(placed(1, 9.0), 5), placed(2, 1.0)]))
     assert [hit and hit.content_id for hit in order] == [1, 1, 1, 2, *repeat(None, 6), 1, 1]
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 20)), max_size=60))
 def test_spreading_keeps_its_promises(pairs: list[tuple[int, int]]) -> None:
     hits = sorted((placed(content, float(score)) for content, score in pairs), key=lambda hit: -hit.score)
-    places = list(spread(iter(hits)))
+    places = list(diversify(iter(hits)))
     order = [hit for hit in places if hit is not None]
     first = [hit.content_id for hit in places[:FIRST] if hit is not None]
     contents = [hit.content_id for hit in order]
@@ -193,4 +193,4 @@ def test_spreading_keeps_its_promises(pairs: list[tuple[int, int]]) -> None:
     assert scores == sorted(scores, reverse=True)
     assert sorted(contents) == sorted(content for content, _ in pairs)
     assert None not in places[FIRST:]
-    assert list(spread(chain(hits))) == places
+    assert list(diversify(chain(hits))) == places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.rank.synonyms import names_for
+from livedex_indexing.rank.synonyms import expand
 
 
 @pytest.mark.parametrize(
@@ -17,11 +17,11 @@ from livedex_indexing.rank.synonyms import names_for
     ],
 )
 def test_a_word_leads_to_words_of_names(asked: str, names: set[str]) -> None:
-    assert names_for([asked]) == names
-    assert names_for([asked, "square"]) == names | {"sqrt"}
+    assert expand([asked]) == names
+    assert expand([asked, "square"]) == names | {"sqrt"}
 
 
 def test_no_word_leads_to_itself() -> None:
-    assert "get" not in names_for(["get"])
-    assert names_for([]) == frozenset()
-    assert all(word not in names_for([word]) for word in ("add", "append", "check", "create", "find", "run", "set"))
+    assert "get" not in expand(["get"])
+    assert expand([]) == frozenset()
+    assert all(word not in expand([word]) for word in ("add", "append", "check", "create", "find", "run", "set"))

@@ -8,7 +8,7 @@ from livedex_indexing.hits.hit import Hit
 from livedex_indexing.model import KINDS, STATUSES
 from livedex_indexing.search.listing import ListRequest
 from livedex_indexing.search.search_request import SearchRequest
-from livedex_ipc import methods
+from livedex_ipc import constants, methods
 from livedex_ipc.methods import METHODS, check_params
 
 # What only the daemon looks at, and the params that it resolves to places and root ids.
@@ -22,7 +22,7 @@ def test_a_hit_has_the_fields_of_the_method_table() -> None:
 
 
 def test_kinds_and_statuses_are_those_of_the_method_table() -> None:
-    assert (KINDS, STATUSES) == (methods.KINDS, methods.STATUSES)
+    assert (KINDS, STATUSES) == (constants.KINDS, constants.STATUSES)
 
 
 def test_a_request_has_the_params_of_the_method_table() -> None:

@@ -263,10 +263,10 @@ def test_more_refused_than_may_linger_are_closed_at_once() -> None:
         assert first.ask("server/ping")["result"] == {}
         outside = [stack.enter_context(server.connect()) for _ in range(100)]
         assert [code_of(raw.read()) for raw in outside] == [4] * 100
-        wait_until(lambda: len(server.server._refused) <= 65)
+        wait_until(lambda: server.server.refused <= 65)
         for raw in outside:
             raw.close()
-        wait_until(lambda: len(server.server._refused) == 0)
+        wait_until(lambda: server.server.refused == 0)
 
 
 STRANGER = """

@@ -1,1 +1,1 @@
-"""The commands of `livedex`, one module for each group of them; each is loaded only when it runs."""
+"""The commands of ``livedex``, one module for each group; a module is loaded only when its command runs."""

@@ -1,6 +1,6 @@
-"""`livedex completion`: the script of a shell, and the values that only the daemon knows.
+"""``livedex completion``: prints the script of a shell, and the values that only the daemon knows.
 
-Values come within 100 ms or not at all: a key press waits for them. No daemon is ever started for them.
+Values come within 100 ms or not at all, since a key press waits for them. It never starts a daemon.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VALUES_S = 0.1
 
 
 def completion(context: Context) -> int:
-    """Print the completion script of the shell, or the values that may stand where the shell asks."""
+    """Print the completion script of the shell, or the values that it asks for."""
     shell = context.values["shell"]
     if os.environ.get(VALUES_VARIABLE) == "root":
         context.streams.write("".join(value + "\n" for value in _roots(context)))
@@ -31,16 +31,16 @@ def completion(context: Context) -> int:
 
 
 class _TooLateError(Exception):
-    """The time for values is over."""
+    """The time limit for values has passed."""
 
 
 def _roots(context: Context) -> list[str]:
-    """The roots that a shell can show, none where no daemon answers in time."""
+    """Return the roots that a shell can show; an empty list if no daemon answers in time."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise _TooLateError
 
-    # A timer, since it bounds every step: a listening daemon that is stopped holds up even the connection.
+    # A timer bounds every step: with a stopped daemon even connecting to its socket would block.
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, _VALUES_S)
     try:

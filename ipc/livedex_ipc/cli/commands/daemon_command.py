@@ -1,7 +1,7 @@
-"""`livedex daemon`, `config …` and `doctor`: handed over to the daemon's own package, which becomes this process.
+"""``livedex daemon``, ``config …`` and ``doctor``: replaces this process with the daemon's own package.
 
-They are run by name, so that a client needs nothing of the daemon, and with -P: a module in the working folder never
-runs.
+The package is run by name, so that a client imports nothing of the daemon, and with -P, so that no module of the
+working folder is imported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from livedex_ipc.errors import Unavailable
 
 
 def hand_over(context: Context) -> int:
-    """Become `python -m livedex_daemon WORDS`, told whether to print JSON. Never returns when that worked."""
+    """Execute ``python -m livedex_daemon WORDS`` with --json or --human; does not return. Raises Unavailable."""
     words = list(context.line.words)
     if context.values.get("check_config"):
         words.append("--check-config")

@@ -1,4 +1,4 @@
-"""`livedex index`, `audit` and `sync`: index again, prove the index right, wait for it."""
+"""``livedex index``, ``audit`` and ``sync``: indexes again, verifies the index, waits for it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 from livedex_ipc.cli.argument_values import wire_paths
 from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.cli.progress_bar import Progress
+from livedex_ipc.constants import SYNC_TIMEOUT_MS
 from livedex_ipc.errors import TimedOut
-
-_SYNC_TIMEOUT_MS = 30_000
 
 
 def index(context: Context) -> int:
-    """Index the command line's paths, or everything, and print the counts. Files that fail do not make it fail."""
+    """Index the command line's paths, or everything, and print the counts. Exit code 0 even if files failed."""
     with context.connect() as client, Progress(context.streams, "indexing") as progress:
         result = client.call("index/run", _params(context), on_progress=progress.report)
     context.show(result, lambda answer: _lines("index_lines", answer))
@@ -21,7 +20,7 @@ def index(context: Context) -> int:
 
 
 def audit(context: Context) -> int:
-    """Compare the index with the disk; exit code 1 when they differ."""
+    """Compare the index with the disk; exit code 1 if they differ."""
     with context.connect() as client, Progress(context.streams, "reading every file"):
         result = client.call("index/audit", _params(context))
     context.show(result, lambda answer: _lines("audit_lines", answer))
@@ -29,10 +28,10 @@ def audit(context: Context) -> int:
 
 
 def sync(context: Context) -> int:
-    """Wait until the index reflects every write made before; raises TimedOut when it took too long."""
+    """Wait until the index reflects every earlier write. Raises TimedOut if that takes too long."""
     params = context.values
     with context.connect() as client:
-        result = client.call("sync", params, timeout_s=deadline_s(params, _SYNC_TIMEOUT_MS))
+        result = client.call("sync", params, timeout_s=deadline_s(params, SYNC_TIMEOUT_MS))
     context.show(result, lambda answer: _lines("sync_lines", answer))
     if not result["synced"]:
         context.streams.flush()

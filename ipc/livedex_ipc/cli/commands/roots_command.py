@@ -1,4 +1,4 @@
-"""`livedex roots add`, `remove` and `list`: the watched folders."""
+"""``livedex roots add``, ``remove`` and ``list``: changes and shows the watched folders."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from livedex_ipc.cli.context import Context
 
 
 def add(context: Context) -> int:
-    """Watch each path of the command line; the exit code of the worst refusal comes back."""
+    """Watch each path of the command line; return the highest exit code of the refusals."""
     params = {"ignore": context.values["ignore"]} if "ignore" in context.values else {}
     return _change(context, "roots/add", params)
 
 
 def remove(context: Context) -> int:
-    """Watch each path of the command line no more; the exit code of the worst refusal comes back."""
+    """Stop watching each path of the command line; return the highest exit code of the refusals."""
     return _change(context, "roots/remove", {})
 
 
@@ -35,7 +35,7 @@ def _change(context: Context, method: str, params: dict[str, Any]) -> int:
 
     code = context.each_path(method, params, remember)
     if last and not context.streams.json:
-        # Each answer lists all roots: after several paths only the last one tells how things stand.
+        # Each answer lists all roots, so only the last one shows the current state.
         context.streams.write(_table(context, last[0]))
     return code
 

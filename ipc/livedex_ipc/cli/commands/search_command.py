@@ -1,25 +1,24 @@
-"""`livedex search`: one query to the daemon, printed as hits, as paths or as lines for an editor."""
+"""``livedex search``: sends one query to the daemon and prints hits, paths or lines for an editor."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
-from livedex_ipc.cli.context import Context, deadline_s, say_state
+from livedex_ipc.cli.context import Context, deadline_s, print_state
+from livedex_ipc.constants import FRESH_TIMEOUT_MS
 from livedex_ipc.errors import InvalidParams
 
-_DEFAULT_TIMEOUT_MS = 1000
-# The most that the method takes: every matched line of a hit is wanted then, and where in its line a cut snippet begins
-# could not be told.
+# The most that the method accepts: --vimgrep prints every matched line, and the column of a cut line is not known.
 _WHOLE_HIT = 1_000_000
 _FORMS = ("files", "vimgrep", "exact", "regex")  # options that are no params of the method
 
 
 def search(context: Context) -> int:
-    """Print what is found; exit code 1 when that is nothing."""
+    """Print the hits; exit code 1 if there are none."""
     params = _params(context.values)
     with context.connect() as client:
-        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, _DEFAULT_TIMEOUT_MS))
+        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
     streams = context.streams
     if streams.json:
         streams.write_json(result)
@@ -35,19 +34,19 @@ def search(context: Context) -> int:
 
         streams.write(hits_text(result, colour=streams.out_colour))
     streams.flush()
-    _say(context, result)
+    _print_notes(context, result)
     return 0 if result["hits"] else 1
 
 
-def _say(context: Context, result: dict[str, Any]) -> None:
-    """Say to people what stands beside the hits: that there are none, or more, and what keeps them from being all."""
+def _print_notes(context: Context, result: dict[str, Any]) -> None:
+    """Print on stderr, for people, that there are no hits or more of them, and what was left out or corrected."""
     streams = context.streams
     meant = result.get("did_you_mean")
     if not streams.json and meant:
-        said = "searched for" if meant["applied"] else "did you mean"
-        streams.message(f"livedex: {said}: {meant['query']}")
+        label = "searched for" if meant["applied"] else "did you mean"
+        streams.message(f"livedex: {label}: {meant['query']}")
     if not streams.json and not result["hits"]:
-        # No commit was ever made: somebody's first search, without a folder.
+        # Generation 0: nothing was ever committed, so this may be a first search without a root.
         why = "" if result["generation"] else ": nothing is indexed, `livedex up FOLDER` begins"
         streams.message(f"livedex: nothing found{why}")
     elif not streams.json and result["next_offset"] is not None:
@@ -58,7 +57,7 @@ def _say(context: Context, result: dict[str, Any]) -> None:
         unmarked = sum(not hit["highlights"] for hit in result["hits"])
         if unmarked:
             streams.message(f"livedex: {unmarked} hits have no line that matches by itself: --files names them")
-    say_state(streams, result)
+    print_state(streams, result)
 
 
 def _params(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`livedex status`: what is indexed, pending and failing, once or as it changes."""
+"""``livedex status``: shows what is indexed, pending and failing, once or as it changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ANSWER_S = 60.0
 
 
 def status(context: Context) -> int:
-    """Print the status; with --watch again whenever it changes, until the reader or the user has enough."""
+    """Print the status; with --watch, again whenever it changes, until interrupted or the pipe is closed."""
     with context.connect() as client:
         if context.values.get("watch"):
             _watch(context.streams, client)
@@ -33,7 +33,7 @@ def show_status(streams: Streams, answer: dict[str, Any]) -> None:
 
 
 def _watch(streams: Streams, client: Client) -> None:
-    """Print each new status until it raises: OutputClosedError, KeyboardInterrupt or what ended the connection."""
+    """Print each new status until an exception: OutputClosedError, KeyboardInterrupt or the connection's error."""
     if not streams.json and streams.out_is_terminal and streams.can_animate:
         from livedex_ipc.cli.progress_bar import live_status
 
@@ -41,7 +41,7 @@ def _watch(streams: Streams, client: Client) -> None:
     last: dict[str, Any] | None = None
     while True:
         answer = client.call("status", timeout_s=_ANSWER_S)
-        # The uptime alone is no news.
+        # A changed uptime alone is not printed.
         news = {name: value for name, value in answer.items() if name != "uptime_s"}
         if news != last:
             last = news

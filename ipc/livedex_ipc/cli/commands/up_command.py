@@ -1,6 +1,6 @@
-"""`livedex up` and `livedex down`: from nothing to a searchable index, and back.
+"""``livedex up`` and ``livedex down``: starts the daemon and waits for the first index; stops the daemon.
 
-`up` returns once the first index is complete; `down` returns once the daemon is gone, and never starts one.
+``up`` returns once the first index is complete; ``down`` returns once the daemon has ended, and never starts one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from livedex_ipc.errors import NoDaemon, TimedOut
 
 _POLL_S = 0.1
 _ANSWER_S = 60.0
-# Past the first index: a store that cannot be written, or a file that never comes to rest, is not waited for for ever.
+# After the first index: do not wait forever for a store that cannot be written or a file that keeps changing.
 _STALLED_S = 30.0
 _STOP_S = 30.0
 
@@ -39,9 +39,9 @@ def up(context: Context) -> int:
 
 
 def _first_index(context: Context, client: Client) -> None:
-    """Wait until every root has its first index and what changed meanwhile is in it. Raises TimedOut on a standstill.
+    """Wait until every root has its first index and later changes are in it. Raises TimedOut without progress.
 
-    `sync` ends the wait, not a count of 0 pending: under a program that writes all the time that may never be seen.
+    ``sync`` ends the wait, not a pending count of 0: while a program keeps writing, that count may never be seen.
     """
     moved: tuple[tuple[Any, ...], float] = ((), 0.0)
     with Progress(context.streams, "indexing") as progress:
@@ -65,7 +65,7 @@ def _first_index(context: Context, client: Client) -> None:
 
 
 def down(context: Context) -> int:
-    """Stop the daemon and wait until it is gone; when none runs there is nothing to do."""
+    """Stop the daemon and wait until it has ended; do nothing if none runs. Raises TimedOut."""
     try:
         client = context.connect(spawn=False)
     except NoDaemon:
@@ -81,7 +81,7 @@ def down(context: Context) -> int:
 
 
 def _gone(pid: int, timeout_s: float) -> bool:
-    """Whether process `pid` ends within `timeout_s`. A zombie counts as ended: its parent may be in no hurry."""
+    """Return whether process ``pid`` ends within ``timeout_s``. A zombie has ended: its parent may reap it late."""
     if hasattr(os, "pidfd_open"):
         try:
             descriptor = os.pidfd_open(pid)

@@ -1,6 +1,6 @@
-"""`livedex watch`: a standing query, printed as it changes, until the user or the reader has enough.
+"""``livedex watch``: prints the hits of a standing query and each change, until interrupted or the pipe is closed.
 
-What was printed adds up: the events of one change come in one piece, what went before what came.
+The printed events add up to the current hits: one change is printed as a whole, removed hits before added ones.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ import sys
 from typing import Any
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
-from livedex_ipc.cli.context import Context, deadline_s, say_state
+from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NoDaemon, Unavailable
 
-# The daemon's own limit of a first answer, beside the wait for the newest changes.
+# The daemon's own time limit for the first answer, in addition to the wait for the newest changes.
 _ANSWER_MS = 31_000
 
 
 def watch(context: Context) -> int:
-    """Print what the query holds, then each change of it; ends by an exception alone."""
+    """Print the query's current hits, then each change; ends only with an exception."""
     params = _params(context.values)
     streams = context.streams
     with context.connect() as client:
         answer: dict[str, Any] = client.call("search/subscribe", params, timeout_s=deadline_s({}, _ANSWER_MS))
         _show(streams, "current", answer["hits"], answer["generation"])
         streams.flush()
-        say_state(streams, answer)
+        print_state(streams, answer)
         while True:
             change = _next_change(client)
             _show(streams, "removed", change["removed"], change["generation"])
@@ -36,8 +36,8 @@ def watch(context: Context) -> int:
 
 
 def _next_change(client: Client) -> dict[str, Any]:
-    """Raises OutputClosedError once nobody reads what is printed, NoDaemon once the daemon is gone."""
-    if not client.has_news:
+    """Return the next change. Raises OutputClosedError if the pipe is closed, NoDaemon if the daemon has gone."""
+    if not client.has_buffered:
         _wait(client)
     try:
         return client.notification()[1]
@@ -46,7 +46,7 @@ def _next_change(client: Client) -> dict[str, Any]:
 
 
 def _wait(client: Client) -> None:
-    """Until the daemon says something. A pipe whose reader left is noticed too, not only at the next change."""
+    """Wait for a message of the daemon. Also notice a closed pipe at once, not only at the next change."""
     poll = select.poll()
     poll.register(client, select.POLLIN)
     if sys.stdout is not None:

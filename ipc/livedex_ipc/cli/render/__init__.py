@@ -1,1 +1,1 @@
-"""Answers as text for people and for editors."""
+"""Formats answers as text, for people and for editors."""

@@ -1,4 +1,4 @@
-"""Files, chunks, rules and counts for people; each function words the answer of one method."""
+"""Formats files, chunks, rules and counts for people; each function formats the answer of one method."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from livedex_ipc.cli.render.vimgrep import path_text
 
 
 def files_text(result: dict[str, Any], *, colour: bool) -> str:
-    """A table of files, and how many there are."""
+    """Format a table of files, and their number."""
     if not result["files"]:
         return ""
     rows = [("STATUS", "SIZE", "CHUNKS", "LANGUAGE", "PATH")]
@@ -24,7 +24,7 @@ def files_text(result: dict[str, Any], *, colour: bool) -> str:
 
 
 def chunks_text(result: dict[str, Any], *, colour: bool) -> str:
-    """Every chunk of a file: a line that says what it is, then its text."""
+    """Format every chunk of a file: a line that describes it, then its text."""
     style = Style(colour)
     parts = [style.path(visible(path_text(result))) + "\n"]
     for chunk in result["chunks"]:
@@ -36,7 +36,7 @@ def chunks_text(result: dict[str, Any], *, colour: bool) -> str:
 
 
 def why_text(answer: dict[str, Any], *, colour: bool) -> str:
-    """One line: the path, its status, the reason, and the rule that decided."""
+    """Format one line: the path, its status, the reason, and the rule that decided."""
     style = Style(colour)
     words = [f"{style.path(visible(path_text(answer)))}: {style.strong(visible(answer['status']))}"]
     if answer["reason"]:
@@ -49,12 +49,12 @@ def why_text(answer: dict[str, Any], *, colour: bool) -> str:
 
 
 def deleted_text(answer: dict[str, Any], *, colour: bool) -> str:
-    """How many files were forgotten."""
+    """Format the number of forgotten files."""
     return f"{answer['deleted']:,} files forgotten\n"
 
 
 def index_lines(answer: dict[str, Any]) -> str:
-    """What a run of the index did, and each file that failed."""
+    """Format the counts of an index run, and each failed file."""
     failed = answer["failed"]
     lines = [
         f"{answer['scanned']:,} files looked at in {answer['took_ms'] / 1000:.1f} s: {answer['indexed']:,} indexed,"
@@ -66,7 +66,7 @@ def index_lines(answer: dict[str, Any]) -> str:
 
 
 def audit_lines(answer: dict[str, Any]) -> str:
-    """Each difference, a line, then the sum."""
+    """Format each difference on a line, then the totals."""
     differences = answer["differences"]
     lines = [f"{visible(each['what'])}  {visible(path_text(each))}" for each in differences]
     repaired = f", {answer['repaired']:,} repaired" if answer["repaired"] else ""
@@ -75,6 +75,6 @@ def audit_lines(answer: dict[str, Any]) -> str:
 
 
 def sync_lines(answer: dict[str, Any]) -> str:
-    """Whether the index is up to date, and how long that took."""
+    """Format whether the index is up to date, and how long that took."""
     state = "up to date" if answer["synced"] else f"{answer['pending']:,} pending"
     return f"{state} after {answer['waited_ms']:.0f} ms\n"

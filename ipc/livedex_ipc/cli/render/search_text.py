@@ -1,6 +1,6 @@
-"""Hits for people: each file a heading, below it the lines of its hits with what matched marked.
+"""Formats hits for people: a heading for each file, then the lines of its hits with the matches highlighted.
 
-The order of the hits is the answer: it is never changed, not even to bring the hits of one file together.
+The order of the hits is never changed, not even to group the hits of one file.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from livedex_ipc.cli.render.vimgrep import path_text
 
 
 def hits_text(result: dict[str, Any], *, colour: bool, folder: str | None = None) -> str:
-    """The whole text of a search's result. Paths below `folder` (None: the working folder) are shown relative to it.
+    """Format a search result. Paths below ``folder`` (None: the working folder) are shown relative to it.
 
-    The hits keep their order: neighbours in one file share its heading.
+    The hits keep their order; adjacent hits of one file share its heading.
     """
     style = Style(colour)
     folder = _working_folder() if folder is None else folder
@@ -61,7 +61,7 @@ def _hit_lines(hit: dict[str, Any], style: Style) -> Iterator[str]:
 
 
 def _facet_lines(facets: dict[str, dict[str, int]], style: Style) -> Iterator[str]:
-    """A line for each facet: how many of all files that match have each value."""
+    """Yield a line for each facet: each value and how many of all matching files have it."""
     for number, (name, counts) in enumerate(facets.items()):
         if not number:
             yield ""
@@ -74,7 +74,7 @@ def _numbered(number: int, mark: str, text: str, style: Style) -> str:
 
 
 def _marked_lines(hit: dict[str, Any], style: Style) -> Iterator[tuple[str, bool]]:
-    """(text, whether a highlight touches it) for each line of the snippet; the text is harmless, matches coloured."""
+    """Yield (text, whether a highlight touches it) for each line of the snippet, escaped, with coloured matches."""
     start = 0
     for line in _split(hit["snippet"]):
         end = start + len(line)
@@ -92,7 +92,7 @@ def _marked_lines(hit: dict[str, Any], style: Style) -> Iterator[tuple[str, bool
 
 
 def _split(text: str | None) -> list[str]:
-    """The lines of `text`, none for none; the break at its end opens no further line."""
+    """Return the lines of ``text``, none for None or ""; a final line break adds no line."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -108,6 +108,6 @@ def _working_folder() -> str:
 
 
 def _short(path: str, folder: str) -> str:
-    """`path` relative to `folder` where it lies below it, else as it is."""
+    """Return ``path`` relative to ``folder`` if it is below that, else unchanged."""
     below = folder.rstrip("/") + "/"
     return path[len(below) :] if folder and path.startswith(below) and path != below else path

@@ -1,4 +1,4 @@
-"""The status and the roots for people: first whether all is well, then how much, then each root, then what is wrong."""
+"""Formats the status and the roots for people: the overall state, the counts, each root, then the warnings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CALM = ("online", "native", "ready")
 
 
 def status_text(status: dict[str, Any], *, colour: bool) -> str:
-    """The whole text of a status."""
+    """Format a status."""
     style = Style(colour)
     state = status["state"]
     lines = [
@@ -36,7 +36,7 @@ def status_text(status: dict[str, Any], *, colour: bool) -> str:
 
 
 def roots_text(roots: list[dict[str, Any]], *, colour: bool) -> str:
-    """A table of roots, one a line."""
+    """Format a table of roots, one per line."""
     if not roots:
         return "no roots\n"
     style = Style(colour)

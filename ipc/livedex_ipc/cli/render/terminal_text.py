@@ -1,6 +1,6 @@
-"""What all output for people shares: text made harmless, colours, tables, sizes, and messages.
+"""Formats text for a terminal: escapes, colours, tables, sizes, and messages.
 
-Nothing that came from a file or a name reaches a terminal as a control character: `visible` stands between.
+No text of a file or a name reaches a terminal as a control character: ``visible`` escapes it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from livedex_ipc.errors import LivedexError
 
-# Control characters, bidirectional overrides, and what has no width of its own: a terminal would obey or hide them.
+# Control characters, bidirectional overrides, and zero-width characters: a terminal would obey or hide them.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -22,10 +22,10 @@ _WIDE = frozenset("WF")
 
 
 def visible(text: str, keep: str = "") -> str:
-    """`text` with every control, bidi and zero-width character written as an escape, such as `\\e` or `\\u202e`.
+    """Return ``text`` with every control, bidi and zero-width character escaped, such as ``\\e`` or ``\\u202e``.
 
-    `keep`: characters left as they are, such as a tab in a line of code. A broken byte of a path (a lone surrogate) is
-    `\\xNN`.
+    ``keep``: characters not to escape, such as a tab in a line of code. A byte of a path that is not UTF-8 (a lone
+    surrogate) becomes ``\\xNN``.
     """
     if text.isprintable():
         return text
@@ -44,7 +44,7 @@ def _escape(character: str) -> str:
 
 
 class Style:
-    """Colours where the stream carries them, the bare text where not."""
+    """Colours text if the stream allows colours, else returns it unchanged."""
 
     __slots__ = ("_colour",)
 
@@ -55,36 +55,36 @@ class Style:
         return f"\x1b[{code}m{text}\x1b[0m" if self._colour and text else text
 
     def path(self, text: str) -> str:
-        """A path or another title."""
+        """Colour a path or another title."""
         return self._sgr("35", text)
 
     def line(self, text: str) -> str:
-        """A line number."""
+        """Colour a line number."""
         return self._sgr("32", text)
 
     def match(self, text: str) -> str:
-        """What was looked for."""
+        """Colour a match."""
         return self._sgr("1;31", text)
 
     def strong(self, text: str) -> str:
-        """What should be seen first."""
+        """Emphasise the most important text."""
         return self._sgr("1", text)
 
     def dim(self, text: str) -> str:
-        """What may be overlooked."""
+        """Dim less important text."""
         return self._sgr("2", text)
 
     def good(self, text: str) -> str:
-        """A state that is as it should be."""
+        """Colour a healthy state."""
         return self._sgr("32", text)
 
     def bad(self, text: str) -> str:
-        """A state that wants attention."""
+        """Colour a state that needs attention."""
         return self._sgr("33", text)
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
-    """`rows`, of harmless text without colours, as aligned lines; the columns in `right` are set to the right."""
+    """Align ``rows`` of escaped, uncoloured text as lines; the columns in ``right`` are aligned to the right."""
     widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -97,7 +97,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
 
 
 def display_width(text: str) -> int:
-    """How many columns of a terminal `text`, made visible before, takes."""
+    """Return how many columns of a terminal ``text`` takes, which is already escaped."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -106,7 +106,7 @@ def display_width(text: str) -> int:
 
 
 def size_text(count: int) -> str:
-    """A number of bytes for people, such as `12.3 MiB`."""
+    """Format a number of bytes, such as ``12.3 MiB``."""
     size = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
@@ -116,7 +116,7 @@ def size_text(count: int) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """A length of time for people, in its largest unit, such as `3 h`."""
+    """Format a duration in its largest unit, such as ``3 h``."""
     for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= length:
             return f"{seconds / length:.0f} {unit}"
@@ -124,7 +124,7 @@ def duration_text(seconds: float) -> str:
 
 
 def error_text(error: LivedexError, *, colour: bool) -> str:
-    """An error for people: what happened, every fault of a configuration, and what to do."""
+    """Format an error: its message, every fault of a configuration, and the remedy."""
     style = Style(colour)
     data = error.data or {}
     lines = [f"{style.bad('livedex:')} {visible(error.message)}"]
@@ -157,10 +157,10 @@ _REASONS = {
 
 
 def state_lines(result: dict[str, Any], *, colour: bool) -> Iterator[str]:
-    """What must be known beside an answer: why it is not fresh, a spelling, warnings with their remedy; a line each."""
+    """Yield lines for the state of an answer: why it is not fresh, then each warning with its remedy."""
     style = Style(colour)
     name = style.bad("livedex:")
-    if result.get("fresh") is False and "reason" in result:  # without a reason nobody asked for it to be fresh
+    if result.get("fresh") is False and "reason" in result:  # no reason: freshness was not requested
         reason = str(result["reason"])
         pending = f", {result['pending']} pending" if result.get("pending") else ""
         yield f"{name} not fresh: {visible(_REASONS.get(reason, reason))}{pending}"
@@ -169,6 +169,6 @@ def state_lines(result: dict[str, Any], *, colour: bool) -> Iterator[str]:
 
 
 def warning_text(warning: dict[str, Any]) -> str:
-    """A warning and its remedy on one line."""
+    """Format a warning and its remedy on one line."""
     remedy = warning.get("remedy")
     return visible(f"{warning['code']}: {warning['message']}" + (f" ({remedy})" if remedy else ""))

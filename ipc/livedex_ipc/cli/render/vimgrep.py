@@ -1,7 +1,7 @@
-"""Turns hits into the lines editors read: `path:line:col:text`, and `path` alone.
+"""Formats hits as lines for editors: ``path:line:col:text``, or ``path`` alone.
 
-Whatever a path or a text holds, one record stays one line; columns are 1-based and count bytes of UTF-8, as Vim and
-ripgrep do.
+A record is always one line, whatever its path and text contain; columns are 1-based and count bytes of UTF-8, as in Vim
+and ripgrep.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from binascii import a2b_base64
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# All that some reader takes for the end of a line: str.splitlines knows them all, most editors only the first two.
+# Every character that some reader takes for a line end: str.splitlines knows all of them, most editors only two.
 _LINE_BREAK = re.compile("[\0\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def one_line(text: str) -> str:
-    """`text` with every line break written as an escape; all other characters stay as they are."""
+    """Return ``text`` with every line break escaped and all other characters unchanged."""
     return _LINE_BREAK.sub(_escape, text)
 
 
@@ -27,19 +27,19 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def path_text(entry: Mapping[str, Any]) -> str:
-    """The path of a hit or a file; bytes that are not UTF-8 become lone surrogates, which `os.fsencode` turns back."""
+    """Return the path of a hit or a file; bytes that are not UTF-8 become lone surrogates, for ``os.fsencode``."""
     if "path_b64" in entry:
         return a2b_base64(entry["path_b64"]).decode("utf-8", "surrogateescape")
     return str(entry["path"])
 
 
 def matched_lines(hit: Mapping[str, Any], *, of_lines: bool = False) -> Iterator[tuple[int, int, str]]:
-    """(line, column, text) for each line of the snippet that a highlight touches, in order; an empty highlight touches
-    the line it stands in.
+    """Yield (line, column, text) for each line of the snippet that a highlight touches, in order.
 
-    `line` is 1-based; `column` is where the line's first highlighted byte stands; `text` is the whole line as far as
-    the snippet shows it, without its line end. A hit without a highlight (found by its path, or by terms alone) has
-    none. ``of_lines``: the hit is a line, and its ``start_column`` that of its first match.
+    An empty highlight touches the line it is in. ``line``: 1-based; ``column``: of the line's first highlighted byte;
+    ``text``: the line as far as the snippet shows it, without its line end. A hit without highlights (found by its
+    path, or by terms alone) yields nothing. ``of_lines``: the hit is a line, and its ``start_column`` that of its first
+    match.
     """
     column = _first_column(hit, of_lines)
     start = 0
@@ -62,7 +62,7 @@ def _utf8_length(text: str) -> int:
 
 
 def _first_column(hit: Mapping[str, Any], of_lines: bool) -> int:
-    """The column of the snippet's first byte: a snippet of a very long line begins inside it."""
+    """Return the column of the snippet's first byte: a snippet of a very long line begins inside it."""
     if hit["snippet_line"] == hit["start_line"]:
         start_column: int = 1 if of_lines else hit.get("start_column") or 1
         return start_column + max(int(hit["snippet_byte"]) - int(hit["start_byte"]), 0)
@@ -70,7 +70,7 @@ def _first_column(hit: Mapping[str, Any], of_lines: bool) -> int:
 
 
 def vimgrep(hits: list[dict[str, Any]], *, of_lines: bool = False) -> Iterator[str]:
-    """`path:line:col:text` for each matched line of each hit, without line ends. `of_lines`: as `matched_lines`."""
+    """Yield ``path:line:col:text`` for each matched line, without line ends. ``of_lines``: see matched_lines."""
     for hit in hits:
         path = one_line(path_text(hit))
         for line, column, text in matched_lines(hit, of_lines=of_lines):
@@ -78,5 +78,5 @@ def vimgrep(hits: list[dict[str, Any]], *, of_lines: bool = False) -> Iterator[s
 
 
 def file_lines(hits: list[dict[str, Any]]) -> Iterator[str]:
-    """The path of each file among the hits, once, in the order of its best hit."""
+    """Return the path of each file among the hits, once, in the order of its best hit."""
     return (one_line(path) for path in dict.fromkeys(path_text(hit) for hit in hits))

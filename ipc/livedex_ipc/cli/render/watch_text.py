@@ -1,4 +1,4 @@
-"""The events of a standing query for people: a sign before each, `+` for what came and `-` for what went."""
+"""Formats the events of a standing query for people, with a sign: ``+`` added, ``-`` removed, ``=`` already there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIGNS = {"current": "=", "added": "+", "removed": "-"}
 
 
 def event_text(event: str, hit: dict[str, Any], *, colour: bool) -> str:
-    """One event: of a hit its place and its lines, of one that is no more where it was."""
+    """Format one event: for a current or added hit its path and lines, for a removed one its former place."""
     style = Style(colour)
     sign = _SIGNS[event]
     if event == "removed":

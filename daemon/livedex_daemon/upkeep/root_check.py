@@ -1,0 +1,55 @@
+"""Looks at every root, its watches and the index file every few seconds.
+
+Invariant: it decides nothing about files; whatever may have changed becomes a mark in the backlog.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+
+from livedex_daemon.watch.event_source import EventSource
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_indexing.store.forgotten_files import Marks
+
+SELDOM = 2  # one of so many looks, 8 s apart, is also at what changes hardly ever: the index file (10 s are promised)
+
+
+class RootCheck:
+    """`start` may be called from any thread; the check itself runs on the worker's."""
+
+    def __init__(self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, marks: Marks) -> None:
+        self._worker = worker
+        self._backlog = steps.backlog
+        self._presence = steps.presence
+        self._pool = steps.pool
+        self._roots = roots
+        self._watching = watching
+        self._marks = marks
+        self._looks = 0
+
+    def start(self) -> Future[None]:
+        return self._worker.submit(self._check)
+
+    def _check(self) -> None:
+        self._looks += 1
+        seldom = self._looks % SELDOM == 0
+        if seldom:
+            self._worker.mend()
+        revived = self._watching.revive()
+        if self._pool.worker_fault is not None:
+            for key in self._worker.files.unsettled:
+                self._backlog.mark(key)
+        for root in self._roots:
+            self._presence.check(root, rewatch=revived)
+            self._presence.drop_expired(root)
+            self._watching.retry(root)
+            if seldom and root.state == "online":
+                self._mark_outside_changes(root)
+        if seldom:
+            self._marks.keep()
+
+    def _mark_outside_changes(self, root: Root) -> None:
+        """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""
+        for folder in root.rules.outside_changed():
+            self._backlog.mark((root.id, folder), tree=True)

@@ -1,0 +1,39 @@
+"""Measures how long changes took from their event to their commit, and when the last commit was.
+
+Invariant: only the last 1,000 changes count.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+
+SAMPLES = 1000
+
+
+class CommitLatency:
+    """Written by the worker after each commit, read from any thread."""
+
+    def __init__(self) -> None:
+        self.last_at = time.monotonic()  # when the last commit ended
+        self._lock = threading.Lock()
+        self._samples: deque[float] = deque(maxlen=SAMPLES)
+
+    def add(self, now: float, heard_at: Iterable[float]) -> None:
+        """Note a commit at ``now``; ``heard_at``: when each of its changes was reported (monotonic seconds)."""
+        self.last_at = now
+        with self._lock:
+            self._samples.extend(now - at for at in heard_at)
+
+    def figures(self) -> dict[str, float | int | None]:
+        with self._lock:
+            ordered = sorted(self._samples)
+        if not ordered:
+            return {"p50_ms": None, "p99_ms": None, "samples": 0}
+        return {
+            "p50_ms": round(ordered[len(ordered) // 2] * 1000, 3),
+            "p99_ms": round(ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)] * 1000, 3),
+            "samples": len(ordered),
+        }

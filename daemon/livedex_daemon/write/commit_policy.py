@@ -1,0 +1,79 @@
+"""Decides when the outcomes that were read are committed: one edit at once, many of them together.
+
+Invariant: it reads no clock and no other object; times are passed in, in seconds on one monotonic clock.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import inf
+from typing import NamedTuple
+
+from livedex_daemon.watch.backlog import Entry
+
+COLLECT = 256  # outcomes committed in one transaction
+GATHER_S = 0.25  # bulk outcomes are gathered so long into one transaction: a commit costs a segment of each index
+UNASKED = 2  # times as many, and as long, while nobody searches
+APART_S = 0.05  # between two commits of edits that nobody waits for: in a storm there were 170 a second
+
+
+class Undecided(NamedTuple):
+    """What lies outside the gathered outcomes.
+
+    ``has_changes``: there are decided rows or removals to store. ``must_commit``: inspection waits for their commit.
+    ``finished``: entries that need no outcome any more. ``reading``: files are still being read.
+    """
+
+    has_changes: bool
+    must_commit: bool
+    finished: list[Entry]
+    reading: bool
+
+
+class CommitPolicy:
+    """Counts the outcomes that wait for the next commit, by the entry that they belong to."""
+
+    def __init__(self) -> None:
+        self._gathered: Counter[Entry] = Counter()
+        self._count = 0
+        self._most = COLLECT
+        self._gather_until = 0.0
+        self._committed_at = 0.0
+
+    def room(self, now: float, *, searched: bool) -> int:
+        """Return how many more outcomes to collect. ``searched``: a client queried the index lately."""
+        if not self._count:
+            times = 1 if searched else UNASKED
+            self._most = COLLECT * times
+            self._gather_until = now + GATHER_S * times
+        return self._most - self._count
+
+    def gather(self, entry: Entry) -> None:
+        """One more outcome, of a file of ``entry``, waits for the commit."""
+        self._gathered[entry] += 1
+        self._count += 1
+
+    def drop(self) -> None:
+        """No outcome waits any more."""
+        self._gathered.clear()
+        self._count = 0
+
+    def committed(self, now: float) -> None:
+        self._committed_at = now
+
+    def due(self, other: Undecided) -> float:
+        """Return when to commit: a time in the past means at once, infinity that there is nothing to commit.
+
+        Commit an edit at once, and whatever completes what a search waits for; gather edits that come in a storm.
+        """
+        if not (other.has_changes or self._count):
+            return 0.0 if other.finished else inf
+        if other.must_commit or self._count >= self._most or self._releases_a_waiter(other.finished):
+            return 0.0
+        if other.finished or not other.reading or not all(entry.tree for entry in self._gathered):
+            return self._committed_at + APART_S
+        return self._gather_until if self._count else inf
+
+    def _releases_a_waiter(self, finished: list[Entry]) -> bool:
+        complete = [entry for entry, works in self._gathered.items() if works >= entry.works] + finished
+        return any(waiter.left <= len(complete) for entry in complete for waiter in entry.waiters)

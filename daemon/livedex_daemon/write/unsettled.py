@@ -1,0 +1,46 @@
+"""Remembers the files that could not be read in one state, until they are read or gone.
+
+Invariant: only the worker's thread changes the sets; others copy them.
+"""
+
+from __future__ import annotations
+
+from livedex_daemon.watch.backlog import Key, is_within
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.write.walk import Changes
+
+
+class UnsettledFiles:
+    """``unsettled``: files that could not be read in one state, or not be chunked, at all tries.
+
+    ``unstable``: files that could not be read at the first try and are tried again.
+    """
+
+    def __init__(self) -> None:
+        self.unsettled: set[Key] = set()
+        self.unstable: set[Key] = set()
+
+    def add(self, key: Key) -> None:
+        """All tries failed."""
+        self.unsettled.add(key)
+        self.unstable.add(key)
+
+    def discard(self, key: Key) -> None:
+        """The file was read."""
+        self.unsettled.discard(key)
+        self.unstable.discard(key)
+
+    def forget_gone(self, gone: Changes, roots: Roots) -> None:
+        """Forget files that no longer exist, are ignored now, or belong to no root."""
+        if not self.unstable and not self.unsettled:
+            return
+        removed, below = set(gone.removed), [*gone.removed_trees, *gone.shut_out]
+        settled = {
+            key
+            for key in self.unstable | self.unsettled
+            if key in removed
+            or roots.get(key[0]) is None
+            or any(key[0] == root_id and is_within(key[1], path) for root_id, path in below)
+        }
+        self.unstable -= settled
+        self.unsettled -= settled

@@ -1,0 +1,120 @@
+"""Counts the rows that contain a word, and caches what misspelt words may mean, from one query to the next.
+
+Invariant: a count from an earlier generation is used only where a few rows more or less change no order, and a meaning
+from one only for a search that does not ask to be fresh.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from livedex_indexing.store.database import varints
+from livedex_indexing.store.read_pool import Reader
+
+_MANY: Final = 1_000  # chunks: counting a word in more takes long, and a few more change nothing
+_SAME_SIZE: Final = 0.02  # share by which the number of all chunks may differ for a count to be carried over
+_REMEMBERED_WORDS: Final = 10_000  # counts of words, about 2 MB
+_REMEMBERED_MEANINGS: Final = 1_000  # misspelt words, under 1 MB
+# How long a lookup serves searches that do not wait: it takes up to 50 ms during heavy indexing.
+_FOUND_S: Final = 60.0  # where it found words, which stay valid as long as they are in the index
+_MISSED_S: Final = 3.0
+
+_COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
+_COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
+_COUNT_PATHS = "SELECT count(*) FROM paths WHERE paths MATCH ?"
+_TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the number of rows, then of words
+
+
+@dataclass
+class _Meaning:
+    """The words that a misspelt one may mean. ``found`` is the generation of the lookup, ``at`` its time (monotonic
+    seconds), and ``taken`` the last generation that used it."""
+
+    words: list[str]
+    found: int
+    at: float
+    taken: int
+
+
+class Meanings:
+    """Caches what words that are not in the index may mean, between the queries of a generation.
+
+    During heavy indexing there are several generations a second. A result of an earlier one, if it is recent, serves a
+    search that does not ask to be fresh.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Meaning] = {}
+
+    def of(self, token: str, generation: int, look: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
+        """Return the words that ``token`` may mean; ``look`` finds them in the index."""
+        known = self._known.get(token)
+        if known is not None:
+            if known.found == generation:
+                return known.words
+            old = time.monotonic() - known.at > (_FOUND_S if known.words else _MISSED_S)
+            if not fresh and (known.taken == generation or not old):
+                known.taken = generation  # so that all pages of the generation use it
+                return known.words
+        if len(self._known) >= _REMEMBERED_MEANINGS:
+            self._known.clear()
+        words = look(token)
+        self._known[token] = _Meaning(words, generation, time.monotonic(), generation)
+        return words
+
+
+class WordCounts:
+    """Counts the rows that contain a word, once a generation, because the posting list of a common word is long to
+    read.
+
+    During heavy indexing there are several generations a second. Counts of common words are carried over from
+    ``former`` as long as the index has hardly grown. For any other word an old count would hide new files.
+    """
+
+    def __init__(self, generation: int, former: WordCounts | None = None) -> None:
+        self.generation = generation
+        self.chunks: int | None = None
+        self._known: dict[str, tuple[int, int]] = {}
+        self._many: dict[str, int] = {} if former is None else former._many
+        self._counted_at: int = 0 if former is None else former._counted_at  # all chunks at the time of these counts
+        self.meanings: Meanings = Meanings() if former is None else former.meanings
+
+    def all_chunks(self, reader: Reader) -> int:
+        """Return the number of chunks in the index."""
+        if self.chunks is None:
+            totals = reader.one(_TOTALS)
+            self.chunks = varints(totals)[0] if totals else 0
+            if abs(self.chunks - self._counted_at) > _SAME_SIZE * self._counted_at:
+                self._many, self._counted_at = {}, self.chunks
+        return self.chunks
+
+    def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
+        """Return the numbers of chunks and of paths that contain the word."""
+        known = self._known.get(match)
+        if known is None:
+            rows = self._rows(reader, match, stems, prefix)
+            if len(self._known) >= _REMEMBERED_WORDS:
+                self._known.clear()
+            known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
+        return known
+
+    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+        self.all_chunks(reader)  # first: it drops the counts of an index of another size
+        rows = self._many.get(match)
+        if rows is None:
+            if len(stems) == 1 and not prefix:
+                rows = int(reader.one(_COUNT_TERM, (stems[0],)) or 0)
+            else:
+                rows = int(reader.one(_COUNT_ROWS, (match,)))
+            if rows >= _MANY and len(self._many) < _REMEMBERED_WORDS:
+                self._many[match] = rows
+        return rows
+
+
+def idf_of(rows: int, total: int) -> float:
+    """Return BM25's idf, never negative: a word in over half of the rows says next to nothing."""
+    return max(1e-6, math.log((max(total, rows) - rows + 0.5) / (rows + 0.5)))

@@ -1,0 +1,12 @@
+"""The values that the protocol and the command line share, so that the command need not load the method table.
+
+Invariant: the standard library is not needed either: each start of the command loads this module.
+"""
+
+KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
+MODES = ("auto", "keyword", "exact", "regex")
+FACETS = ("languages", "kinds", "roots")
+GROUPS = ("chunk", "file")
+STATUSES = ("indexed", "pending", "skipped", "failed")
+FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by default, in milliseconds
+SYNC_TIMEOUT_MS = 30_000  # the same for ``sync``

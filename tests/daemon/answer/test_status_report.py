@@ -1,0 +1,97 @@
+"""Each thing that can be wrong has a warning of its own, and nothing is said while all is well."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from helpers.fakes import FakePool, FakeWatching, FakeWorker, online_root
+from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.status_report import DaemonState, Health
+from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.crashes import Crashes
+from livedex_indexing.store.index_store import IndexUnwritable
+
+
+class OpenSocket:
+    fault: str | None = None
+    path = "/s"
+
+
+class NamedStore:
+    path = "/index.db"
+
+
+class World:
+    """A daemon in good health, to be made worse."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = online_root()
+        self.worker, self.pool, self.store_health = FakeWorker(), FakePool(), StoreHealth()
+        self.crashes = Crashes(str(folder))
+        nothing: Any = None
+        store: Any = NamedStore()
+        self.socket = OpenSocket()
+        guard: Any = self.socket
+        self.config = CurrentConfig(nothing)
+        roots, worker, pool = Roots([self.root]), self.worker.real, self.pool.real
+        backlog = Backlog(time.monotonic, lambda: None)
+        freshness = Freshness(FakeWatching().real, backlog, roots, worker, pool, self.store_health)
+        freshness.begun.set()
+        index = IndexFile(store, nothing, nothing, self.store_health)
+        self.health = Health(
+            DaemonState(
+                index, roots, worker, pool, cast("Any", guard), self.config, self.crashes, freshness, CommitLatency()
+            )
+        )
+
+    def codes(self, failed: int = 0) -> list[str]:
+        return [item["code"] for item in self.health.warnings(failed)]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def test_all_is_well(world: World) -> None:
+    assert world.codes() == []
+
+
+CASES: dict[str, Callable[[World], object]] = {
+    "root_missing": lambda world: setattr(world.root, "state", "missing"),
+    "root_denied": lambda world: setattr(world.root, "state", "denied"),
+    "watch_limit": lambda world: world.root.poll(b"d"),
+    "backend_unavailable": lambda world: world.store_health.failed(IndexUnwritable("no")),
+    "worker_dead": lambda world: setattr(world.worker, "lives", False),
+    "chunk_worker": lambda world: setattr(world.pool, "worker_fault", "exit status 1"),
+    "socket_lost": lambda world: setattr(world.socket, "fault", "taken"),
+    "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
+    "safe_mode": lambda world: setattr(world.crashes, "left_alone", frozenset((b"/r/f",))),
+    "index_rebuilding": lambda world: setattr(world.store_health, "rebuilding", True),
+}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_what_is_wrong_is_said_once(world: World, code: str) -> None:
+    CASES[code](world)
+    assert world.codes() == [code]
+
+
+def test_a_turn_that_fails_is_a_worker_that_does_nothing(world: World) -> None:
+    world.worker.turn_fault = "KeyError"
+    assert world.codes() == ["worker_dead"]
+
+
+def test_files_that_failed_come_last(world: World) -> None:
+    world.store_health.rebuilding = True
+    assert world.codes(failed=2) == ["index_rebuilding", "files_failed"]

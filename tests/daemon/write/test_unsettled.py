@@ -1,0 +1,52 @@
+"""The memory of files that could not be read in one state ends with the files."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.fakes import online_root
+from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.write.unsettled import UnsettledFiles
+from livedex_daemon.write.walk import Changes
+
+HOT: set[Key] = {(1, b"a"), (1, b"d/a"), (1, b"d/e/b"), (1, b"da"), (2, b"a")}
+ROOTS = Roots([online_root(b"/r", 1), online_root(b"/s", 2)])
+
+
+@pytest.fixture
+def files() -> UnsettledFiles:
+    made = UnsettledFiles()
+    for key in HOT:
+        made.add(key)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("removed", "removed_trees", "shut_out", "gone"),
+    [
+        ([(1, b"a")], [], [], {(1, b"a")}),
+        ([], [(1, b"d")], [], {(1, b"d/a"), (1, b"d/e/b")}),
+        ([], [], [(1, b"d/e")], {(1, b"d/e/b")}),
+        ([], [], [(1, b"a")], {(1, b"a")}),
+        ([], [(1, b"")], [], {key for key in HOT if key[0] == 1}),
+        ([(1, b"d")], [], [], set()),
+    ],
+)
+def test_a_file_that_is_gone_needs_no_settling(
+    files: UnsettledFiles, removed: list[Key], removed_trees: list[Key], shut_out: list[Key], gone: set[Key]
+) -> None:
+    changes = Changes()
+    changes.removed, changes.removed_trees, changes.shut_out = removed, removed_trees, shut_out
+    files.forget_gone(changes, ROOTS)
+    assert files.unsettled == files.unstable == HOT - gone
+
+
+def test_nor_does_one_of_a_root_that_is_gone(files: UnsettledFiles) -> None:
+    files.forget_gone(Changes(), Roots([online_root()]))
+    assert files.unsettled == {key for key in HOT if key[0] == 1}
+
+
+def test_nor_does_one_that_was_read(files: UnsettledFiles) -> None:
+    files.discard((1, b"a"))
+    assert files.unsettled == files.unstable == HOT - {(1, b"a")}

@@ -1,0 +1,178 @@
+"""Stand-ins for the parts of the daemon, typed, for tests that need one part alone.
+
+Invariant: each has only what its tests use, under the names of the real part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, cast
+
+from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.backlog import Key
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.unsettled import UnsettledFiles
+from livedex_daemon.write.walk import Policy, Work
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.model import RootRow
+
+if TYPE_CHECKING:
+    from livedex_daemon.index_file.rebuild import IndexFile
+    from livedex_daemon.watch.event_source import EventSource
+    from livedex_daemon.watch.root_presence import Presence
+    from livedex_daemon.write.chunk_pool import Pool
+    from livedex_daemon.write.worker import Worker
+    from livedex_indexing.store.forgotten_files import Marks
+    from livedex_indexing.store.index_store import Store
+
+
+def online_root(path: bytes = b"/r", root_id: int = 1) -> Root:
+    """A root that was indexed before and is watched; nothing in it is ignored but by the defaults."""
+    text = path.decode()
+    root = Root(RootRow(root_id, path, 1, 1, None, True, None), RootConfig(text, text, (), 1), RuleTree(path))
+    root.state = "online"
+    return root
+
+
+class FakeWatcher:
+    """A source of events that has caught up, or else whose barrier is passed at once.
+
+    ``room``: how many folders can be watched; ``watched``: what was, in order.
+    """
+
+    def __init__(self, room: int = 9) -> None:
+        self.up_to_date = False
+        self.barriers = 0
+        self.watched: list[bytes] = []
+        self._room = room
+
+    def start(self) -> None: ...
+
+    def caught_up(self) -> bool:
+        return self.up_to_date
+
+    def barrier(self, on_passed: Callable[[], None]) -> bool:
+        self.barriers += 1
+        on_passed()
+        return True
+
+    def watch_folder(self, _root_id: int, path: bytes, _absolute: bytes) -> bool:
+        if len(self.watched) == self._room:
+            return False
+        self.watched.append(path)
+        return True
+
+    def unwatch(self, _root_id: int, path: bytes) -> None:
+        self.watched.append(path)
+
+    def watch_outside(self, folder: bytes) -> bool:
+        self.watched.append(folder)
+        return True
+
+
+class FakeWatching:
+    """``unwatched``: the folders whose watches were taken away; ``on_unwatch`` is told of each first."""
+
+    def __init__(self, watcher: object | None = None, on_unwatch: Callable[[Key], None] = lambda _key: None) -> None:
+        self.watcher = watcher
+        self.unwatched: list[bytes] = []
+        self._on_unwatch = on_unwatch
+
+    def watch(self, root: Root, path: bytes) -> None: ...
+
+    def watch_outside(self, root: Root) -> None: ...
+
+    def unwatch(self, root_id: int, path: bytes) -> None:
+        self._on_unwatch((root_id, path))
+        self.unwatched.append(path)
+
+    @property
+    def real(self) -> EventSource:
+        return cast("EventSource", self)
+
+
+class FakePresence:
+    """Every root is the folder that it was."""
+
+    def is_same(self, _root: Root) -> bool:
+        return True
+
+    @property
+    def real(self) -> Presence:
+        return cast("Presence", self)
+
+
+class FakePool:
+    """``submitted``: what was handed in; nothing of it is ever read."""
+
+    def __init__(self, *, outstanding: int = 0) -> None:
+        self.outstanding = outstanding
+        self.held_back = False
+        self.worker_fault: str | None = None
+        self.policy = Policy(ChunkSettings(), 1 << 20, True)
+        self.submitted: list[Work] = []
+
+    def submit(self, works: list[Work], *, bulk: bool) -> None:
+        self.submitted += works
+
+    @property
+    def real(self) -> Pool:
+        return cast("Pool", self)
+
+
+class FakeWorker:
+    """Carries out at once what is ordered."""
+
+    def __init__(self) -> None:
+        self.files = UnsettledFiles()
+        self.turn_fault: str | None = None
+        self.lives = True
+
+    def alive(self) -> bool:
+        return self.lives
+
+    def submit(self, action: Callable[[], Any]) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(action())
+        return done
+
+    @property
+    def real(self) -> Worker:
+        return cast("Worker", self)
+
+
+class FakeStore:
+    """A store without files that takes every state of a root."""
+
+    def set_root(self, _root_id: int, **_state: object) -> None: ...
+
+    def folders_below(self, _root_id: int, _path: bytes) -> list[bytes]:
+        return []
+
+    @property
+    def real(self) -> Store:
+        return cast("Store", self)
+
+
+class FakeMarks:
+    """No file is forgotten."""
+
+    def is_marked(self, _root: bytes, _path: bytes) -> bool:
+        return False
+
+    def add(self, _root: bytes, _marks: Iterable[tuple[bytes, bytes]]) -> None: ...
+
+    @property
+    def real(self) -> Marks:
+        return cast("Marks", self)
+
+
+def unused_index() -> IndexFile:
+    """An index file for parts that keep it and do not touch it in the test."""
+    from livedex_daemon.index_file.rebuild import IndexFile
+    from livedex_daemon.watch.store_health import StoreHealth
+
+    nothing: Any = None
+    return IndexFile(nothing, nothing, nothing, StoreHealth())
