@@ -51,7 +51,7 @@ from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
 
@@ -74,7 +74,7 @@ class App:
         self._locations = locations
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
         self._config = CurrentConfig(config)
-        self._marks, self._crashes = Marks(locations.forgotten_db), Crashes(locations.data_dir)
+        self._marks, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
         priority, power = SearchPriority(), PowerGate()
         # EventSource

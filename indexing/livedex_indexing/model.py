@@ -43,7 +43,7 @@ class FileState(NamedTuple):
 
 # Of a held entry: size, mtime_ns, ctime_ns, inode, and 1 when the same state means that nothing has to be done.
 # A plain tuple: a walk compares one for each file there is.
-Held = tuple[int, int, int, int, int]
+KnownState = tuple[int, int, int, int, int]
 
 
 class FileRow(NamedTuple):

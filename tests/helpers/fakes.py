@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from livedex_daemon.watch.root_presence import Presence
     from livedex_daemon.write.chunk_pool import Pool
     from livedex_daemon.write.worker import Worker
-    from livedex_indexing.store.forgotten_files import Marks
+    from livedex_indexing.store.forgotten_files import ForgottenFiles
     from livedex_indexing.store.index_store import Store
 
 
@@ -165,8 +165,8 @@ class FakeMarks:
     def add(self, _root: bytes, _marks: Iterable[tuple[bytes, bytes]]) -> None: ...
 
     @property
-    def real(self) -> Marks:
-        return cast("Marks", self)
+    def real(self) -> ForgottenFiles:
+        return cast("ForgottenFiles", self)
 
 
 def unused_index() -> IndexFile:

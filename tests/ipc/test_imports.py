@@ -12,6 +12,7 @@ CLIENT_PATH = "livedex_ipc.client, livedex_ipc.methods, livedex_ipc.paths"
 OURS = {
     "livedex_ipc",
     "livedex_ipc.client",
+    "livedex_ipc.constants",
     "livedex_ipc.errors",
     "livedex_ipc.methods",
     "livedex_ipc.params",

@@ -22,6 +22,7 @@ OURS = {
     "cli.main",
     "cli.streams",
     "client",
+    "constants",
     "errors",
     "paths",
     "peers",

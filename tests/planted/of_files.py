@@ -58,7 +58,7 @@ DEFECTS = (
         "young-file-read-once",
         "two writes in one tick of the clock are taken for one state",
         "livedex_indexing/disk/tree.py",
-        (("young = self._born - self.stat.ctime_ns < YOUNG_NS", "young = False"),),
+        (("young = self._born - self.stat.ctime_ns < RECENT_NS", "young = False"),),
         f"{READING}::test_a_young_file_is_read_twice",
     ),
     Defect(
@@ -100,9 +100,9 @@ DEFECTS = (
     Defect(
         "prefix-taken-for-a-path",
         "`/root-evil` counts as inside of `/root`",
-        "livedex_indexing/disk/tree.py",
-        (('if plain.startswith(base + b"/") else None', "if plain.startswith(base) else None"),),
-        f"{TREE}::test_what_lies_below_a_root_is_told_by_whole_names",
+        "livedex_indexing/relpath.py",
+        (('path.startswith(folder + b"/")', "path.startswith(folder)"),),
+        "tests/indexing/test_relpath.py::test_containment_is_told_by_whole_names",
     ),
     Defect(
         "dots-climb",

@@ -37,7 +37,7 @@ DEFECTS = (
         "mark-not-kept",
         "what was forgotten is remembered until the daemon ends",
         "livedex_indexing/store/forgotten_files.py",
-        (("        self._write(_PUT, rows)\n        self._held.update", "        self._held.update"),),
+        (("        self._write(_PUT, rows)\n        self._hashes.update", "        self._hashes.update"),),
         "tests/indexing/store/test_forgotten_files.py::test_marks_are_there_after_a_crash",
     ),
     Defect(
@@ -112,7 +112,7 @@ DEFECTS = (
         "all-written-anew-at-each-rest",
         "a few edits cost as much as the index is large",
         "livedex_indexing/store/maintenance.py",
-        (("if 0 < unmerged_since <= max(AT_ONCE, until):", "if unmerged_since:"),),
+        (("if 0 < unmerged_since <= max(LONG_AGO, until):", "if unmerged_since:"),),
         "tests/indexing/store/test_index_store.py::test_maintenance_after_a_few_changes_does_not_write_the_whole_index_anew",
     ),
     Defect(
@@ -161,7 +161,7 @@ DEFECTS = (
         "lost-index-unnoticed",
         "an index file that was deleted or replaced under the daemon is written to as if it were there",
         "livedex_indexing/store/index_store.py",
-        (("                lost = self._intact.loss()", "                lost = None"),),
+        (("                lost = self._guard.replaced_or_lost()", "                lost = None"),),
         "tests/system/test_store_faults.py::test_marks_outlive_the_folder_they_lay_in",
     ),
     Defect(

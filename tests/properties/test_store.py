@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from helpers.indexed_folder import SIGNATURE, chunked
+from helpers.purged_store import purge
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool
@@ -88,7 +89,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule()
     def purge(self) -> None:
-        self.store.purge()
+        purge(self.store)
         used = {text for text in self.files.values() if text is not None}
         with self.pool.connection() as reader:
             assert reader.one("SELECT count(*) FROM contents") == len(used)

@@ -16,7 +16,7 @@ import pytest
 from helpers.fault_injection import SETTLES_AT_ONCE, with_code
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Daemon, Home, Tree, add_root, found, remove_tree, temporary_home, wait_until
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.errors import LivedexError
 
 KILLS = int(os.environ.get("LIVEDEX_KILLS", "12"))
@@ -124,7 +124,7 @@ def test_a_mark_that_outlived_the_commit_after_it(
     with daemon.client() as client:
         add_root(client, tree)
     daemon.kill()
-    marks = Marks(str(home.data / "forgotten.db"))
+    marks = ForgottenFiles(str(home.data / "forgotten.db"))
     for name, text in (("d/gone.txt", b"goneword\n"), ("d/other.txt", b"what it held before\n")):
         marks.add(os.fsencode(tree.path), [(name.encode(), hashlib.blake2b(text, digest_size=16).digest())])
     marks.close()
@@ -147,7 +147,7 @@ def test_a_mark_that_was_taken_before_the_commit_after_it(
             assert client.call("files/delete", {"path": str(tree / name)}) == {"deleted": 1}
         assert client.call("index/audit", {})["differences"] == []
         daemon.kill()
-    marks = Marks(str(home.data / "forgotten.db"))
+    marks = ForgottenFiles(str(home.data / "forgotten.db"))
     assert marks.clear(os.fsencode(tree.path), b"d/again.txt") == 1
     marks.close()
     daemon.start()

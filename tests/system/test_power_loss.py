@@ -17,7 +17,7 @@ from helpers.power_loss import STYLES, Op, image, read_record, tracing
 from helpers.support import Daemon, Home, Tree, wait_until
 from livedex_daemon.config import settings
 from livedex_daemon.index_file.opener import open_store
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 IMAGES = int(os.environ.get("LIVEDEX_IMAGES", "100"))
 
@@ -85,7 +85,7 @@ def _answers(sent: bytes) -> list[dict[str, Any]]:
 def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
     """Holds a disk against what had been told when the power went."""
     roots = {root.path for root in settings.load(str(home / "config.toml")).roots}
-    marks = Marks(str(home / "data" / "forgotten.db"))
+    marks = ForgottenFiles(str(home / "data" / "forgotten.db"))
     try:
         for fact in facts:
             removed = any(other.path == fact.path and other.what == "removed" and other.began < cut for other in facts)
@@ -93,7 +93,7 @@ def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
                 continue
             if fact.what == "forgotten":
                 tree = os.fsencode(facts[0].path)
-                assert marks.is_marked(tree, os.fsencode(fact.path)), fact
+                assert marks.has_path(tree, os.fsencode(fact.path)), fact
             elif fact.what == "removed":
                 assert fact.path not in roots, fact
             elif not removed:

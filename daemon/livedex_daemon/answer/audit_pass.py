@@ -20,8 +20,8 @@ from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileRow, Stat
-from livedex_indexing.store.forgotten_files import Marks
-from livedex_indexing.store.row_verifier import Proof
+from livedex_indexing.store.forgotten_files import ForgottenFiles
+from livedex_indexing.store.row_verifier import RowVerifier
 from livedex_indexing.text import decoder
 
 What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
@@ -37,7 +37,7 @@ class AuditSources(NamedTuple):
     steps: WriteSteps
     roots: Roots
     freshness: Freshness
-    marks: Marks
+    marks: ForgottenFiles
 
 
 class Difference(NamedTuple):
@@ -56,12 +56,12 @@ class Auditor:
         self._sources = sources
         self._policy = sources.steps.pool.policy
         self._chunker = chunker
-        self._proof: Proof
+        self._proof: RowVerifier
         self._died = False
 
     def check(self, places: list[Key]) -> None:
         """Fills ``checked`` and ``differences``."""
-        self._proof = Proof()  # SQLite's connections stay with the thread that made them
+        self._proof = RowVerifier()  # SQLite's connections stay with the thread that made them
         try:
             for root_id, path in places:
                 root = self._sources.roots.get(root_id)
@@ -156,7 +156,7 @@ class Auditor:
             return None  # it changes at this moment: an event says so
         except tree.TreeError:
             return None if row.status == "failed" else "stale"
-        if not self._with_reader(lambda reader: self._proof.path_holds(reader, row)):
+        if not self._with_reader(lambda reader: self._proof.path_matches(reader, row)):
             return "damaged"
         content_hash = hashlib.blake2b(data, digest_size=16).digest()
         if row.status != "indexed":
@@ -190,7 +190,7 @@ class Auditor:
         fresh = self._chunked(path, data)
         if fresh is None:
             return None if self._died else "damaged"
-        holds = self._with_reader(lambda reader: self._proof.content_holds(reader, row, len(data), fresh))
+        holds = self._with_reader(lambda reader: self._proof.content_matches(reader, row, len(data), fresh))
         return None if holds else "damaged"
 
     def _chunked(self, path: bytes, data: bytes) -> Any:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
 from livedex_daemon.process.event_loop import on_loop
-from livedex_daemon.watch.backlog import Backlog, Entry, Key, Scope, intersects, is_within
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Scope, intersects
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.relpath import is_within
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read

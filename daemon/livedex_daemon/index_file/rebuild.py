@@ -51,7 +51,7 @@ class Rebuilder:
 
     def look(self) -> str | None:
         """A cheap look at the file: what is wrong with it, None while nothing is."""
-        return "unmade" if self._owed else self._store.loss()
+        return "unmade" if self._owed else self._store.replaced_or_lost()
 
     def replace(self, cause: str, roots: Roots) -> None:
         """Begins a new index with the same roots, all still to be read. Raises IndexUnwritable."""

@@ -17,7 +17,7 @@ from livedex_indexing.hits.hit import Hit
 from livedex_indexing.search.search_answer import SearchAnswer
 from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.read_pool import PoolClosed, ReadPool
 
 log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 class Salvage:
     """``side`` is None while there is nothing left to read from. Asked from any thread."""
 
-    def __init__(self, roots: Roots, marks: Marks) -> None:
+    def __init__(self, roots: Roots, marks: ForgottenFiles) -> None:
         self.side: ReadHandle | None = None
         self._roots = roots
         self._marks = marks
@@ -62,4 +62,4 @@ class Salvage:
         if found is None:
             return False
         root, relative = found
-        return root.rules.explain(relative, False) is None and not self._marks.is_marked(root.path, relative)
+        return root.rules.explain(relative, False) is None and not self._marks.has_path(root.path, relative)

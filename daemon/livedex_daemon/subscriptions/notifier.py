@@ -29,6 +29,7 @@ from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery, parts_of_all
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.errors import Cancelled, LivedexError, NotFound, Unavailable
 from livedex_ipc.server.rpc_server import Call
 
@@ -42,8 +43,6 @@ RETRY_AFTER_FAULT_S: Final = 1.0
 FIRST_ANSWER_S: Final = 30.0  # deadline of the first answer, without the wait for freshness
 MAX_PER_CONNECTION: Final = 100
 MAX_TOTAL: Final = 1_000
-
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 
 
 class FirstAnswer(NamedTuple):
@@ -173,7 +172,7 @@ class ChangeNotifier:
         try:
             with side.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
                 newest, unstable = self._record_all(reader, subscription, roots, limit)
-                generation = int(reader.one(_GENERATION))
+                generation = int(reader.one(GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
                 hits: list[Hit] = []
                 for found in newest:
@@ -279,7 +278,7 @@ class ChangeNotifier:
                 subscription.add_pending(dirty.files, dirty.roots, now)
         roots = self._served()
         with side.readers.connection(cancelled=lambda: self._stopping) as reader, reader.snapshot():
-            generation = int(reader.one(_GENERATION))
+            generation = int(reader.one(GENERATION))
             diff = AnswerDiff(reader, self._delivered, roots, self._known_paths, generation)
             change_sets = ChangeSets(reader, self._delivered)
             for subscription in sorted(subscriptions, key=lambda each: each.due_order(now)):

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 SELDOM = 2  # one of so many looks, 8 s apart, is also at what changes hardly ever: the index file (10 s are promised)
 
@@ -18,7 +18,9 @@ SELDOM = 2  # one of so many looks, 8 s apart, is also at what changes hardly ev
 class RootCheck:
     """`start` may be called from any thread; the check itself runs on the worker's."""
 
-    def __init__(self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, marks: Marks) -> None:
+    def __init__(
+        self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, marks: ForgottenFiles
+    ) -> None:
         self._worker = worker
         self._backlog = steps.backlog
         self._presence = steps.presence
@@ -47,7 +49,7 @@ class RootCheck:
             if seldom and root.state == "online":
                 self._mark_outside_changes(root)
         if seldom:
-            self._marks.keep()
+            self._marks.recreate()
 
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""

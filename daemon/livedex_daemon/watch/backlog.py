@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from livedex_daemon.watch.run_progress import Tally
+from livedex_indexing.relpath import is_within
 
 SETTLE_S = 0.05  # a path is inspected after this long without a change,
 SETTLE_MAX_S = 1.0  # or this long after its first mark, even if it keeps changing
@@ -78,15 +79,6 @@ def intersects(key: Key, scope: Scope) -> bool:
         return True
     root, path = key
     return any(root == r and (is_within(path, other) or is_within(other, path)) for r, other in scope)
-
-
-def is_within(path: bytes, folder: bytes) -> bool:
-    """Return True if ``path`` is ``folder`` or lies below it."""
-    return not folder or path == folder or path.startswith(folder + b"/")
-
-
-def is_below(path: bytes, folder: bytes) -> bool:
-    return path != folder and is_within(path, folder)
 
 
 class Backlog:

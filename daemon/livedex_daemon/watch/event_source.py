@@ -15,6 +15,7 @@ from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Watcher
+from livedex_indexing.relpath import is_within
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +142,7 @@ class EventSource:
             self._watch_config()
             self._on_config()
         for root_id, sources in list(self._sources.items()):
-            if any(source == path or source.startswith(path + b"/") for source in sources):
+            if any(is_within(source, path) for source in sources):
                 self._backlog.mark((root_id, b""), tree=True)
 
     def events_lost(self) -> None:

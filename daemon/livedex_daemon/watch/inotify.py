@@ -19,6 +19,7 @@ from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, W
 
 from livedex_daemon.watch.inotify_reader import InotifyReader
 from livedex_daemon.watch.watcher import Barrier, Sink
+from livedex_indexing import relpath
 
 log = logging.getLogger(__name__)
 
@@ -272,7 +273,7 @@ class InotifyWatcher:
         if mask & _SELF or not name:
             self._folder_itself(root_id, path, mask)
             return
-        child = path + b"/" + name if path else name
+        child = relpath.join(path, name)
         is_folder = bool(mask & InotifyConstants.IN_ISDIR)
         if is_folder and mask & _LEFT:
             self.unwatch(root_id, child)  # once moved, it would still report under this name

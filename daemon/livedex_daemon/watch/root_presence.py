@@ -20,11 +20,9 @@ from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.path_text import display_path
-from livedex_indexing.store.index_store import IndexUnwritable, Store
+from livedex_indexing.store.index_store import KEEP_S, IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
-
-KEEP_S = 24 * 3600.0  # how long the entries of a missing root are kept
 
 
 class Presence:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from livedex_daemon.config.settings import RootConfig
-from livedex_daemon.watch.backlog import is_within
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
+from livedex_indexing.relpath import absolute, is_within
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
 WatchKind = Literal["native", "polling", "mixed", "none"]
@@ -46,9 +46,7 @@ class Root:
         self.walked_at = 0.0  # when it ended, on the monotonic clock
 
     def absolute(self, path: bytes) -> bytes:
-        if not path:
-            return self.path
-        return self.path + path if self.path.endswith(b"/") else self.path + b"/" + path
+        return absolute(self.path, path)
 
     def poll(self, path: bytes, *, remote: bool = False) -> None:
         """From now on, walk ``path`` and everything below it instead of watching it."""

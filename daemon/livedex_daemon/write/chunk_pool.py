@@ -21,7 +21,7 @@ from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.disk import tree
 from livedex_indexing.model import ChunkedContent, Stat
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.text import decoder
 
 log = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class Pool:
         self,
         policy: Policy,
         known: Callable[[bytes, bytes], bool],
-        marks: Marks,
+        marks: ForgottenFiles,
         on_outcome: Callable[[], None],
         priority: SearchPriority,
         *,

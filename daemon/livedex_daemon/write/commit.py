@@ -17,13 +17,13 @@ from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
 from livedex_indexing.disk import tree
 from livedex_indexing.model import ChunkedContent, FileRow
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
 
 class Committer:
-    def __init__(self, store: Store, marks: Marks, roots: Roots, priority: SearchPriority) -> None:
+    def __init__(self, store: Store, marks: ForgottenFiles, roots: Roots, priority: SearchPriority) -> None:
         self._store = store
         self._roots = roots
         self._marks = marks
@@ -93,11 +93,11 @@ class Committer:
         content_id = self._store.find_content(outcome.content_hash, chosen.signature)
         if isinstance(outcome.result, ChunkedContent) and (content_id is None or work.force):
             content_id = self._store.add_content(
-                outcome.content_hash, chosen.signature, stat.size, outcome.result, anew=work.force
+                outcome.content_hash, chosen.signature, stat.size, outcome.result, rewrite=work.force
             )
         if content_id is None:
             return None
-        if self._marks.is_marked(work.root.path, work.path):  # forced, or its content has changed
+        if self._marks.has_path(work.root.path, work.path):  # forced, or its content has changed
             self._marks.clear(work.root.path, work.path)
         return FileRow(
             root_id=work.root.id,

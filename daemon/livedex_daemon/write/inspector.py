@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from livedex_daemon.watch.backlog import Backlog, Entry, Key, is_below
+from livedex_daemon.watch.backlog import Backlog, Entry, Key
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
@@ -20,6 +20,7 @@ from livedex_daemon.write.walk import Changes, TreeWalk, Work, examine
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import Stat
+from livedex_indexing.relpath import is_below
 from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
@@ -72,7 +73,7 @@ class Inspector:
             else:
                 self.finished.append(entry)
             return
-        if rules.is_mark(name) and self._came_or_went(root, path):
+        if rules.is_marker_name(name) and self._came_or_went(root, path):
             # It tells what the folder it lies in is, and the folders beside it: `target` beside Cargo.toml is shut out.
             entry.tree = True
             self._start_walk(root, folder.rpartition(b"/")[0], entry)

@@ -5,9 +5,10 @@ Invariant: only the worker's thread changes the sets; others copy them.
 
 from __future__ import annotations
 
-from livedex_daemon.watch.backlog import Key, is_within
+from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.walk import Changes
+from livedex_indexing.relpath import is_within
 
 
 class UnsettledFiles:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
 
-from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key, is_within
+from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.reconcile import READ, Keep, Read, decide, is_settled
 from livedex_indexing.chunk import chunk_plan
@@ -21,7 +21,8 @@ from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
 from livedex_indexing.ignore.rules import RULE_NAMES
-from livedex_indexing.model import FileRow, FileState, Held, Stat
+from livedex_indexing.model import FileRow, FileState, KnownState, Stat
+from livedex_indexing.relpath import is_within
 
 NOTHING = FileState(0, 0, 0, 0)
 AT_ONCE = 30_000  # rows of a root that are fetched in one go; of a larger one they are fetched folder by folder
@@ -32,9 +33,9 @@ class Rows(Protocol):
 
     def file(self, root_id: int, path: bytes) -> FileRow | None: ...
 
-    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]: ...
+    def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]: ...
 
-    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None: ...
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None: ...
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]: ...
 

@@ -58,15 +58,15 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
 
     It tells without reading a file that its stored chunks are still what the settings ask for.
     """
-    told = language_detection.by_name(name)
+    by_name = language_detection.by_name(name)
     kinds: list[tuple[str, str | None]]
     override = _override(name, settings)
-    if told is None:
+    if by_name is None:
         kinds = [("code", language) for language in language_detection.SHEBANG_LANGUAGES] + [("plain", None)]
     elif _may_be_cpp(name):
         kinds = [("code", "c"), ("code", "cpp")]
     else:
-        kinds = [(told[1], told[0])]
+        kinds = [(by_name[1], by_name[0])]
     return frozenset(_plan(override or pipeline, language, settings).signature for pipeline, language in kinds)
 
 
@@ -79,12 +79,12 @@ def fingerprint(settings: ChunkSettings) -> int:
 
 
 def _kind(name: bytes, head: bytes) -> tuple[str | None, str]:
-    told = language_detection.by_name(name)
-    if told is None:
+    by_name = language_detection.by_name(name)
+    if by_name is None:
         return language_detection.by_head(head)
     if _may_be_cpp(name) and language_detection.is_cpp_header(head):
         return "cpp", "code"
-    return told
+    return by_name
 
 
 def _may_be_cpp(name: bytes) -> bool:

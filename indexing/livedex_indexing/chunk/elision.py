@@ -1,12 +1,36 @@
-"""Finds the code whose syntax matters neither for where a file may be cut nor for what is named in it.
+"""Finds C and C++ code that the parser can skip: it affects neither where a file may be cut nor what is named in it.
 
-Parsing is most of what an index of source code costs, and most of the code stands inside functions. A block that fits
-into a chunk is never cut, and in some languages nothing inside a function is a definition: there the parser is spared
-what lies between such a block's braces. Of a longer function it needs no more than the semicolons that say where
-statements end, some eight of them in a chunk. A long table of numbers is as well cut at its lines.
+Parsing is most of the cost of indexing source code, and most code is inside functions. No definition is looked for
+inside a function, and a block that fits into one chunk is never cut. So the parser does not need to see it. With a
+chunk size (``limit``) of 2,048 bytes, the lines marked ``|`` are left out and the parser sees ``int total(…) {}``::
+
+    int total(const int *values, int count)
+    {
+  |     int sum = 0;
+  |     for (int i = 0; i < count; i++)
+  |         sum += values[i];
+  |     return sum;
+    }
+
+A function that is longer than a chunk must be cut, and it is cut between statements. The parser then needs to see some
+ends of statements, about eight per chunk (`_RUNS`). With a limit of 512 bytes and 24 such calls, pairs of statements
+are left out, each pair without its last semicolon. The parser sees ``void all(…) { ; ; ; }``::
+
+    void all(int *values, int count)
+    {
+  |     step_00(values, count);
+  |     step_01(values, count)
+    ;
+  |     step_02(values, count);
+  |     step_03(values, count)
+    ;
+        …
+    }
+
+A table of numbers longer than four chunks is left out whole: it is cut at its lines instead.
 
 Invariant: what is left out is balanced in its braces, comments, quotes and conditionals, so that the code around it
-means what it meant; in doubt nothing is left out. The work is linear in the text.
+keeps its meaning; in doubt nothing is left out. The work is linear in the text.
 """
 
 from __future__ import annotations
@@ -16,10 +40,10 @@ from functools import lru_cache
 
 LANGUAGES = frozenset({"c", "cpp"})
 
-WORTH = 32  # bytes; to leave out less costs as much as to parse it
+MIN_ELIDED = 32  # bytes; leaving out fewer costs as much as parsing them
 _TABLE = 4  # chunks; a shorter one is packed better by its syntax
-_RUNS = 8  # of statements that are left out together, in a chunk
-_HEAD = 200  # bytes before a brace that tell what it opens
+_RUNS = 8  # spans of statements left out per chunk
+_HEAD = 200  # bytes before a brace, enough to tell what it opens
 _DEEPEST = 64  # blanks before a statement
 _INDENTS = b" \t"
 _STAR = ord("*")
@@ -28,16 +52,16 @@ _BLANKS = re.compile(rb"\n*([ \t]*)")
 _NUMBERS = re.compile(rb"(?:[-+0-9a-fA-FxXuUlL,{}. \t]*+(?:/\*[^*\n]*+\*/[-+0-9a-fA-FxXuUlL,{}. \t]*+)*+\n)*+")
 _NOT_BRACES = bytes(set(range(256)) - set(b"{}"))
 _CONDITIONAL = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
-# What stands before the body of a function or a statement, and before a scope of C++ in which names are looked for.
+# What precedes the body of a function or a statement, and what precedes a scope of C++ that may define names.
 _RUN = re.compile(rb"(?:\)|\belse|\bdo)\s*(?:(?:const|noexcept|override|final|volatile|&&?)\s*)*\Z")
 _SCOPE = re.compile(rb"\b(?:class|struct|union|namespace|extern|enum)\b")
 
 
 class _Body:
-    """A function or a statement in braces that does not fit into a chunk."""
+    """The body of a function or statement in braces that does not fit into a chunk."""
 
     def __init__(self, indent: bytes, closing: bytes, begin: int) -> None:
-        """``indent`` stands before each statement in it; ``closing`` ends it: a line feed, blanks and a brace."""
+        """``indent`` precedes each of its statements; ``closing`` ends it: a line feed, blanks and a brace."""
         self.indent = indent
         self.closing = closing
         self._open_until = begin
@@ -48,28 +72,28 @@ class _Body:
         return ended
 
 
-def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
-    """Spans of bytes that need no parse, in order and apart from each other. Each begins with a line.
+def elidable_spans(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
+    """Return the spans of bytes that need no parse, in order and disjoint. Each starts at the start of a line.
 
-    ``limit`` is the most bytes that a block may have, its braces included, to be left out whole: what fits into one
-    chunk. Of a longer one, runs of whole statements are, the last one's semicolon excepted; they are short enough for
-    chunks to be filled well. Of a long table of numbers all is left out; it is then cut without its syntax. With a
+    ``limit`` is the chunk size in bytes. A block of at most that size, braces included, is left out whole. From a
+    longer block, runs of whole statements are left out, except the last semicolon of each run; the runs are short
+    enough for chunks to fill up well. A long table of numbers is left out whole and cut without its syntax. With a
     limit of 0 nothing is left out.
     """
     found: list[tuple[int, int]] = []
     if language not in LANGUAGES or not limit:
         return found
-    bodies: list[_Body] = []  # that `at` stands in, each further to the right than the one before
+    bodies: list[_Body] = []  # around `at`, outermost first, each indented further than the one before
     at = looked = 0
     begin, end = _comment(data, 0)
-    while (brace := data.find(b"{", at)) >= 0:  # a search for one byte is several times as fast as one for two
+    while (brace := data.find(b"{", at)) >= 0:  # searching for one byte is several times as fast as for two
         at = brace + 1
         if data[at : at + 1] != b"\n":
             continue
         at += 1
         while end <= brace:
             begin, end = _comment(data, end)
-        if begin < brace:  # inside a comment: what looks like one within the block may be its end
+        if begin < brace:  # inside a comment: a comment in the block may be the end of this one
             continue
         line = data.rfind(b"\n", 0, brace) + 1
         head = data[line:brace].lstrip(_INDENTS)
@@ -83,7 +107,7 @@ def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
                 at = looked
                 continue
         before = data[max(0, brace - _HEAD) : brace].rstrip()
-        if not _holds_no_names(language, before):
+        if not _defines_no_names(language, before):
             continue
         indent = data[line : brace - len(head)]
         while bodies and bodies[-1].has_ended(data, brace):
@@ -105,8 +129,8 @@ def insides(language: str, data: bytes, limit: int) -> list[tuple[int, int]]:
 def _statements(
     data: bytes, at: int, bodies: list[_Body], indent: bytes, limit: int, found: list[tuple[int, int]]
 ) -> int:
-    """Leaves out the statements that follow a line which ends at ``at``, as far as the innermost body goes and as it
-    has that indentation; the same for the body around it where it ends. Returns what was got through."""
+    """Leave out statements after the line that ends at ``at``, while they belong to the innermost body and have its
+    indentation. Where that body ends, continue with the body around it. Return the offset reached."""
     while bodies and bodies[-1].indent == indent and data[at : at + 1] == b"\n":
         start, border = at + 1, None
         for end in _borders(indent).finditer(data, start, start + limit):
@@ -129,21 +153,21 @@ def _statements(
 
 @lru_cache(maxsize=256)
 def _borders(indent: bytes) -> re.Pattern[bytes]:
-    """The end of a statement where another one begins with that indentation. Where a line of a comment or of a loop's
-    head looks the same no harm is done: of what is left out the parser sees nothing but semicolons."""
+    """Match the end of a statement that is followed by another with this indentation. A line of a comment or of a loop
+    head may look the same; that does no harm, because the parser sees only semicolons of what is left out."""
     return re.compile(rb";\n+(?=%b[^ \t\n{}#])(?!%belse\b)" % (indent, indent))
 
 
 def _leave_out(data: bytes, start: int, end: int, found: list[tuple[int, int]]) -> bool:
-    if end - start < WORTH or not _is_balanced(data[start:end]):
+    if end - start < MIN_ELIDED or not _is_balanced(data[start:end]):
         return False
     found.append((start, end))
     return True
 
 
 def _comment(data: bytes, at: int) -> tuple[int, int]:
-    """The first comment from ``at`` on, as a span; one behind the end where there is none. What stands in quotes may
-    pass for one: then less is left out."""
+    """Return the span of the first comment from ``at`` on; a span past the end if there is none. Text in quotes may be
+    taken for a comment: then less is left out."""
     begin = data.find(b"/", at)
     while begin >= 0 and data[begin + 1 : begin + 2] != b"*":
         begin = data.find(b"/", begin + 1)
@@ -155,8 +179,8 @@ def _comment(data: bytes, at: int) -> tuple[int, int]:
     return begin, len(data) if last < 0 else last + 1
 
 
-def _holds_no_names(language: str, before: bytes) -> bool:
-    """Whether the block after ``before`` is none in which definitions are looked for."""
+def _defines_no_names(language: str, before: bytes) -> bool:
+    """Whether no definition is looked for in the block that follows ``before``."""
     if language == "c":
         return not before.endswith(b'"')  # extern "C"
     return _RUN.search(before) is not None and _SCOPE.search(before, before.rfind(b"\n") + 1) is None

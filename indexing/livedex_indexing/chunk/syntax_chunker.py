@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from livedex_indexing.chunk.elision import WORTH, insides
+from livedex_indexing.chunk.elision import MIN_ELIDED, elidable_spans
 from livedex_indexing.chunk.grammars import grammar
 from livedex_indexing.chunk.nesting_depth import MAX_DEPTH, too_deep
 
@@ -50,14 +50,14 @@ class Limits(NamedTuple):
 def parse(language: str, data: bytes, limits: Limits, block: int = 0) -> Tree:
     """The syntax tree of UTF-8 source in a language that has a grammar. Raises `TooMuch`.
 
-    Blocks of at most ``block`` bytes are parsed as empty where nothing inside matters (`bodies.insides`).
+    Blocks of at most ``block`` bytes are parsed as empty where nothing inside matters (`elision.elidable_spans`).
     """
     if len(data) > min(limits.max_bytes, _FEWER_BYTES.get(language, limits.max_bytes)):
         raise TooMuch("bytes")
     if too_deep(language, data, limits.max_depth, watched=len(data) > _WATCHED_FROM):
         raise TooMuch("depth")
     parser = _parser(language)
-    parser.included_ranges = _between(insides(language, data, block), len(data))
+    parser.included_ranges = _between(elidable_spans(language, data, block), len(data))
     tree = parser.parse(data) if len(data) <= _WATCHED_FROM else _watched(parser, data)
     if tree.root_node.descendant_count > limits.max_nodes:
         raise TooMuch("nodes")
@@ -133,7 +133,7 @@ def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
             continue
         j = max(i, j)
         begin = children[j - 1].end_byte + 1 if j else 0
-        if start < begin <= starts[j] - WORTH and starts[j] <= begin + limit:  # something between the two was left out
+        if start < begin <= starts[j] - MIN_ELIDED and starts[j] <= begin + limit:  # an elided span lies between
             ends.append(begin)
             start, most, i = begin, begin + limit, j
             continue

@@ -1,8 +1,8 @@
-"""Opening a folder of the user's tree without ever leaving its root.
+"""Opens a folder of the user's tree without ever leaving its root.
 
-Invariant: a descriptor given out here is of a folder that is reached from the root by its real names alone: no link is
-followed, not even one put there a moment ago, so whatever is then opened in it by one name lies beneath the root.
-No descriptor of the root is kept: it would keep a filesystem from being unmounted.
+Invariant: a descriptor from here is of a folder that is reached from the root through real folders only. No link is
+followed, not even one created a moment ago, so an entry opened in it by one name lies beneath the root. No descriptor
+of the root is kept open: it would keep a filesystem from being unmounted.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ class _OpenHow(ctypes.Structure):
 
 
 def check_relative(rel: bytes) -> None:
-    """ValueError unless the path is in the form every room uses: no leading slash, no ``..``, no empty part, no NUL."""
+    """Raise ValueError unless the path is relative: no leading slash, no ``.`` or ``..``, no empty part, no NUL."""
     if rel and (b"\0" in rel or not _NO_NAMES.isdisjoint(rel.split(b"/"))):
         raise ValueError(f"not a path relative to a root: {rel!r}")
 
 
 @contextmanager
 def folder(root: bytes, rel: bytes, *, listing: bool = False) -> Iterator[int]:
-    """A descriptor of the folder ``rel`` beneath ``root``, closed at the end; for scandir when ``listing``.
+    """Open the folder ``rel`` beneath ``root`` and close it at the end; with ``listing`` it can be given to scandir.
 
-    OSError as the kernel gives it: ENOENT or ENOTDIR where it is gone, ELOOP or ENOTDIR where a link stands in the
-    way, EACCES where a folder on the way may not be passed. ValueError for a path that is not relative.
+    Raises OSError as the kernel does: ENOENT or ENOTDIR if the folder is gone, ELOOP or ENOTDIR for a link in the path,
+    EACCES for a folder in the path that may not be entered. Raises ValueError for a path that is not relative.
     """
     check_relative(rel)
     last = os.O_RDONLY if listing else _PATH_ONLY
@@ -57,7 +57,7 @@ def folder(root: bytes, rel: bytes, *, listing: bool = False) -> Iterator[int]:
 
 
 def _pieces(rel: bytes) -> list[bytes]:
-    """The path cut at slashes into pieces that one system call takes."""
+    """Split the path at slashes into pieces short enough for one system call."""
     if not has_openat2():
         return rel.split(b"/")
     pieces = []
@@ -78,7 +78,7 @@ def _open_below(fd: int, part: bytes, flags: int) -> int:
 
 @cache
 def has_openat2() -> bool:
-    """Whether the kernel has openat2 and lets us call it (some containers refuse it)."""
+    """Whether the kernel has openat2 and lets this process call it (some containers refuse it)."""
     if not sys.platform.startswith("linux"):
         return False
     try:
@@ -94,7 +94,7 @@ def _libc() -> ctypes.CDLL:
 
 
 def openat2(fd: int, path: bytes, flags: int) -> int:
-    """openat2(2) beneath ``fd`` without links. OSError: ELOOP for a link, EXDEV for a way out."""
+    """Call openat2(2) beneath ``fd`` without following links. Raises OSError: ELOOP for a link, EXDEV for a way out."""
     how = _OpenHow(flags, 0, _RESOLVE)
     for _ in range(_TRIES):
         result = _libc().syscall(ctypes.c_long(_OPENAT2), fd, path, ctypes.byref(how), ctypes.sizeof(how))

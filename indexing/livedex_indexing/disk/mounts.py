@@ -1,7 +1,7 @@
-"""What kind of filesystem a path lies on: an ordinary one, one across a network, or one the kernel makes up.
+"""Tells which kind of filesystem a path is on: local, network, or a pseudo filesystem of the kernel.
 
-Invariant: the answer is read from the system's table of mounts, never from the path itself, so that asking about a
-dead network share does not hang.
+Invariant: the answer is read from the system's table of mounts, never from the path itself, so that a dead network
+share cannot block it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 from typing import Literal
+
+from livedex_indexing.relpath import is_within
 
 MountKind = Literal["local", "network", "pseudo"]
 
@@ -38,7 +40,7 @@ PSEUDO = frozenset(
         "tracefs",
     ]
 )
-# Changes made by another machine raise no event here; FUSE raises none for what its server changes by itself.
+# Changes made by another machine raise no event here; FUSE raises none for changes made by its server.
 NETWORK = frozenset(
     [
         "9p",
@@ -77,36 +79,35 @@ _OCTAL = re.compile(rb"\\([0-7]{3})")
 
 
 def mount_kind(path: bytes) -> MountKind:
-    """The kind of the filesystem that holds the absolute path. The path need not exist; links in it count as names."""
+    """Return the kind of filesystem of an absolute path. The path need not exist; links in it are not resolved."""
     if sys.platform == "darwin":
         return kind_of_type(_darwin_type(path))
     return kind_of_type(linux_type(path, _MOUNTINFO.read_bytes()))
 
 
 def kind_of_type(fs_type: str) -> MountKind:
-    """The kind that a filesystem's type name stands for; a type nobody heard of is local."""
+    """Return the kind of a filesystem type; an unknown type is local."""
     if fs_type in PSEUDO:
         return "pseudo"
-    # fuseblk is a local disk (ntfs-3g) and tells of every change made on this machine.
+    # fuseblk is a local disk (ntfs-3g) and reports every change made on this machine.
     if fs_type in NETWORK or fs_type == "fuse" or fs_type.startswith("fuse."):
         return "network"
     return "local"
 
 
 def linux_type(path: bytes, mountinfo: bytes) -> str:
-    """The type of the deepest mount above the path; of several on one point the last one hides the others."""
+    """Return the type of the deepest mount above the path; the last of several on one point hides the others."""
     best, found = -1, ""
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(b" - ")
         point = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), fields.split(b" ")[4])
-        inside = point in (b"/", path) or path.startswith(point + b"/")
-        if inside and len(point) >= best:
+        if is_within(path, point) and len(point) >= best:
             best, found = len(point), os.fsdecode(rest.split(b" ", 1)[0])
     return found
 
 
 def _darwin_type(path: bytes) -> str:
-    """The name in ``statfs``'s f_fstypename: 16 bytes at offset 72 of the 64-bit-inode layout; "" when it fails."""
+    """Return statfs's f_fstypename: 16 bytes at offset 72 of the 64-bit-inode layout; "" if the call fails."""
     libc = ctypes.CDLL(None, use_errno=True)
     call = getattr(libc, "statfs$INODE64", None) or libc.statfs
     buffer = ctypes.create_string_buffer(4096)

@@ -1,7 +1,7 @@
-"""The only room that touches the user's files: it lists folders, describes entries and reads files.
+"""The only module that touches the user's files: it lists folders, describes entries and reads files.
 
 Invariant: nothing outside the root is reached, no link is followed, nothing but a regular file is opened for reading
-and nothing blocks; the bytes handed out are those of one state of a file, never a mixture of two.
+and nothing blocks; the bytes returned are those of one state of a file, never a mixture of two.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import NamedTuple
 from livedex_indexing.disk.beneath import check_relative, folder
 from livedex_indexing.model import EntryKind, FileState, Stat
 
-# O_NONBLOCK: a pipe put in the file's place after it was looked at must not hold us up.
+# O_NONBLOCK: a pipe that replaced the file after the check must not block us.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENAMETOOLONG, errno.ESTALE))
 _DENIED = frozenset((errno.EACCES, errno.EPERM))
 # Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
-# behind: a file that changed as lately as this is read twice and compared.
-YOUNG_NS = 100_000_000
+# behind: a file that changed within this time is read twice and compared.
+RECENT_NS = 100_000_000
 
 
 class TreeError(Exception):
-    """An entry could not be had. ``reason`` is one word for it."""
+    """An entry could not be read or described. ``reason`` is one word for why."""
 
     reason = "read"
 
@@ -40,19 +40,19 @@ class Denied(TreeError):
 
 
 class Missing(TreeError):
-    """There is no such folder: it is gone, or something that is no folder stands there or on the way."""
+    """There is no such folder: it is gone, or it or a part of its path is not a folder."""
 
     reason = "missing"
 
 
 class Vanished(TreeError):
-    """There is no such file (any more)."""
+    """There is no such file, or it is gone."""
 
     reason = "vanished"
 
 
 class NotRegular(TreeError):
-    """The entry is no regular file; ``kind`` says what it is."""
+    """The entry is not a regular file; ``kind`` says what it is."""
 
     reason = "special"
 
@@ -62,7 +62,7 @@ class NotRegular(TreeError):
 
 
 class TooLarge(TreeError):
-    """The file is larger than was asked for; ``stat`` describes it."""
+    """The file is larger than the caller allows; ``stat`` describes it."""
 
     reason = "too_large"
 
@@ -72,13 +72,13 @@ class TooLarge(TreeError):
 
 
 class Unsettled(TreeError):
-    """The file was written while it was read."""
+    """The file was written to during the read."""
 
     reason = "unsettled"
 
 
 class ReadFailed(TreeError):
-    """The system could not read it (a bad disk, a share that is gone); ``errno`` says why."""
+    """The system could not read the entry (a bad disk, a lost share); ``errno`` says why."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(os.strerror(error.errno or errno.EIO))
@@ -86,14 +86,14 @@ class ReadFailed(TreeError):
 
 
 class Snapshot(NamedTuple):
-    """The bytes of one state of a file, and that state."""
+    """The bytes of a file in one state, and that state."""
 
     data: bytes
     stat: Stat
 
 
 def stat(root: bytes, rel: bytes) -> Stat | None:
-    """The entry itself, not what a link points to; None when nothing is there. Raises Denied, ReadFailed."""
+    """Describe the entry itself, not the target of a link; None if there is no entry. Raises Denied, ReadFailed."""
     check_relative(rel)
     try:
         if not rel:
@@ -108,7 +108,7 @@ def stat(root: bytes, rel: bytes) -> Stat | None:
 
 
 def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, Stat]:
-    """Those of the names that stand in the folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
+    """Describe those ``names`` that exist in folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
     found = {}
     try:
         with folder(root, rel) as fd:
@@ -125,7 +125,7 @@ def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, S
 
 
 def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
-    """One folder's entries as the system describes them, in no order, links not followed.
+    """List one folder's entries as the system describes them, in no order, links not followed.
 
     For walks over whole trees, where making a `Stat` of each entry would cost as much as the system call. Raises
     Denied, Missing, ReadFailed.
@@ -147,14 +147,14 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
 
 
 def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:
-    """One folder's entries, sorted by name, links not followed. Raises Denied, Missing, ReadFailed."""
+    """List one folder's entries, sorted by name, links not followed. Raises Denied, Missing, ReadFailed."""
     return sorted(((name, describe(found)) for name, found in listing(root, rel)), key=itemgetter(0))
 
 
 def read_file(root: bytes, rel: bytes, max_size: int) -> Snapshot:
-    """A regular file's bytes and the one state they are of.
+    """Read a regular file: its bytes, and the one state that they belong to.
 
-    A file that only grew meanwhile (a log) is taken up to the size of the first look, with the state of that look.
+    Of a file that only grew during the read (a log), return the bytes up to its first size, with its first state.
     Raises Vanished, NotRegular, Denied, ReadFailed, Unsettled, and TooLarge for more than ``max_size`` bytes.
     """
     with _OpenFile(root, rel) as file:
@@ -167,7 +167,7 @@ def read_file(root: bytes, rel: bytes, max_size: int) -> Snapshot:
 
 
 def read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
-    """The first ``limit`` bytes of a regular file, as they are at this moment, and the state before.
+    """Read the first ``limit`` bytes of a regular file as they are now, and its state just before.
 
     Raises Vanished, NotRegular, Denied, ReadFailed.
     """
@@ -178,31 +178,17 @@ def read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
 def read_if_unchanged(
     root: bytes, rel: bytes, state: FileState | tuple[int, int, int, int], part: tuple[int, int] | None = None
 ) -> bytes | None:
-    """The file's bytes, or those of a ``part`` (start and end, both inside it), when it still is in that state; None
-    when it changed, is gone, or cannot be read."""
+    """Read the file, or a ``part`` of it (start and end, both inside it), if it is still in that state; None if it
+    changed, is gone, or cannot be read."""
     try:
         with _OpenFile(root, rel) as file:
             if file.stat.state != state:
                 return None
             start, end = (0, file.stat.size) if part is None else part
             data = file.read(end - start, start)
-            return data if len(data) == end - start and file.stayed_as_it_is(data, start) else None
+            return data if len(data) == end - start and file.is_unchanged(data, start) else None
     except TreeError:
         return None
-
-
-def below(root: bytes, path: bytes) -> bytes | None:
-    """An absolute path as one relative to the root, None when it is not inside. Only names are looked at.
-
-    ``..`` and doubled slashes are resolved as text; a path that is relative or holds a NUL is inside of nothing.
-    """
-    if not path.startswith(b"/") or b"\0" in path:
-        return None
-    plain = b"/" + os.path.normpath(path).lstrip(b"/")
-    base = root.rstrip(b"/")
-    if plain == (base or b"/"):
-        return b""
-    return plain[len(base) + 1 :] if plain.startswith(base + b"/") else None
 
 
 class _OpenFile:
@@ -232,7 +218,7 @@ class _OpenFile:
             raise
 
     def _look(self) -> Stat:
-        """Its state now. Raises ReadFailed, as a share may make it that is gone."""
+        """Return its state now. Raises ReadFailed, for example on a lost share."""
         try:
             return describe(os.fstat(self._fd))
         except OSError as error:
@@ -250,7 +236,7 @@ class _OpenFile:
         os.close(self._fd)
 
     def read(self, length: int, start: int = 0) -> bytes:
-        """``length`` bytes from ``start`` on, fewer where the file ends. Raises ReadFailed."""
+        """Read ``length`` bytes from ``start``, fewer at the end of the file. Raises ReadFailed."""
         pieces, offset = [], start
         try:
             while offset < start + length and (piece := os.pread(self._fd, start + length - offset, offset)):
@@ -261,18 +247,18 @@ class _OpenFile:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def is_one_state(self, data: bytes) -> bool:
-        """Whether the bytes read from its beginning are one state of the file: nothing changed, or it only grew."""
+        """Whether the bytes read from the beginning are one state of the file: it did not change, or it only grew."""
         if len(data) != self.stat.size:
             return False
-        if self.stayed_as_it_is(data):
+        if self.is_unchanged(data):
             return True
         return self._look().size > self.stat.size and self._reads_again(data, 0)
 
-    def stayed_as_it_is(self, data: bytes, start: int = 0) -> bool:
-        """Whether the file is in the state in which it was opened, so that what was read at ``start`` is of that."""
+    def is_unchanged(self, data: bytes, start: int = 0) -> bool:
+        """Whether the file is still as it was when opened, so that ``data``, read at ``start``, is of that state."""
         if self._look().state != self.stat.state:
             return False
-        young = self._born - self.stat.ctime_ns < YOUNG_NS
+        young = self._born - self.stat.ctime_ns < RECENT_NS
         return not young or self._reads_again(data, start)
 
     def _reads_again(self, data: bytes, start: int) -> bool:
@@ -285,7 +271,7 @@ _KINDS: dict[int, EntryKind] = {modes.S_IFREG: "file", modes.S_IFDIR: "folder", 
 
 
 def describe(found: os.stat_result) -> Stat:
-    """What the system says of an entry, as livedex's rooms hand it on."""
+    """Turn the system's description of an entry into a `Stat`."""
     mode = found.st_mode
     kind = _KINDS.get(modes.S_IFMT(mode), "special")
     mtime_ns, ctime_ns = found.st_mtime_ns, found.st_ctime_ns
@@ -295,7 +281,7 @@ def describe(found: os.stat_result) -> Stat:
 
 
 def _wrapped(nanoseconds: int) -> int:
-    """A time before 1677 or after 2262 as one between them: no 64 bits hold it, and times are only told apart."""
+    """Wrap a time before 1677 or after 2262 into 64 bits of nanoseconds: times are only compared for equality."""
     return (nanoseconds + _SIGNED) % (2 * _SIGNED) - _SIGNED
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
+from livedex_indexing import relpath
+
 AnswerWarning = dict[str, str]  # code, message, remedy
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,8 +37,7 @@ def rfc3339(nanoseconds: int) -> str:
 
 
 def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:
-    root = roots[file.root_id]
-    return root.rstrip(b"/") + b"/" + file.path if file.path else root
+    return relpath.absolute(roots[file.root_id], file.path)
 
 
 def warning(code: str, message: str, remedy: str) -> AnswerWarning:

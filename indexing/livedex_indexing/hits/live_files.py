@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileState
 from livedex_indexing.store.file_rows import to_unsigned
@@ -39,7 +40,7 @@ class FileCopy(NamedTuple):
 def file_copy(values: Sequence[Any]) -> FileCopy:
     """Make the copy of a row selected as ``COPY``."""
     file_id, root_id, folder, name, size, mtime, ctime, ino, settled = values
-    path = folder + b"/" + name if folder else name
+    path = relpath.join(folder, name)
     return FileCopy(file_id, root_id, path, FileState(size, mtime, ctime, to_unsigned(ino)), settled == 1)
 
 

@@ -44,7 +44,7 @@ _SWAP_SUFFIXES = [".swp", ".swo", ".swn", ".swx", ".bak", ".kate-swp"]
 # Folders with everyday names: the marks beside them, the marks inside them.
 _PACKAGE = "package.json"
 _TAG = "CACHEDIR.TAG"
-_MARKS: dict[str, tuple[str, str]] = {
+_MARKERS: dict[str, tuple[str, str]] = {
     "target": (f"Cargo.toml pom.xml build.sbt {_PACKAGE}", f"{_TAG} .rustc_info.json"),
     "build": (
         f"Cargo.toml {_PACKAGE} pyproject.toml setup.py build.gradle build.gradle.kts settings.gradle pubspec.yaml",
@@ -59,7 +59,7 @@ _MARKS: dict[str, tuple[str, str]] = {
 }
 
 
-class Marks(NamedTuple):
+class Markers(NamedTuple):
     """The names that show what a folder is: any of ``beside`` in the folder that holds it, or of ``inside`` in it."""
 
     beside: tuple[bytes, ...]
@@ -73,11 +73,11 @@ class Builtin(NamedTuple):
     pattern: str
 
 
-MARKED = {
-    name.encode(): Marks(tuple(beside.encode().split()), tuple(inside.encode().split()))
-    for name, (beside, inside) in _MARKS.items()
+MARKED_FOLDERS = {
+    name.encode(): Markers(tuple(beside.encode().split()), tuple(inside.encode().split()))
+    for name, (beside, inside) in _MARKERS.items()
 }
-MARK_NAMES = frozenset(mark for marks in MARKED.values() for mark in (*marks.beside, *marks.inside))
+MARKER_NAMES = frozenset(mark for marks in MARKED_FOLDERS.values() for mark in (*marks.beside, *marks.inside))
 
 _FOLDER_RULES = {
     **{name.encode(): Builtin("vcs", name + "/") for name in _VCS},
@@ -94,7 +94,7 @@ _ENDS = (b"~", b"service_account.json", b"service-account.json")
 
 
 def builtin(name: bytes, is_dir: bool) -> Builtin | None:
-    """The built-in rule for a name, likely secrets first; None for an ordinary name. Marks are another question."""
+    """The built-in rule for a name, likely secrets first; None for an ordinary name. Markers are another question."""
     if is_dir:
         lower = name.lower()
         if lower in SECRET_FOLDERS:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.disk import tree
-from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED, VerdictKind, builtin
+from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED_FOLDERS, VerdictKind, builtin
 from livedex_indexing.ignore.rule_file import Applied, RuleFile
 from livedex_indexing.ignore.secret_names import secrets_inside
 from livedex_indexing.model import EntryKind, FileState, Stat
@@ -79,11 +80,11 @@ class DirRules:
         self.tail = tail
         self._stamps = stamps
         self._never = never
-        self._inside = secrets_inside(base.rpartition(b"/")[2])
+        self._inside = secrets_inside(relpath.name_of(base))
         self._user = _applied((user,), base)
         self._layers = _applied((*own, *git, *tail), base)
 
-    def rests_on(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
+    def is_current_for(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
         """Whether the folder's ignore files are still those (a mapping: in the states) that these rules were read
         from."""
         stamps = self._stamps
@@ -110,19 +111,19 @@ class DirRules:
         if found is not None and found.kind == "secret":
             return Verdict("secret", BUILT_IN, 0, found.pattern)
         if self._inside and name.lower() in self._inside:
-            folder = self._base.rpartition(b"/")[2]
+            folder = relpath.name_of(self._base)
             return Verdict("secret", BUILT_IN, 0, display_path(folder + b"/" + name))
         for applied in self._layers:
             if (number := applied.last(name, is_dir)) >= 0:
                 return _verdict(applied, number)
         if found is not None:
             return Verdict(found.kind, BUILT_IN, 0, found.pattern)
-        return self._by_mark(name) if is_dir and name in MARKED else None
+        return self._by_mark(name) if is_dir and name in MARKED_FOLDERS else None
 
     def _by_mark(self, name: bytes) -> Verdict | None:
         """A folder with an everyday name is left out only where a mark beside or inside it shows what it is."""
-        marks = MARKED[name]
-        folder = self._rel + b"/" + name if self._rel else name
+        marks = MARKED_FOLDERS[name]
+        folder = relpath.join(self._rel, name)
         for where, wanted, text in ((self._rel, marks.beside, "{0}/ beside {1}"), (folder, marks.inside, "{0}/{1}")):
             try:
                 there = tree.stat_names(self._root, where, wanted)

@@ -12,9 +12,10 @@ import sys
 import threading
 from collections.abc import Collection, Mapping, Sequence
 
+from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
-from livedex_indexing.ignore.defaults import IGNORE_FILES, MARK_NAMES, MARKED, VerdictKind
+from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED_FOLDERS, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import Lines, Source, lines_at, lines_beneath, users_lines
 from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict
 from livedex_indexing.ignore.git_config import user_excludes
@@ -24,10 +25,10 @@ from livedex_indexing.ignore.worktree import tops_above, work_tree
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.path_text import display_path
 
-__all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_mark", "is_rule_file"]
+__all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_marker_name", "is_rule_file"]
 
 MAX_IGNORE_FILE = 16 << 20  # bytes; git itself gives up at 100 MiB
-MAX_HELD = 400_000  # patterns of all ignore files of a root: what a hostile checkout may make us remember
+MAX_TOTAL_PATTERNS = 400_000  # patterns of all ignore files of a root: what a hostile checkout may make us remember
 _MAX_CACHED = 16_384  # folders; beyond, all are forgotten and made again as they are asked for
 
 
@@ -36,9 +37,9 @@ def is_rule_file(name: bytes) -> bool:
     return name in IGNORE_FILES or name == b".git"
 
 
-def is_mark(name: bytes) -> bool:
+def is_marker_name(name: bytes) -> bool:
     """Whether the coming or going of an entry of that name may change what a folder beside or around it is."""
-    return name in MARK_NAMES
+    return name in MARKER_NAMES
 
 
 class RuleTree:
@@ -69,7 +70,7 @@ class RuleTree:
         self._lock = threading.RLock()
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
-        self._held = 0  # patterns in these files
+        self._pattern_count = 0  # patterns in these files
         # What lies outside the scanned folders: its state when it was read, and the folder whose rules rest on it.
         self._outside: dict[bytes, tuple[Source, FileState | None, bytes]] = {}
 
@@ -80,7 +81,7 @@ class RuleTree:
         another state of its ignore files are read again (by state from a mapping, by presence from names alone).
         """
         found = self._folders.get(rel_dir)
-        if found is not None and (names is None or found.rests_on(names)):
+        if found is not None and (names is None or found.is_current_for(names)):
             return found
         with self._lock:
             if found is not None:
@@ -88,14 +89,8 @@ class RuleTree:
             if len(self._folders) >= _MAX_CACHED:
                 self._folders.clear()
                 self._loaded.clear()
-                self._held = 0
+                self._pattern_count = 0
             return self._make(rel_dir, names)
-
-    def stale(self, rel_dir: bytes, entries: Mapping[bytes, Stat]) -> bool:
-        """Whether rules are held for the folder that rest on another state of its ignore files than the entries show:
-        then everything below it is to be walked again, after ``invalidate``."""
-        found = self._folders.get(rel_dir)
-        return found is not None and not found.rests_on(entries)
 
     def explain(self, rel: bytes, is_dir: bool) -> Verdict | None:
         """The rule that shuts out the entry or a folder above it, judged from the top down; None: let through.
@@ -118,7 +113,8 @@ class RuleTree:
                 if verdict is not None:
                     return verdict
                 rules = self.rules(folder)
-                rules.is_let_through = MARKED.keys().isdisjoint(folder.split(b"/"))  # these are looked at each time
+                # A folder with an everyday name is checked each time: its markers come and go.
+                rules.is_let_through = MARKED_FOLDERS.keys().isdisjoint(folder.split(b"/"))
         return rules.decide(name, is_dir)
 
     def _shut_out(self, folder: bytes) -> Verdict | None:
@@ -128,7 +124,7 @@ class RuleTree:
             verdict = self.rules(above).decide(name, True)
             if verdict is not None:
                 return verdict
-            above = above + b"/" + name if above else name
+            above = relpath.join(above, name)
         return None
 
     def invalidate(self, rel_dir: bytes | None = None) -> None:
@@ -138,13 +134,13 @@ class RuleTree:
                 self._folders.clear()
                 self._loaded.clear()
                 self._outside.clear()
-                self._held = 0
+                self._pattern_count = 0
                 return
             below = rel_dir + b"/"
             for folder in [key for key in self._folders if key == rel_dir or key.startswith(below)]:
                 del self._folders[folder]
             for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
-                self._held -= len(self._loaded.pop(path).patterns)
+                self._pattern_count -= len(self._loaded.pop(path).patterns)
             for path, (_, _, owner) in list(self._outside.items()):
                 if owner == rel_dir or owner.startswith(below):
                     del self._outside[path]
@@ -188,13 +184,13 @@ class RuleTree:
 
     def _is_own(self, rel: bytes) -> bool:
         path = self._absolute(rel)
-        return any(path == own or path.startswith(own + b"/") for own in self._own)
+        return any(relpath.is_within(path, own) for own in self._own)
 
     def _make(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> DirRules:
         """Read the rules of the folder, and those of the folders above it that are not held."""
         missing = [rel_dir]
         while missing[-1] and missing[-1] not in self._folders:
-            missing.append(missing[-1].rpartition(b"/")[0])
+            missing.append(relpath.parent(missing[-1]))
         made = self._folders.get(missing[-1])
         if made is not None:
             missing.pop()
@@ -215,7 +211,7 @@ class RuleTree:
             own, git, tail = above.own, above.git, above.tail
         if b".git" in found and (top := work_tree(base)) is not None:
             for path in top.pointers[1:]:
-                self._rest_on(path, rel)
+                self._depend_on(path, rel)
             git, tail = (), self._tail(base, top.exclude, rel)
         if b".livedexignore" in found:
             own = (Link(self._read(rel, b".livedexignore"), base), *own)
@@ -238,7 +234,7 @@ class RuleTree:
         kinds: dict[bytes, VerdictKind] = dict.fromkeys(self._own, "own")
         if self._excludes is not None:
             kinds[self._excludes] = "ignore_file"
-        return {path.rpartition(b"/")[2]: kind for path, kind in kinds.items() if path.rpartition(b"/")[0] == base}
+        return {relpath.name_of(path): kind for path, kind in kinds.items() if relpath.parent(path) == base}
 
     def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
         """The folder's ignore files and ``.git``, as they are now; nothing where the folder cannot be passed."""
@@ -254,7 +250,7 @@ class RuleTree:
 
     def _read(self, rel: bytes, name: bytes) -> RuleFile:
         """An ignore file inside the root. Like git, one that is no regular file (a link too) does not count."""
-        path = rel + b"/" + name if rel else name
+        path = relpath.join(rel, name)
         return self._load(self._absolute(path), lines_beneath(self.root, path, MAX_IGNORE_FILE))
 
     def _load(self, path: bytes, content: Lines) -> RuleFile:
@@ -263,14 +259,14 @@ class RuleTree:
             content.data,
             content.fault,
             fold=self._fold,
-            most=max(0, min(MAX_PATTERNS, MAX_HELD - self._held)),
+            most=max(0, min(MAX_PATTERNS, MAX_TOTAL_PATTERNS - self._pattern_count)),
         )
         if made.patterns or made.fault is not None:
             self._loaded[path] = made
-            self._held += len(made.patterns)
+            self._pattern_count += len(made.patterns)
         return made
 
-    def _rest_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
+    def _depend_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
         source = Source(path, users)
         # The oldest state stays until it was asked for, so that no change goes untold when rules are read again.
         if path not in self._outside:
@@ -280,14 +276,14 @@ class RuleTree:
         """The lowest-ranking files of a work tree, both speaking from its top: ``info/exclude``, the user's own."""
         links = []
         if exclude is not None:
-            self._rest_on(exclude, rel)
+            self._depend_on(exclude, rel)
             links.append(Link(self._load(exclude, lines_at(exclude, MAX_IGNORE_FILE)), base))
         user = user_excludes(self._environ)
         for path in user.sources:
-            self._rest_on(path, b"", users=True)
+            self._depend_on(path, b"", users=True)
         self._excludes = user.path
         if user.path is not None:
-            self._rest_on(user.path, b"", users=True)
+            self._depend_on(user.path, b"", users=True)
             links.append(Link(self._load(user.path, users_lines(user.path, MAX_IGNORE_FILE)), base))
         return tuple(links)
 
@@ -297,15 +293,15 @@ class RuleTree:
         git: list[Link] = []
         for folder in above:  # the nearest first: it ranks highest
             path = folder + b"/.gitignore"
-            self._rest_on(path, b"")
+            self._depend_on(path, b"")
             git.append(Link(self._load(path, lines_at(path, MAX_IGNORE_FILE)), folder))
         folder = self._base
         while folder:
-            folder = folder.rpartition(b"/")[0]
-            self._rest_on(folder + b"/.git", b"")
+            folder = relpath.parent(folder)
+            self._depend_on(folder + b"/.git", b"")
         top = above[-1] if above else self._base
         found = work_tree(top) if above else None
         if found is not None:
             for path in found.pointers:
-                self._rest_on(path, b"")
+                self._depend_on(path, b"")
         return (), tuple(git), self._tail(top, found.exclude if found is not None else None, b"")

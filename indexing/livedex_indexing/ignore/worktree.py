@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.ignore.external_files import lines_at, stat_at
+from livedex_indexing.relpath import parent
 
 _POINTER_LIMIT = 16_384  # bytes of a `.git` file or a `commondir`
 
@@ -79,7 +80,7 @@ def tops_above(root: bytes) -> list[bytes]:
     try:
         device = os.stat(base).st_dev
         while base:
-            base = base.rpartition(b"/")[0]
+            base = parent(base)
             if os.stat(base or b"/").st_dev != device:
                 return []
             above.append(base)

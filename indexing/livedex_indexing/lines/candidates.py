@@ -26,7 +26,7 @@ from livedex_indexing.lines.vocabulary import Words
 from livedex_indexing.rank.postings import contents_matching
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.unsegmented import spelled
+from livedex_indexing.text.unsegmented import to_bigrams
 
 TOO_MANY: Final = 1_000  # words that contain a piece: beyond, it is not selective
 LOOKUPS: Final = 64  # strings to look up for one pattern
@@ -183,7 +183,7 @@ def _as_in_postings(piece: WordPiece, words: list[str] | None) -> list[str] | No
         return None
     if piece.begins and piece.ends:
         return words
-    return sorted({spelled(word).split()[-1 if piece.ends else 0] for word in words})
+    return sorted({to_bigrams(word).split()[-1 if piece.ends else 0] for word in words})
 
 
 def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool, follows: bool) -> list[WordPiece]:

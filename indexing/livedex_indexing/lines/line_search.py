@@ -28,6 +28,7 @@ from livedex_indexing.rank.facets import Facets, ordered
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_ipc.errors import Cancelled
 
 MODES: Final = ("exact", "regex")
@@ -42,7 +43,7 @@ _LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"""SELECT {CHUNK} FROM contents t
-              JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+              JOIN chunks c ON {IN_CONTENT}
               WHERE t.id = ? AND {{}} ORDER BY c.id"""
 
 
@@ -174,7 +175,7 @@ class LineSearch:
     def _ended(self) -> bool:
         if self._cancelled():
             raise Cancelled("the search was cancelled")
-        self._late = self._late or self._reader.late()
+        self._late = self._late or self._reader.is_past_deadline()
         return self._late
 
     def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:

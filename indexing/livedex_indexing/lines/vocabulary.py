@@ -69,7 +69,7 @@ class Vocabulary:
         """Return the words. Raises DeadlinePassed and Cancelled; words read until then are kept for the next call."""
         while not self._lock.acquire(timeout=_POLL_S):
             reader.one(_NEWEST)  # raises Cancelled once the client has given up
-            if reader.late():
+            if reader.is_past_deadline():
                 raise DeadlinePassed("the words of the index were being read until the deadline")
         try:
             if self._words is None or _outgrown(reader, self._words):

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
 from livedex_indexing.model import KINDS, Query, Term
 from livedex_indexing.query.scope import within
 from livedex_indexing.store.properties import meta_condition, tag_condition
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.path_words import below
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_ipc.errors import InvalidParams
 
 SMALL: Final = 5_000  # chunks: up to this number their ids are listed, the fastest filter there is
@@ -39,15 +40,15 @@ _EMPTY = "DELETE FROM temp.filtered_files; DELETE FROM temp.filtered_contents; D
 _FILTER_CONTENTS = """INSERT INTO temp.filtered_contents SELECT DISTINCT content_id FROM files
                       WHERE id IN (SELECT id FROM temp.filtered_files)"""
 _COUNT_FILTERED = "SELECT total(chunks) FROM contents WHERE id IN (SELECT id FROM temp.filtered_contents)"
-_LIST = """INSERT INTO temp.filtered_chunks SELECT c.id FROM temp.filtered_contents a JOIN contents t ON t.id = a.id
-           JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"""
+_LIST = f"""INSERT INTO temp.filtered_chunks SELECT c.id FROM temp.filtered_contents a JOIN contents t ON t.id = a.id
+           JOIN chunks c ON {IN_CONTENT}"""
 _LIST_OF_ALL = f"INSERT INTO temp.filtered_chunks SELECT c.id FROM chunks c WHERE {{}} LIMIT {SMALL + 1}"
 _COUNT_LISTED = "SELECT count(*) FROM temp.filtered_chunks"
 _HAS_DEAD = "SELECT EXISTS (SELECT 1 FROM dead)"
 _FILES_OF = f"SELECT count(*) FROM (SELECT 1 FROM files d WHERE {{}} LIMIT {FEW_FILES + 1})"
-_HAS_CHUNK = """(SELECT count(*) FROM contents t
-    JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-    WHERE t.id = d.content_id AND {}) > 0"""
+_HAS_CHUNK = f"""(SELECT count(*) FROM contents t
+    JOIN chunks c ON {IN_CONTENT}
+    WHERE t.id = d.content_id AND {{}}) > 0"""
 
 
 class Condition(NamedTuple):
@@ -282,7 +283,7 @@ def _within_bounds(bounds: Sequence[Bound]) -> Condition:
         tests = []
         if folder:
             tests.append("(d.folder = ? OR d.folder >= ? AND d.folder < ?)")
-            values += [folder, *below(folder)]
+            values += [folder, *relpath.range_below(folder)]
         _, slash, name = end.rpartition(b"/")
         if slash:
             tests.append("d.name = ?")

@@ -14,7 +14,7 @@ from typing import Final
 from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.text.terms import compounds, parts_of
 from livedex_indexing.text.tokens import ByteToken, Runs, Tokenizer, beginning_of, candidates, in_code_points
-from livedex_indexing.text.unsegmented import RUN, as_written, blanked, finder, folded
+from livedex_indexing.text.unsegmented import RUN, finder, folded, mask_runs, phrase_finder
 
 Span = tuple[int, int]
 
@@ -39,14 +39,14 @@ class WrittenPhrase:
         self._gaps = _gaps(data, tokens)
         self._pattern: re.Pattern[str] | None = None
         if not tokens or RUN.search(text):
-            self._pattern = as_written(text)
+            self._pattern = phrase_finder(text)
 
     def places(self, text: str) -> list[Span]:
         """Return the spans of the phrase in a text."""
         plain, places = folded(text)
         if self._pattern is not None:
             return _unfolded([match.span() for match in self._pattern.finditer(plain)], places)
-        data = blanked(plain).encode("utf-8", "replace")
+        data = mask_runs(plain).encode("utf-8", "replace")
         found = self._places_in_bytes(data)
         return found if len(data) == len(text) else _unfolded(in_code_points(data, merged(found)), places)
 
@@ -89,7 +89,7 @@ class Highlighter:
 
     def spans(self, text: str) -> list[Span]:
         plain, places = folded(text)
-        data = blanked(plain).encode("utf-8", "replace")
+        data = mask_runs(plain).encode("utf-8", "replace")
         found: list[Span] = []
         for start, end in candidates(data, self._begin) if self._begin else ():
             run = data[start:end]

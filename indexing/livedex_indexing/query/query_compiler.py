@@ -19,7 +19,7 @@ from livedex_indexing.query.word_counts import WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 from livedex_indexing.text.terms import compounds, parts_of
-from livedex_indexing.text.unsegmented import RUN, as_asked, folded, pieces_of
+from livedex_indexing.text.unsegmented import RUN, folded, pieces_of, query_bigrams
 
 MAX_WORDS: Final = 64  # words that count: the rarest
 _MAX_TERMS: Final = 256  # with the parts of words
@@ -198,7 +198,7 @@ def _whole(reader: Reader, word: str, counts: WordCounts) -> QueryTerm | None:
     word = folded(word)[0]
     unsegmented = word if RUN.search(word) else ""
     if unsegmented:
-        word, begins = as_asked(word)
+        word, begins = query_bigrams(word)
         prefix = begins or (prefix and not RUN.match(unsegmented[-2]))
     encoded = word.encode("utf-8", "replace")
     tokens = tuple(token for _, _, token in reader.words(encoded))

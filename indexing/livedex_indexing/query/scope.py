@@ -10,8 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from livedex_indexing import relpath
 from livedex_indexing.model import Place
-from livedex_indexing.text.path_words import below, split_path
 from livedex_ipc.errors import OutsideRoots
 
 
@@ -30,7 +30,7 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
 
 def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
     """Return the place of a path in the innermost root that contains it, None when no root does."""
-    holding = [(len(root), root_id) for root_id, root in roots.items() if _holds(root, path)]
+    holding = [(len(root), root_id) for root_id, root in roots.items() if relpath.is_within(path, root)]
     if not holding:
         return None
     length, root_id = max(holding)
@@ -59,16 +59,12 @@ def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
             parts.append(
                 "d.root_id = ? AND (d.folder = ? OR d.folder >= ? AND d.folder < ? OR d.folder = ? AND d.name = ?)"
             )
-            values += [root_id, path, *below(path), *split_path(path)]
+            values += [root_id, path, *relpath.range_below(path), *relpath.split(path)]
     return " OR ".join(f"({part})" for part in parts) or "0", values
 
 
 def places_at(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
     """As ``places``, of a real path; empty when no root holds it."""
     inside = relative(path, roots)
-    nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if root != path and _holds(path, root)]
+    nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if relpath.is_below(root, path)]
     return ([inside] if inside is not None else []) + nested
-
-
-def _holds(folder: bytes, path: bytes) -> bool:
-    return folder in (path, b"/") or path.startswith(folder + b"/")

@@ -20,6 +20,7 @@ from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import filter_chunks
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import IN_CONTENT
 
 Facets = dict[str, dict[str, int]]
 File = tuple[int, int, int]  # file id, content id, root id
@@ -30,7 +31,7 @@ _SORT = "SELECT DISTINCT c.content_id, c.kind, coalesce(c.language, 0)"
 _MATCHED = f"""{_SORT} FROM postings CROSS JOIN chunks c ON c.id = postings.rowid
                WHERE postings MATCH ? AND {{}}"""
 _THESE = f"{_SORT} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
-_WHOLE = f"""{_SORT} FROM contents t CROSS JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+_WHOLE = f"""{_SORT} FROM contents t CROSS JOIN chunks c ON {IN_CONTENT}
              WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NAMED = "SELECT rowid FROM paths WHERE paths MATCH ? AND {}"
 _FILES = "SELECT d.id, d.content_id, d.root_id FROM files d WHERE {}"

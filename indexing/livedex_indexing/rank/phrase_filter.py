@@ -18,6 +18,7 @@ from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase
 from livedex_indexing.rank.postings import border_chunks, contents_with
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import IN_CONTENT
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Tokenizer
 
@@ -31,8 +32,8 @@ DELETE FROM temp.required_contents; DELETE FROM temp.excluded_contents;
 """
 _CANDIDATES = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _ALL = "SELECT json_group_array(rowid) FROM (SELECT rowid FROM postings WHERE postings MATCH ? ORDER BY rowid)"
-_CHUNKS = """SELECT c.id, c.start_byte, c.end_byte FROM contents t JOIN chunks c
-             ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1 WHERE t.id = ? ORDER BY c.id"""
+_CHUNKS = f"""SELECT c.id, c.start_byte, c.end_byte FROM contents t JOIN chunks c
+             ON {IN_CONTENT} WHERE t.id = ? ORDER BY c.id"""
 
 
 class Bytes(NamedTuple):

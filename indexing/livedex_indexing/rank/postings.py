@@ -16,6 +16,7 @@ from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
+from livedex_indexing.store.sql import IN_CONTENT
 
 ROW_BUDGET: Final = 2_000  # rows that the rarest words may have (5,000: 3 % slower, dev halves -.002, -.001, 0)
 COMMON_ROWS: Final = 40_000  # rows of the common words with them: FTS5 reads all of these to compute their idf
@@ -36,9 +37,9 @@ _TOP_CHUNKS = """SELECT rowid, -bm25(postings) AS score FROM postings WHERE post
 _TOP_FILES = """SELECT rowid, -bm25(paths) AS score FROM paths WHERE paths MATCH ? AND {}
                 ORDER BY score DESC, rowid LIMIT ?"""
 _SOME = "SELECT rowid FROM postings WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
-_FIRST_CHUNK = """SELECT min(c.id) FROM contents t JOIN chunks c
-                  ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-                  WHERE t.id IN (SELECT value FROM json_each(?)) AND {} GROUP BY t.id"""
+_FIRST_CHUNK = f"""SELECT min(c.id) FROM contents t JOIN chunks c
+                   ON {IN_CONTENT}
+                   WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}} GROUP BY t.id"""
 _THESE = f"""{WITH_SPANS} SELECT postings.rowid FROM spans CROSS JOIN postings
              WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
              AND +postings.rowid IN (SELECT value FROM json_each(?))"""

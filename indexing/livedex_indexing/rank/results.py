@@ -22,6 +22,7 @@ from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import IN_CONTENT
 
 _BATCH: Final = 500
 EXAMINED: Final = 150  # chunks whose features are extracted, at most, and for a few words …
@@ -39,9 +40,9 @@ _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name, t.chunk
                 FROM json_each(?) i CROSS JOIN contents t ON t.id = i.value
                 CROSS JOIN {OF_CONTENT} ON d.content_id = t.id WHERE {{}}"""
 _ROOTS = "SELECT id, path FROM roots"
-_CHUNKS_OF = """SELECT c.id, c.content_id FROM contents t JOIN chunks c
-                ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
-                WHERE t.id IN (SELECT value FROM json_each(?)) AND {}"""
+_CHUNKS_OF = f"""SELECT c.id, c.content_id FROM contents t JOIN chunks c
+                ON {IN_CONTENT}
+                WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
              GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
 
@@ -105,7 +106,7 @@ class RankedResults:
         compiled, resolved = self._compiled, self._resolved
         found = postings.collect(self._reader, compiled, resolved)
         self.late = found.late
-        with self._reader.unhurried():
+        with self._reader.without_deadline():
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
             ids, self._left = proposed[:most], proposed[most:]

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.disk import tree
@@ -84,7 +85,7 @@ class Index:
         found = os.stat(root)
         root_id = self._store.put_root(root, found.st_dev, found.st_ino)
         known = self._store.all_states(root_id, 1 << 62) or {}
-        old = {_join(above, name): held for above, names in known.items() for name, held in names.items()}
+        old = {relpath.join(above, name): held for above, names in known.items() for name, held in names.items()}
         new = dict(_walk(root, RuleTree(root, ignore)))
         changed = [path for path, stat in new.items() if old.get(path) != (*stat.state, 1)]
         gone = [path for path in old if path not in new]
@@ -168,9 +169,9 @@ def _walk(root: bytes, rules: RuleTree) -> Iterator[tuple[bytes, Stat]]:
             if decide(name, stat.kind == "folder") is not None:
                 continue
             if stat.kind == "folder":
-                left.append(_join(above, name))
+                left.append(relpath.join(above, name))
             elif stat.kind == "file":
-                yield _join(above, name), stat
+                yield relpath.join(above, name), stat
 
 
 def _bare(root_id: int, path: bytes, stat: Stat, reason: str, now: float) -> FileRow:
@@ -180,11 +181,7 @@ def _bare(root_id: int, path: bytes, stat: Stat, reason: str, now: float) -> Fil
 
 def _is_settled(stat: Stat, now: float) -> bool:
     """False while a later write could leave the file's times as they are. ``now``: seconds since the epoch."""
-    return now * 1e9 - max(stat.mtime_ns, stat.ctime_ns) > tree.YOUNG_NS
-
-
-def _join(folder: bytes, name: bytes) -> bytes:
-    return folder + b"/" + name if folder else name
+    return now * 1e9 - max(stat.mtime_ns, stat.ctime_ns) > tree.RECENT_NS
 
 
 def _absolute(path: Path) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
@@ -22,7 +23,6 @@ from livedex_indexing.store.file_rows import FROM, ROW, file_row
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
-from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import NotFound
 from livedex_ipc.methods import METHODS
 
@@ -136,7 +136,7 @@ def retrieve(
 
 def find_row(reader: Reader, place: Place) -> FileRow | None:
     """The row of one file, None where the index has none."""
-    values = reader.rows(_FILE, (place.root_id, *split_path(place.path)))
+    values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
     return file_row(values[0]) if values else None
 
 

@@ -6,16 +6,14 @@ Invariant: all text of an answer goes through the same budget and the same check
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.methods import SEARCH_WINDOW
-
-_GENERATION: Final = "SELECT value FROM state WHERE name = 'generation'"
 
 
 class SearchRun:
@@ -39,8 +37,8 @@ class SearchRun:
 
     def generation(self) -> int:
         """The state of the index that the reader sees. Call it inside a snapshot."""
-        with self.reader.unhurried():
-            return int(self.reader.one(_GENERATION))
+        with self.reader.without_deadline():
+            return int(self.reader.one(GENERATION))
 
     def next_offset(self, reached: int, more: bool) -> int | None:
         """The offset of the next page after ``reached`` places of this one; None where no ``more`` follow, or where

@@ -62,7 +62,7 @@ class Searcher:
                     answer = WordSearch(run, self._memory, self._counts_of).answer()
                 else:
                     answer = answer_lines(run, pattern, self._vocabulary)
-                with reader.unhurried():
+                with reader.without_deadline():
                     return answer._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
             mode = "keyword" if pattern is None else request.mode

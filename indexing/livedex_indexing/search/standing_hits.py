@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles
@@ -56,7 +57,7 @@ def removed_hit(
     root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
 ) -> dict[str, Any]:
     """The notice of a removed hit. ``path`` is relative to ``root``, ``kind`` an index into ``KINDS``."""
-    whole = root.rstrip(b"/") + b"/" + path
+    whole = relpath.absolute(root, path)
     return {
         **path_fields(whole),
         "root": path_fields(root)["path"],

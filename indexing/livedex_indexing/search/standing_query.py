@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import Filters, build_filters
@@ -27,7 +28,6 @@ from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
-from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import InvalidParams, OutsideRoots
 
 FileKey = tuple[int, bytes]  # root id, path relative to the root
@@ -85,7 +85,7 @@ def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
     """The part of the index that these files make up, as they are indexed now."""
     files: set[int] = set()
     contents: set[int] = set()
-    keys_in_parts = [(root_id, *split_path(path)) for root_id, path in keys]
+    keys_in_parts = [(root_id, *relpath.split(path)) for root_id, path in keys]
     for file_id, content_id in reader.rows_of_each(_FILE, keys_in_parts):
         files.add(file_id)
         contents.add(content_id)

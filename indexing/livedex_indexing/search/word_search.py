@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import AnswerWarning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, read_rows
@@ -33,7 +34,6 @@ from livedex_indexing.search.search_answer import (
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
-from livedex_indexing.text.path_words import split_path
 from livedex_ipc.errors import Cancelled
 
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
@@ -115,7 +115,7 @@ class WordSearch:
             self._facets = {name: {} for name in request.facets}
         counted = any_of(term for term in compiled.any_of if term.rows) if request.group == "file" else ""
         ranked = [placed for placed in page if placed is not None]
-        with reader.unhurried():
+        with reader.without_deadline():
             return page, more, read_rows(reader, ranked, file_filter.resolved, counted or None)
 
     def _says_nothing(self, compiled: CompiledQuery) -> bool:
@@ -183,7 +183,7 @@ class WordSearch:
         for number, placed in enumerate(page):
             if self._run.cancelled():
                 raise Cancelled("the search was cancelled")
-            if number and self._reader.late():
+            if number and self._reader.is_past_deadline():
                 self._late = True
                 return
             hit = None if placed is None else maker.make(placed)
@@ -205,5 +205,5 @@ class WordSearch:
     def _is_file(self, places: Iterable[Place]) -> bool:
         """Whether one of the places is an indexed file: then its chunks may fill the page."""
         return any(
-            self._reader.one(_IS_FILE, (place.root_id, *split_path(place.path))) for place in places if place.path
+            self._reader.one(_IS_FILE, (place.root_id, *relpath.split(place.path))) for place in places if place.path
         )

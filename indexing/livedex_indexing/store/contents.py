@@ -1,7 +1,7 @@
-"""Contents: what one state of a file's bytes was cut into, stored once however many files hold it.
+"""Contents: the chunks of one state of a file's bytes, stored once however many files have those bytes.
 
-Invariant: a content that no file uses carries ``unused_since`` and its chunks stand in ``dead``; one in use has
-neither. `ContentTable.settle` restores that before each commit for whatever the transaction touched.
+Invariant: a content that no file uses carries ``unused_since`` and its chunks are listed in ``dead``; one in
+use has neither. `ContentTable.settle` restores this before each commit for every content that was touched.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import msgspec
 from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms
 from livedex_indexing.store import properties
 from livedex_indexing.store.database import fetch
-from livedex_indexing.text.unsegmented import SPACELESS, spelled
+from livedex_indexing.store.sql import IN_CONTENT
+from livedex_indexing.text.unsegmented import UNSEGMENTED, to_bigrams
 
-# A hard cut may tear a word. Its halves stand in two chunks; the whole is added to the second one's ids.
-_TORN_END: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}\\Z")
-_TORN_BEGIN: Final = re.compile(f"[\\w{SPACELESS}]{{1,64}}")
+# A hard cut may split a word over two chunks; the whole word is added to the ids of the second one.
+_TORN_END: Final = re.compile(f"[\\w{UNSEGMENTED}]{{1,64}}\\Z")
+_TORN_BEGIN: Final = re.compile(f"[\\w{UNSEGMENTED}]{{1,64}}")
 
 _KIND_PLACE: Final = {kind: place for place, kind in enumerate(KINDS)}
 _OF_CONTENT: Final = frozenset({"frontmatter", "lossy", "fallback"})  # kept once on the content, not on each chunk
@@ -46,8 +47,8 @@ _COLLECT = (
     "DELETE FROM chunks WHERE id BETWEEN ? AND ?",
     "DELETE FROM dead WHERE id BETWEEN ? AND ?",
 )
-_OWN_CHUNKS = """SELECT c.id FROM contents t
-                 JOIN chunks c ON c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1
+_OWN_CHUNKS = f"""SELECT c.id FROM contents t
+                 JOIN chunks c ON {IN_CONTENT}
                  WHERE t.id = ? AND c.content_id = t.id"""
 _CLEAR = (
     "DELETE FROM postings WHERE rowid = ?",
@@ -59,8 +60,8 @@ _DROP = (
     "DELETE FROM properties WHERE content_id = ?",
     "DELETE FROM contents WHERE id = ?",
 )
-AT_ONCE: Final = 1  # a time long ago: words of what was removed then do not wait to be merged away
-# Who remembers what a content holds may have remembered what was damaged.
+LONG_AGO: Final = 1  # a time in the past: words removed then are merged away without waiting
+# A cache of what a content contains may have been filled from damaged rows.
 _REWRITTEN = "UPDATE state SET value = value + 1 WHERE name = 'rewritten'"
 _UNMERGED = "UPDATE state SET value = ?1 WHERE name = 'unmerged' AND (value = 0 OR value > ?1)"
 
@@ -73,10 +74,10 @@ class ContentTable:
         self._db = db
         self._now = now
         self._languages: dict[str, int] = {}
-        self._touched: dict[int, bool] = {}  # content id → do not wait to collect it
+        self._touched: dict[int, bool] = {}  # content id → whether to collect it without waiting
 
     def forget_cached(self) -> None:
-        """After a rollback: what was remembered of rows that are not there."""
+        """Drop cached ids after a rollback: their rows may not exist."""
         self._languages.clear()
         self._touched.clear()
 
@@ -85,15 +86,15 @@ class ContentTable:
         return found
 
     def add(
-        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, rewrite: bool = False
     ) -> int:
-        """Stores a content with its chunks and postings. Returns its id.
+        """Store a content with its chunks and postings. Return its id.
 
-        One that is there already is left as it is, or with ``anew`` written once more under the same id.
+        An existing content is left as it is, or with ``rewrite`` written again under the same id.
         """
         known = self.find(content_hash, signature)
         if known is not None:
-            if not anew:
+            if not rewrite:
                 return known
             self._clear(known)
             self._db.execute(_REWRITTEN)
@@ -110,7 +111,7 @@ class ContentTable:
         db.executemany(_ADD_CHUNK, [self._chunk_row(first + i, content_id, c) for i, c in enumerate(chunks)])
         db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
         if chunks:
-            # Whole, not chunk by chunk: a word that a hard cut tore is one word here.
+            # The whole text, not chunk by chunk: a word that a hard cut split is one word here.
             db.execute(_ADD_WORDS, (content_id, "".join([chunk.text for chunk in chunks])))
         if content.frontmatter:
             rows = properties.rows_of(content.frontmatter)
@@ -119,19 +120,19 @@ class ContentTable:
         return content_id
 
     def _clear(self, content_id: int) -> None:
-        """Takes out everything that belongs to a content, also where its own row is wrong about what does."""
+        """Remove all rows of a content, even if its own row is wrong about which chunks it has."""
         db = self._db
         own = fetch(db, _OWN_CHUNKS, (content_id,))
         for statement in _CLEAR:
             db.executemany(statement, own)
         for statement in _DROP:
             db.execute(statement, (content_id,))
-        self.left_unmerged()
+        self.mark_unmerged()
 
     def touch(self, content_id: int, *, forget: bool = False) -> None:
-        """A file began or ceased to point at this content: `settle` looks at it before the commit.
+        """Note that a file began or ceased to point at this content: `settle` checks it before the commit.
 
-        With ``forget`` it is collected by the next `collect`, whatever its age, should no file use it.
+        With ``forget`` the next `collect` removes it, whatever its age, if no file uses it.
         """
         self._touched[content_id] = forget or self._touched.get(content_id, False)
 
@@ -147,7 +148,7 @@ class ContentTable:
         self._touched.clear()
 
     def collect(self, older_than_s: float, limit: int) -> int:
-        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        """Remove at most ``limit`` contents that no file has used for ``older_than_s``. Return how many."""
         rows = fetch(self._db, _COLLECTABLE, (self._now() - older_than_s, limit))
         for content_id, first, last, _ in rows:
             if last >= first:
@@ -156,13 +157,13 @@ class ContentTable:
             for statement in _DROP:
                 self._db.execute(statement, (content_id,))
         if rows:
-            self.left_unmerged(forget=any(forgotten for *_, forgotten in rows))
+            self.mark_unmerged(forget=any(forgotten for *_, forgotten in rows))
         return len(rows)
 
-    def left_unmerged(self, *, forget: bool = False) -> None:
-        """Rows were removed whose words stand in the lists until `maintenance` merges them: at its next turn where they
-        are to be forgotten, else in its own time."""
-        self._db.execute(_UNMERGED, (AT_ONCE if forget else max(AT_ONCE, int(self._now())),))
+    def mark_unmerged(self, *, forget: bool = False) -> None:
+        """Note that rows were removed whose words stay in the postings until `maintenance` merges them: with ``forget``
+        at its next turn, else in its own time."""
+        self._db.execute(_UNMERGED, (LONG_AGO if forget else max(LONG_AGO, int(self._now())),))
 
     def _language(self, name: str | None) -> int | None:
         if name is None:
@@ -192,5 +193,5 @@ def _body_row(chunk_id: int, chunk: Chunk, terms: ChunkTerms) -> tuple[Any, ...]
     if context and text and (context[-1].isalnum() or context[-1] == "_" or not context[-1].isascii()):
         end, begin = _TORN_END.search(context), _TORN_BEGIN.match(text)
         if end is not None and begin is not None:
-            ids = f"{ids} {spelled(end[0] + begin[0])}"
-    return chunk_id, spelled(text), ids, spelled(terms.heads), spelled(terms.symbols)
+            ids = f"{ids} {to_bigrams(end[0] + begin[0])}"
+    return chunk_id, to_bigrams(text), ids, to_bigrams(terms.heads), to_bigrams(terms.symbols)

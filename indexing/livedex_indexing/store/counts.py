@@ -1,4 +1,4 @@
-"""Small questions to the index that any thread may ask: is this content known, how much is held.
+"""Small queries that any thread may run: is this content known, how much does the index contain.
 
 Invariant: nothing here waits for the writer, and nothing here writes.
 """
@@ -27,22 +27,22 @@ def has_content(pool: ReadPool, content_hash: bytes, signature: bytes) -> bool:
 
 
 def counts(pool: ReadPool) -> Counts:
-    """What the index holds, by root and status."""
+    """Return how many files the index has, by root and status, and how many chunks."""
     with pool.connection() as reader, reader.snapshot():
         return read_counts(reader.db)
 
 
 def chunks_of(pool: ReadPool, root_ids: Iterable[int]) -> int:
-    """How many chunks the files of these roots have, each content counted once. Reads a row a file."""
+    """Return the number of chunks of these roots' files, each content counted once. Reads one row per file."""
     with pool.connection() as reader:
         return int(reader.one(_CHUNKS_OF, (json.dumps(list(root_ids)),)))
 
 
 def faults(pool: ReadPool) -> list[str]:
-    """What is wrong inside the index, in words, empty when it is sound. Reads all of it, beside searches.
+    """Return what is wrong inside the index, in words; empty if it is sound. Reads all of it while searches go on.
 
-    Over a connection of its own: one that is kept may remember how the words lay before they were merged, and what it
-    remembers does not fit what it reads.
+    Uses a connection of its own: a pooled one may cache the layout of the postings from before a merge, and the check
+    would then report damage that is not there.
     """
     with translated(pool.path):
         db = open_reader(pool.path, bool)

@@ -1,6 +1,6 @@
-"""Opens the index file: makes it, and refuses what is not a sound index of this schema.
+"""Opens the index file: creates it if needed, and refuses a file that is not a sound index of this schema.
 
-Invariant: a connection given out here is to a file of this schema, readable by its owner alone.
+Invariant: a connection from here is to a file of this schema, and only its owner can read the file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READER_CACHE_KIB: Final = 2_048
 WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
-SCHEMA_VERSION: Final = 4  # grows with every change of schema.sql, and of how its words are spelled
+SCHEMA_VERSION: Final = 4  # grows with every change of schema.sql, and of how words are written to it
 
 _encode: Final = msgspec.json.Encoder().encode  # a tenth of the standard library's time
 
@@ -36,7 +36,7 @@ _UNWRITABLE = (
     apsw.ReadOnlyError,
     apsw.CantOpenError,
     apsw.PermissionsError,
-    apsw.ProtocolError,  # the locks on the file do not work: every reader would wait ten seconds for them
+    apsw.ProtocolError,  # file locks do not work: every reader would wait ten seconds for them
     apsw.ConnectionClosedError,  # the file is being replaced
 )
 
@@ -46,7 +46,7 @@ class IndexDamaged(Unavailable):
 
 
 class IndexOlder(IndexDamaged):
-    """The index file has an older schema. What is new in ours can only be had from the files: it is rebuilt aside."""
+    """The index file has an older schema. The new columns can only be filled from the files: it is rebuilt aside."""
 
 
 class IndexNewer(Unavailable):
@@ -59,7 +59,7 @@ class IndexUnwritable(Unavailable):
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Turns the errors of SQLite that a caller can act on into ours; all others pass as they are."""
+    """Turn the SQLite errors that a caller can act on into livedex errors; others pass unchanged."""
     try:
         yield
     except _DAMAGED as error:
@@ -71,19 +71,19 @@ def translated(path: str) -> Iterator[None]:
 
 
 def open_writer(path: str) -> apsw.Connection:
-    """The one connection that writes. Makes the file (0600) where there is none.
+    """Open the one connection that writes, and create the file (0600) if there is none.
 
-    Raises IndexDamaged (IndexOlder too), IndexNewer or IndexUnwritable; a file that is refused is left byte for byte as
-    it was.
+    Raises IndexDamaged (IndexOlder too), IndexNewer or IndexUnwritable; a file that is refused is left unchanged, byte
+    for byte.
     """
     with translated(path):
         _make_private(path)
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE, vfs=page_checksums.VFS_NAME)
         try:
-            _distrust(db)
+            _harden(db)
             db.set_busy_timeout(BUSY_MS)
             db.pragma("cache_size", -WRITER_CACHE_KIB)
-            db.pragma("temp_store", "memory")  # no text in a temporary folder, and no need of room there
+            db.pragma("temp_store", "memory")  # no text in a temporary folder, and no space needed there
             _check_version(db, path)
             _set_up(db, path)
             _make_tables(db)
@@ -94,10 +94,10 @@ def open_writer(path: str) -> apsw.Connection:
 
 
 def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
-    """A connection that can only read; ``progress`` is asked now and then and ends the statement with True."""
+    """Open a read-only connection. SQLite calls ``progress`` now and then; True ends the running statement."""
     with translated(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-        _distrust(db)
+        _harden(db)
         db.set_busy_timeout(BUSY_MS)
         db.pragma("cache_size", -READER_CACHE_KIB)
         db.pragma("temp_store", "memory")
@@ -106,12 +106,12 @@ def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
 
 
 def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-    """All rows of a statement, as tuples. Nothing stays open that would pin the write-ahead log."""
+    """Return all rows of a statement, as tuples. No cursor stays open that would pin the write-ahead log."""
     return db.execute(sql, values).fetchall()
 
 
 def id_list(ids: Iterable[int]) -> str:
-    """The ids in order, as SQLite's ``json_each`` reads them."""
+    """Return the ids in order, as JSON for SQLite's ``json_each``."""
     return as_json(sorted(ids))
 
 
@@ -120,7 +120,7 @@ def as_json(values: Sequence[Any]) -> str:
 
 
 def varints(data: bytes) -> list[int]:
-    """The numbers of an FTS5 record: SQLite's varints, high bits first."""
+    """Decode the numbers of an FTS5 record: SQLite's varints, high bits first."""
     numbers, value, length = [], 0, 0
     for byte in data:
         length += 1
@@ -135,7 +135,7 @@ def varints(data: bytes) -> list[int]:
 
 
 def _make_private(path: str) -> None:
-    """SQLite gives the WAL and its index the mode of the database: so one mode, set whatever the umask, serves all.
+    """Set mode 0600, whatever the umask. SQLite gives the WAL and its index the mode of the database.
 
     An existing file is not opened here: closing a descriptor of a database drops the locks that this process holds.
     """
@@ -169,9 +169,9 @@ def _check_version(db: apsw.Connection, path: str) -> None:
         raise IndexDamaged(f"the pages of the index {path} have no checksums: another program made it", {"path": path})
 
 
-def _distrust(db: apsw.Connection) -> None:
-    """Somebody else may have written the file: nothing that its schema says is run, and no table of SQLite's own or
-    of the search's is written by SQL."""
+def _harden(db: apsw.Connection) -> None:
+    """Trust nothing in the file: another user may have written it. SQLite then runs no code from its schema, and no SQL
+    writes to its internal tables or to those of FTS5."""
     db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
@@ -184,14 +184,16 @@ def _set_up(db: apsw.Connection, path: str) -> None:
     if str(db.pragma("journal_mode", "wal")).lower() != "wal":
         raise IndexUnwritable(f"the filesystem of {path} cannot hold a write-ahead log", {"path": path})
     db.pragma("synchronous", "normal")
-    db.pragma("foreign_keys", False)  # kept by the code and proven by integrity(); a check a row would cost a tenth
+    db.pragma(
+        "foreign_keys", False
+    )  # the code keeps them and integrity() proves them; a check per row would cost a tenth
     db.pragma("secure_delete", True)  # freed bytes are zeroed; measured: no slower
     db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
     db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
 
 
 def _make_tables(db: apsw.Connection) -> None:
-    """In an empty file, all in one transaction: a crash leaves an empty file or a whole index."""
+    """Create the tables in an empty file, in one transaction: a crash leaves an empty file or a whole index."""
     if int(db.pragma("user_version")) == SCHEMA_VERSION:
         return
     db.execute("BEGIN IMMEDIATE")

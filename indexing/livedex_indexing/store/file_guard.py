@@ -1,7 +1,7 @@
-"""Tells cheaply whether the index file that is open is still the one at its path, and still looks like an index.
+"""Checks cheaply that the open index file is still the one at its path, and still looks like an index.
 
 Invariant: the file is never opened here: closing a descriptor of a database drops the locks that this process holds
-on it. What cannot be seen this way (changed bytes inside) shows when they are read, or in an audit.
+on it. Damage that this check cannot see (changed bytes inside) is found when the pages are read, or by an audit.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ Identity = tuple[int, int]
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEADER_BYTES: Final = 100
-_COMPANIONS: Final = ("-wal", "-shm")  # they come with the first use and stay while a connection is open
+_COMPANIONS: Final = ("-wal", "-shm")  # created at first use, kept while a connection is open
 
 
-class Intact:
-    """Remembers what stood at the path when the connection was opened. Used by the connection's own thread."""
+class FileGuard:
+    """Remembers which file was at the path when the connection was opened. For the connection's own thread only."""
 
     def __init__(self, db: apsw.Connection, path: str) -> None:
         self._db = db
         self._path = path
         self._file = _identity(path)
         self._companions: dict[str, Identity] = {}
-        self.loss()
+        self.replaced_or_lost()
 
-    def loss(self) -> Loss | None:
-        """What happened to the file, None while nothing did. Costs a few stats and one read of 100 bytes."""
+    def replaced_or_lost(self) -> Loss | None:
+        """Return what happened to the file, None if nothing did. Costs a few stats and one read of 100 bytes."""
         found = _identity(self._path)
         if found != self._file:
             return "deleted" if found is None else "replaced"
@@ -55,10 +55,10 @@ class Intact:
             *struct.unpack_from(">II", header, 24),
             struct.unpack_from(">I", header, 92)[0],
         )
-        # The number of pages counts only where it was written together with the counter of changes (SQLite's rule).
+        # SQLite's rule: the page count is valid only if it was written together with the change counter.
         if changes != pages_at or os.stat(self._path).st_size >= pages * (page_bytes if page_bytes > 1 else 65536):
             return None
-        # While a reader holds up a part of the log, the first page tells of pages that come with the rest of it.
+        # While a reader delays part of the log, the first page already counts pages that are still in the log.
         in_log, folded = self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         return "truncated" if in_log == folded else None
 

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import apsw
 
-from livedex_indexing.model import STATUSES, FileRow, FileState, Held
+from livedex_indexing import relpath
+from livedex_indexing.model import STATUSES, FileRow, FileState, KnownState
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import fetch
-from livedex_indexing.text.path_words import below, path_text, split_path
+from livedex_indexing.text.path_words import path_text
 
 _STATUS_PLACE: Final = {status: place for place, status in enumerate(STATUSES)}
 _WRAP: Final = 1 << 64  # inode numbers have 64 bits without sign, SQLite's integers 64 with
@@ -65,7 +66,7 @@ def file_row(values: tuple[Any, ...]) -> FileRow:
     (root_id, folder, name, size, mtime, ctime, ino, status, reason, content_id, digest, signature, language,
      indexed_at, settled) = values  # fmt: skip
     return FileRow(
-        root_id, _join(folder, name),
+        root_id, relpath.join(folder, name),
         FileState(size, mtime, ctime, ino if ino >= 0 else ino + _WRAP), STATUSES[status], reason, content_id, digest,
         signature, language, indexed_at, settled == 1,
     )  # fmt: skip
@@ -95,17 +96,17 @@ class FileTable:
     def remove(self, root_id: int, paths: Iterable[bytes], *, forget: bool) -> int:
         found = []
         for path in paths:
-            rows = fetch(self._db, _FIND, (root_id, *split_path(path)))
+            rows = fetch(self._db, _FIND, (root_id, *relpath.split(path)))
             self.changed_files.update((root_id, path) for _, content_id in rows if content_id is not None)
             found += rows
         return self._drop(found, forget=forget)
 
     def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
         """Everything under a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
-        sql, values = (_BELOW, (path, *below(path))) if path else (_BELOW_ALL, ())
+        sql, values = (_BELOW, (path, *relpath.range_below(path))) if path else (_BELOW_ALL, ())
         found = fetch(self._db, sql, (root_id, *values))
         if path:
-            self.changed_files.update((root_id, _join(*row[2:])) for row in found if row[1] is not None)
+            self.changed_files.update((root_id, relpath.join(*row[2:])) for row in found if row[1] is not None)
         elif found:
             self.changed_roots.add(root_id)
         return self._drop([row[:2] for row in found], forget=forget)
@@ -113,19 +114,21 @@ class FileTable:
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
 
-    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+    def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]:
         """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
         return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
 
     def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
         """The files of a root that are left out as forgotten, as (path, content hash)."""
-        return [(_join(folder, name), digest) for folder, name, digest in fetch(self._db, _FORGOTTEN, (root_id,))]
+        return [
+            (relpath.join(folder, name), digest) for folder, name, digest in fetch(self._db, _FORGOTTEN, (root_id,))
+        ]
 
-    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None:
         """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
         if fetch(self._db, _COUNT, (root_id, limit + 1))[0][0] > limit:
             return None
-        held: dict[bytes, dict[bytes, Held]] = {}
+        held: dict[bytes, dict[bytes, KnownState]] = {}
         for values in self._db.execute(_ALL_STATES, (root_id,)):
             folder = held.get(values[0])
             if folder is None:
@@ -134,11 +137,11 @@ class FileTable:
         return held
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
-        sql, values = (_FOLDERS, (path, *below(path))) if path else (_FOLDERS_ALL, ())
+        sql, values = (_FOLDERS, (path, *relpath.range_below(path))) if path else (_FOLDERS_ALL, ())
         return [folder for (folder,) in fetch(self._db, sql, (root_id, *values))]
 
     def file(self, root_id: int, path: bytes) -> FileRow | None:
-        found = fetch(self._db, _FILE, (root_id, *split_path(path)))
+        found = fetch(self._db, _FILE, (root_id, *relpath.split(path)))
         return file_row(found[0]) if found else None
 
     def by_inode(self, ino: int) -> list[FileRow]:
@@ -148,7 +151,7 @@ class FileTable:
         return [file_row(values) for values in fetch(self._db, _BY_INO, key)]
 
     def _put_one(self, row: FileRow) -> None:
-        folder, name = split_path(row.path)
+        folder, name = relpath.split(row.path)
         state, content_id = row.state, row.content_id
         # The content carries hash and signature of an indexed file: kept here only where there is no content.
         own = (row.content_hash, row.signature) if content_id is None else (None, None)
@@ -175,12 +178,8 @@ class FileTable:
                 if content_id is not None:
                     self._contents.touch(content_id, forget=forget)
         if found:
-            self._contents.left_unmerged(forget=forget)
+            self._contents.mark_unmerged(forget=forget)
         return len(found)
-
-
-def _join(folder: bytes, name: bytes) -> bytes:
-    return folder + b"/" + name if folder else name
 
 
 def _batches(found: list[tuple[int, int | None]]) -> Iterator[list[tuple[int, int | None]]]:

@@ -1,7 +1,7 @@
-"""Remembers which files the user asked livedex to forget, apart from the index, so that its rebuild forgets nothing.
+"""Records which files the user asked to forget, outside the index, so that the record survives a rebuild.
 
-Invariant: a mark is on disk before `Marks.add` returns, and it holds for one path and one content: when either
-changes, the file is no longer forgotten.
+Invariant: a mark is on disk before `ForgottenFiles.add` returns, and it applies to one path and one content: when
+either changes, the file is no longer forgotten.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 
 import apsw
 
+from livedex_indexing.relpath import is_within
 from livedex_indexing.store.database import fetch
 from livedex_ipc.errors import Unavailable
 
@@ -33,53 +34,53 @@ CREATE TABLE forgotten (
 _PUT: Final = "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)"
 
 
-class MarksUnusable(Unavailable):
-    """The file of marks cannot be read or written, or is none. It is precious: it is never rebuilt."""
+class ForgottenFilesUnusable(Unavailable):
+    """``forgotten.db`` cannot be read or written, or is not such a file. It cannot be derived: it is never rebuilt."""
 
 
-class Marks:
+class ForgottenFiles:
     """The marks in ``forgotten.db``. Not thread-safe: one thread uses it.
 
-    Every method raises MarksUnusable where the file cannot be used.
+    Every method raises ForgottenFilesUnusable if the file cannot be used.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._held: dict[tuple[bytes, bytes], bytes] = {}
+        self._hashes: dict[tuple[bytes, bytes], bytes] = {}
         try:
             self._db = _open(path)
-            self._held = {(root, rel): digest for root, rel, digest in fetch(self._db, "SELECT * FROM forgotten")}
+            self._hashes = {(root, rel): digest for root, rel, digest in fetch(self._db, "SELECT * FROM forgotten")}
         except (apsw.Error, OSError) as error:
             raise self._unusable(error) from error
 
     def add(self, root: bytes, files: Iterable[tuple[bytes, bytes]]) -> int:
-        """Marks files, given as (relative path, content hash), durably. Returns how many."""
+        """Mark files, given as (relative path, content hash), durably. Return how many."""
         rows = [(root, path, digest) for path, digest in files]
         self._write(_PUT, rows)
-        self._held.update({(root, path): digest for root, path, digest in rows})
+        self._hashes.update({(root, path): digest for root, path, digest in rows})
         return len(rows)
 
     def clear(self, root: bytes, path: bytes) -> int:
-        """Takes the marks from a file, or from all files below a folder (``b""``: the whole root). Returns how many."""
-        gone = [key for key in self._held if key[0] == root and (not path or key[1] == path or _inside(key[1], path))]
+        """Unmark a file, or all files below a folder (``b""``: the whole root). Return how many."""
+        gone = [key for key in self._hashes if key[0] == root and is_within(key[1], path)]
         self._write("DELETE FROM forgotten WHERE root = ? AND path = ?", gone)
         for key in gone:
-            del self._held[key]
+            del self._hashes[key]
         return len(gone)
 
     def of_root(self, root: bytes) -> list[tuple[bytes, bytes]]:
-        """The marks of a root, as (relative path, content hash)."""
-        return [(path, digest) for (marked, path), digest in self._held.items() if marked == root]
+        """Return the marks of a root, as (relative path, content hash)."""
+        return [(path, digest) for (marked, path), digest in self._hashes.items() if marked == root]
 
-    def is_marked(self, root: bytes, path: bytes) -> bool:
-        """Whether a file at this path was forgotten, with whatever content: only then is its hash worth taking."""
-        return (root, path) in self._held
+    def has_path(self, root: bytes, path: bytes) -> bool:
+        """Whether a file at this path was forgotten, with any content. If not, its hash need not be computed."""
+        return (root, path) in self._hashes
 
     def is_forgotten(self, root: bytes, path: bytes, content_hash: bytes) -> bool:
-        return self._held.get((root, path)) == content_hash
+        return self._hashes.get((root, path)) == content_hash
 
-    def keep(self) -> bool:
-        """Makes the file again from what is held where somebody removed it. True when it had to."""
+    def recreate(self) -> bool:
+        """Write the file again from memory if it was removed. True if it was."""
         if os.path.lexists(self.path):
             return False
         self._db.close()
@@ -87,7 +88,7 @@ class Marks:
             self._db = _open(self.path)
         except (apsw.Error, OSError) as error:
             raise self._unusable(error) from error
-        self._write(_PUT, [(root, path, digest) for (root, path), digest in self._held.items()])
+        self._write(_PUT, [(root, path, digest) for (root, path), digest in self._hashes.items()])
         return True
 
     def close(self) -> None:
@@ -102,8 +103,8 @@ class Marks:
         except apsw.Error as error:
             raise self._unusable(error) from error
 
-    def _unusable(self, error: Exception) -> MarksUnusable:
-        return MarksUnusable(
+    def _unusable(self, error: Exception) -> ForgottenFilesUnusable:
+        return ForgottenFilesUnusable(
             f"the marks of forgotten files in {self.path} cannot be used: {error}; free the disk or put the file back",
             {"path": self.path},
         )
@@ -127,10 +128,6 @@ def _open(path: str) -> apsw.Connection:
     if int(db.pragma("application_id")) != APPLICATION_ID or int(db.pragma("user_version")) != _VERSION:
         db.close()
         raise OSError("it belongs to another program or a newer livedex")
-    db.pragma("synchronous", "full")  # precious: a commit that was told survives a power loss
+    db.pragma("synchronous", "full")  # not derivable: a commit that was reported must survive a power loss
     db.pragma("secure_delete", True)
     return db
-
-
-def _inside(path: bytes, folder: bytes) -> bool:
-    return path.startswith(folder + b"/")

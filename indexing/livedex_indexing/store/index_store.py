@@ -14,18 +14,18 @@ from typing import Any, Final, Literal
 
 import apsw
 
-from livedex_indexing.model import STATUSES, ChunkedContent, Counts, FileRow, Held, RootRow, StatusCounts
+from livedex_indexing.model import STATUSES, ChunkedContent, Counts, FileRow, KnownState, RootRow, StatusCounts
 from livedex_indexing.store import maintenance, page_checksums
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
-from livedex_indexing.store.file_guard import Intact, Loss
+from livedex_indexing.store.file_guard import FileGuard, Loss
 from livedex_indexing.store.file_rows import FileTable, to_signed, to_unsigned
+from livedex_indexing.store.sql import GENERATION
 
 __all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
 
-KEEP_S: Final = 24 * 3600.0  # contents that no file uses wait so long for one that does
+KEEP_S: Final = 24 * 3600.0  # how long unused contents, and the files of a root that is gone, are kept
 
-_GENERATION = "SELECT value FROM state WHERE name = 'generation'"
 _SET_GENERATION = "UPDATE state SET value = ? WHERE name = 'generation'"
 _ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled, planned
             FROM roots ORDER BY path"""
@@ -67,8 +67,8 @@ class Store:
         self._contents = ContentTable(db, self._now)
         self._files = FileTable(db, self._contents)
         self._changed = False
-        self.generation: int = int(db.execute(_GENERATION).get)
-        self._intact = Intact(db, self.path)
+        self.generation: int = int(db.execute(GENERATION).get)
+        self._guard = FileGuard(db, self.path)
         self._folded = False  # the log into the file, once since it was opened
 
     @classmethod
@@ -97,14 +97,14 @@ class Store:
             db.execute(_SET_GENERATION, (former + 1,))
             self._use(db)
 
-    def loss(self) -> Loss | Literal["unsynced"] | None:
+    def replaced_or_lost(self) -> Loss | Literal["unsynced"] | None:
         """What happened to the file under us (deleted, replaced, truncated, overwritten), None while nothing did.
 
         ``unsynced``: the disk failed to keep some of it and keeps things again. Raises IndexUnwritable while it fails.
         """
         with translated(self.path):
             try:
-                lost = self._intact.loss()
+                lost = self._guard.replaced_or_lost()
             except OSError as error:
                 raise IndexUnwritable(f"the index {self.path} cannot be read: {error.strerror}") from error
             if lost is None and page_checksums.is_unsynced(self.path):
@@ -193,14 +193,14 @@ class Store:
         return self._contents.find(content_hash, signature)
 
     def add_content(
-        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, anew: bool = False
+        self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, rewrite: bool = False
     ) -> int:
         """Stores a content and returns its id. Until a row of `put_files` points at it no search sees it.
 
-        With ``anew`` one that is there already is written once more: what was damaged of it is whole then.
+        With ``rewrite`` one that is there already is written once more: what was damaged of it is whole then.
         """
         with self.transaction():
-            return self._contents.add(content_hash, signature, size, content, anew=anew)
+            return self._contents.add(content_hash, signature, size, content, rewrite=rewrite)
 
     def collect(self, older_than_s: float = KEEP_S, limit: int = 200) -> int:
         """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
@@ -238,11 +238,11 @@ class Store:
         """The rows directly in a folder, by name."""
         return self._files.folder(root_id, path)
 
-    def states(self, root_id: int, path: bytes) -> dict[bytes, Held]:
+    def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]:
         """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
         return self._files.states(root_id, path)
 
-    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, Held]] | None:
+    def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None:
         """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
         return self._files.all_states(root_id, limit)
 
@@ -280,11 +280,6 @@ class Store:
         """Merges the postings, in short transactions, for about ``budget_s``; True when they are in one piece."""
         with translated(self.path):
             return maintenance.merge(self._db, budget_s)
-
-    def purge(self) -> None:
-        """All of `maintain`, at once: what no file uses is gone from the file and its log when it returns."""
-        while not self.maintain(1.0, keep_s=0.0):
-            pass
 
     def checkpoint(self) -> bool:
         """Folds the write-ahead log into the file and empties it; False while a reader still needs it."""

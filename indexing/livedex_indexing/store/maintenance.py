@@ -16,8 +16,9 @@ from typing import Final
 
 import apsw
 
-from livedex_indexing.store.contents import AT_ONCE
+from livedex_indexing.store.contents import LONG_AGO
 from livedex_indexing.store.database import BUSY_MS, fetch, varints
+from livedex_indexing.store.sql import IN_CONTENT
 
 _MERGE_PAGES: Final = 250  # of one step: about 12 ms
 _VACUUM_PAGES: Final = 1_000
@@ -43,10 +44,10 @@ _CHECKS: Final = {
     "contents without their words": "SELECT id FROM contents WHERE chunks > 0 EXCEPT SELECT id FROM exact_docsize",
     "words without a content": "SELECT id FROM exact_docsize EXCEPT SELECT id FROM contents WHERE chunks > 0",
     "frontmatter without a content": "SELECT content_id FROM properties EXCEPT SELECT id FROM contents",
-    "chunks outside their content": """SELECT c.id FROM chunks c LEFT JOIN contents t ON t.id = c.content_id
-        WHERE t.id IS NULL OR c.id NOT BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1""",
-    "contents whose chunks are not there": """SELECT id FROM contents t WHERE chunks <>
-        (SELECT count(*) FROM chunks c WHERE c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1)""",
+    "chunks outside their content": f"""SELECT c.id FROM chunks c LEFT JOIN contents t ON t.id = c.content_id
+        WHERE t.id IS NULL OR NOT {IN_CONTENT}""",
+    "contents whose chunks are not there": f"""SELECT id FROM contents t WHERE chunks <>
+        (SELECT count(*) FROM chunks c WHERE {IN_CONTENT})""",
     "unused contents not marked so": """SELECT id FROM contents t WHERE unused_since IS NULL
         AND NOT EXISTS (SELECT 1 FROM files WHERE content_id = t.id)""",
     "contents in use marked unused": """SELECT id FROM contents t WHERE unused_since IS NOT NULL
@@ -137,7 +138,7 @@ def _steps(db: apsw.Connection, collect: Callable[[], bool], until: float) -> Ge
     while collect():
         yield
     unmerged_since = int(db.execute(_UNMERGED).get)
-    if 0 < unmerged_since <= max(AT_ONCE, until):
+    if 0 < unmerged_since <= max(LONG_AGO, until):
         for table in _TABLES:
             yield from _merge_all(db, table)
         db.execute(_MERGED)

@@ -17,11 +17,11 @@ import apsw
 from livedex_indexing.store.database import fetch, open_reader, translated
 from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
 
-_IDLE: Final = 2  # connections kept for the next search: each holds up to READER_CACHE_KIB of pages
+_IDLE: Final = 2  # connections kept for the next search: each caches up to READER_CACHE_KIB of pages
 _POLL_S: Final = 0.05
 
-# Views of the index's words: stems, with the number of chunks that hold them, and words as they are written (case and
-# diacritics aside), with the number of contents. Temporary, so that they need no right to write.
+# Views of the index's words: stems with the number of chunks that contain them, and words as they are written (without
+# case and diacritics) with the number of contents. Temporary, so that they need no write permission.
 _VOCABULARY = """
 CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'postings', 'row');
 CREATE VIRTUAL TABLE temp.written USING fts5vocab('main', 'exact', 'row');
@@ -29,7 +29,7 @@ CREATE VIRTUAL TABLE temp.written USING fts5vocab('main', 'exact', 'row');
 
 
 class DeadlinePassed(TimedOut):
-    """A statement was ended by its deadline. What was read before stands."""
+    """The deadline ended a statement. Rows that were read before it are valid."""
 
 
 class PoolClosed(Unavailable):
@@ -37,15 +37,15 @@ class PoolClosed(Unavailable):
 
 
 class Reader:
-    """One read-only connection. ``scratch`` is for what a caller keeps as long as the connection, its temporary
-    tables' contents above all."""
+    """One read-only connection. ``scratch`` keeps a caller's data for the life of the connection, above all what its
+    temporary tables contain."""
 
     def __init__(self, path: str, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._deadline = float("inf")
         self._cancelled: Callable[[], bool] = bool
         self._path = path
-        self._watching = True
+        self._deadline_applies = True
         self.scratch: dict[str, Any] = {}
         self.db = open_reader(path, self._ended)
         self.db.execute(_VOCABULARY)
@@ -56,30 +56,30 @@ class Reader:
         self.words: Callable[[bytes], list[tuple[int, int, str]]] = lambda text: _tokens(plain, text)
 
     def limit(self, deadline: float, cancelled: Callable[[], bool]) -> None:
-        self._deadline, self._cancelled, self._watching = deadline, cancelled, True
+        self._deadline, self._cancelled, self._deadline_applies = deadline, cancelled, True
 
     @contextmanager
-    def unhurried(self) -> Iterator[None]:
-        """Inside, the deadline ends no statement (a cancelled search still does): for the few rows that make an
-        answer of what was found in time."""
-        self._watching = False
+    def without_deadline(self) -> Iterator[None]:
+        """Inside, the deadline ends no statement; cancelling still does. For the few rows that turn what was found in
+        time into an answer."""
+        self._deadline_applies = False
         try:
             yield
         finally:
-            self._watching = True
+            self._deadline_applies = True
 
-    def late(self) -> bool:
+    def is_past_deadline(self) -> bool:
         return self._clock() >= self._deadline
 
     def check(self) -> None:
-        """For work between statements. Raises DeadlinePassed or Cancelled where a statement would be ended."""
+        """Check between statements. Raises DeadlinePassed or Cancelled where a statement would be ended."""
         if self._cancelled():
             raise Cancelled("the search was cancelled")
-        if self._watching and self.late():
+        if self._deadline_applies and self.is_past_deadline():
             raise DeadlinePassed("the search ran past its deadline")
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a statement. Raises DeadlinePassed, Cancelled or what `translated` makes of a fault."""
+        """Return all rows of a statement. Raises DeadlinePassed, Cancelled or an error from `translated`."""
         try:
             return fetch(self.db, sql, values)
         except apsw.Error:  # a context manager costs as much as a short statement
@@ -87,23 +87,23 @@ class Reader:
                 raise
 
     def rows_of_each(self, sql: str, values: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
-        """All rows of a statement run with each of ``values``: a third of the time of as many calls of `rows`."""
+        """Run a statement with each of ``values`` and return all rows: three times as fast as calls of `rows`."""
         with self._ending():
             return self.db.executemany(sql, values).fetchall()
 
     def fill(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Runs a statement on a temporary table for each row."""
+        """Run a statement on a temporary table for each row."""
         with self._ending():
             self.db.executemany(sql, rows)
 
     def one(self, sql: str, values: Sequence[Any] = ()) -> Any:
-        """The first column of the first row, None without one."""
+        """Return the first column of the first row, None if there is no row."""
         found = self.rows(sql, values)
         return found[0][0] if found else None
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Inside, all statements see one state of the index."""
+        """Inside, all statements see the same state of the index."""
         self.db.execute("BEGIN")
         try:
             yield
@@ -122,7 +122,7 @@ class Reader:
             raise DeadlinePassed("the search ran past its deadline") from None
 
     def _ended(self) -> bool:
-        return (self._watching and self.late()) or self._cancelled()
+        return (self._deadline_applies and self.is_past_deadline()) or self._cancelled()
 
 
 def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, str]]:
@@ -131,7 +131,7 @@ def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, 
 
 
 class ReadPool:
-    """Lends readers to threads. At most ``size`` are out at once; a further caller waits for one."""
+    """Lends readers to threads. At most ``size`` are lent at once; another caller waits."""
 
     def __init__(self, path: str, *, size: int = 8, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
@@ -143,9 +143,9 @@ class ReadPool:
 
     @contextmanager
     def connection(self, *, deadline: float = float("inf"), cancelled: Callable[[], bool] = bool) -> Iterator[Reader]:
-        """A reader whose statements end at ``deadline`` (of the pool's clock) or once ``cancelled()`` is true.
+        """Lend a reader whose statements end at ``deadline`` (on the pool's clock) or once ``cancelled()`` is true.
 
-        Raises DeadlinePassed or Cancelled when none comes free before, PoolClosed after `close`.
+        Raises DeadlinePassed or Cancelled if no reader is free before then, PoolClosed after `close`.
         """
         self._wait(deadline, cancelled)
         try:
@@ -159,14 +159,14 @@ class ReadPool:
             self._places.release()
 
     def release_memory(self) -> None:
-        """Closes the readers that nobody uses."""
+        """Close the idle readers."""
         with self._lock:
             idle, self._idle = self._idle, []
         for reader in idle:
             reader.db.close()
 
     def close(self) -> None:
-        """No more readers are lent; those out are closed when they come back. May be called twice."""
+        """Lend no more readers; those lent are closed when they come back. May be called twice."""
         self._closed = True
         self.release_memory()
 

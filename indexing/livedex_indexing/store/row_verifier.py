@@ -1,9 +1,8 @@
-"""Compares what the index holds of one file with what the file's bytes give when they are cut once more.
+"""Compares the index's rows for one file with the rows that its bytes give when they are chunked again.
 
-Invariant: whatever the writer would store is compared, because the writer's own code stores it here too, in an empty
-index in memory, and every column of every table that a content or a path has rows in is read back from both. Of the
-words of a contentless table only their number is kept by row; that its pages are as they were written is proven by
-their checksums.
+Invariant: everything that the writer would store is compared. The writer's own code stores it here too, in an empty
+index in memory, and every column of every table with rows for the content or the path is read back from both. A
+contentless table keeps only the number of words by row; the page checksums prove that its pages are as written.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ from typing import Any, Final
 
 import apsw
 
+from livedex_indexing import relpath
 from livedex_indexing.model import ChunkedContent, FileRow, FileState
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import fetch
 from livedex_indexing.store.file_rows import FileTable
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.text.path_words import split_path
 
 _CONTENT: Final = "SELECT * FROM contents WHERE hash = ? AND signature = ?"
 _CHUNKS: Final = "SELECT * FROM chunks WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -28,14 +27,14 @@ _PATH_WORDS: Final = """SELECT p.sz FROM files f JOIN paths_docsize p ON p.id = 
                         WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"""
 _LANGUAGES: Final = "SELECT id, name FROM languages"
 
-# What may differ between two indexes of the same files: ids, and how long nobody has used a content.
+# What may differ between two indexes of the same files: ids, and since when a content is unused.
 _OWN: Final = frozenset({"id", "content_id", "first_chunk", "unused_since"})
 
-Held = list[Any]
+_Rows = list[Any]
 
 
-class Proof:
-    """Belongs to one thread."""
+class RowVerifier:
+    """Verifies rows against a scratch index in memory. Not thread-safe: one thread makes and uses it."""
 
     def __init__(self) -> None:
         self._scratch = apsw.Connection(":memory:")
@@ -46,8 +45,8 @@ class Proof:
     def close(self) -> None:
         self._scratch.close()
 
-    def content_holds(self, reader: Reader, row: FileRow, size: int, content: ChunkedContent) -> bool:
-        """Whether what ``row`` points at is stored as ``content``, cut from a file of ``size`` bytes, would be now."""
+    def content_matches(self, reader: Reader, row: FileRow, size: int, content: ChunkedContent) -> bool:
+        """Whether the stored content of ``row`` equals ``content`` as it would be stored now; ``size`` is in bytes."""
         assert row.content_hash is not None and row.signature is not None
         self._scratch.execute("BEGIN")
         try:
@@ -59,8 +58,8 @@ class Proof:
         with reader.snapshot():
             return _content(reader.db, row.content_hash, row.signature) == wanted
 
-    def path_holds(self, reader: Reader, row: FileRow) -> bool:
-        """Whether the words of the row's path are there."""
+    def path_matches(self, reader: Reader, row: FileRow) -> bool:
+        """Whether the words of the row's path are in the index."""
         bare = row._replace(content_id=None, state=FileState(0, 0, 0, 0))
         self._scratch.execute("BEGIN")
         try:
@@ -72,9 +71,9 @@ class Proof:
         return _path(reader.db, row) == wanted
 
 
-def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> Held:
+def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> _Rows:
     languages: dict[int | None, str | None] = dict(fetch(db, _LANGUAGES))
-    held: Held = []
+    held: _Rows = []
     for content in _named(db, "contents", _CONTENT, (content_hash, signature)):
         ids = (content["first_chunk"], content["first_chunk"] + content["chunks"] - 1)
         for row in (content, *_named(db, "chunks", _CHUNKS, ids)):
@@ -84,8 +83,8 @@ def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> Held
     return held
 
 
-def _path(db: apsw.Connection, row: FileRow) -> Held:
-    return fetch(db, _PATH_WORDS, (row.root_id, *split_path(row.path)))
+def _path(db: apsw.Connection, row: FileRow) -> _Rows:
+    return fetch(db, _PATH_WORDS, (row.root_id, *relpath.split(row.path)))
 
 
 def _named(db: apsw.Connection, table: str, sql: str, values: tuple[Any, ...]) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ CREATE INDEX properties_by_value ON properties (name, value);
 CREATE TABLE chunks (
     id            INTEGER PRIMARY KEY,
     content_id    INTEGER NOT NULL REFERENCES contents,
-    kind          INTEGER NOT NULL,             -- place in backend.KINDS
+    kind          INTEGER NOT NULL,             -- place in model.KINDS
     language      INTEGER REFERENCES languages, -- the chunk's own: a code block in Markdown has its fence's
     start_byte    INTEGER NOT NULL,
     end_byte      INTEGER NOT NULL,
@@ -83,7 +83,7 @@ CREATE TABLE files (
     mtime_ns     INTEGER NOT NULL,
     ctime_ns     INTEGER NOT NULL,
     ino          INTEGER NOT NULL,
-    status       INTEGER NOT NULL,              -- place in backend.STATUSES
+    status       INTEGER NOT NULL,              -- place in model.STATUSES
     reason       TEXT,
     content_id   INTEGER REFERENCES contents,   -- NULL unless indexed
     content_hash BLOB,                          -- of a file that is not indexed, where it was read
@@ -94,7 +94,7 @@ CREATE TABLE files (
 );
 CREATE INDEX files_by_content ON files (content_id) WHERE content_id IS NOT NULL;
 CREATE INDEX files_by_ino ON files (ino);
-CREATE INDEX files_failed ON files (root_id) WHERE status = 3;  -- place of `failed` in backend.STATUSES
+CREATE INDEX files_failed ON files (root_id) WHERE status = 3;  -- place of `failed` in model.STATUSES
 
 -- Contentless: the text is in the user's files. contentless_delete lets a row go by its id alone.
 CREATE VIRTUAL TABLE postings USING fts5 (
@@ -103,7 +103,7 @@ CREATE VIRTUAL TABLE postings USING fts5 (
 );
 -- The words as they are written, a row a content (rowid = contents.id): stems can neither spell a correction nor answer a
 -- substring. A content holds a word exactly when its row does, wherever chunks were cut: a pattern's candidates are the
--- contents whose rows hold the words (of `temp.written`, see readpool) that it may be part of. detail=none says no more
+-- contents whose rows hold the words (of `temp.written`, see read_pool) that it may be part of. detail=none says no more
 -- than that: .08 of the corpus.
 CREATE VIRTUAL TABLE exact USING fts5 (
     words,

@@ -1,6 +1,6 @@
-"""The words of paths, and paths cut into folder and name.
+"""The words of a path, as they are indexed and searched.
 
-Invariant: pure; folder and name joined again are the path.
+Invariant: pure; the same path always gives the same words.
 """
 
 from __future__ import annotations
@@ -10,29 +10,18 @@ from functools import lru_cache
 from typing import Final
 
 from livedex_indexing.text.terms import parts_of
-from livedex_indexing.text.unsegmented import spelled
+from livedex_indexing.text.unsegmented import to_bigrams
 
 _WORD: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 def with_parts(text: str) -> str:
-    """``text``, followed by the parts of each of its words that has some."""
+    """Return ``text``, followed by the parts of each word in mixed case."""
     parts = [part for word in _WORD.findall(text) for part in parts_of(word)]
     return f"{text} {' '.join(parts)}" if parts else text
 
 
 @lru_cache(maxsize=64)  # the files of a folder come one after the other
 def path_text(path: bytes) -> str:
-    """A path as its words are indexed: bytes that are not UTF-8 become replacement characters."""
-    return spelled(with_parts(path.decode("utf-8", "replace")))
-
-
-def split_path(path: bytes) -> tuple[bytes, bytes]:
-    """A path relative to its root as (folder, name); the folder is ``b""`` at the top of the root."""
-    folder, _, name = path.rpartition(b"/")
-    return folder, name
-
-
-def below(path: bytes) -> tuple[bytes, bytes]:
-    """The half-open range of folder paths that lie under ``path``, ``path`` itself left out. Not for ``b""``."""
-    return path + b"/", path + b"0"  # "0" is the byte after "/"
+    """Return a path as its words are indexed: bytes that are not UTF-8 become replacement characters."""
+    return to_bigrams(with_parts(path.decode("utf-8", "replace")))

@@ -1,7 +1,7 @@
-"""Words that a chunk's text hides from a full-text index: the parts of names written in mixed case, and compounds that
-are written with a hyphen here and as one word there.
+"""Words that a full-text index misses: the parts of names in mixed case (``getHTTPResponse``), and compounds that are
+written with a hyphen or as one word (``built-in``, ``builtin``).
 
-Invariant: linear in the text, and never more words out than a small multiple of its letters.
+Invariant: linear in the text, and the output is at most a small multiple of its letters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 _LONGEST_NAME = 64  # characters
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _LONGEST_PART = 20  # letters
-_HYPHEN = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]{2})")  # begins with what is rare: as fast as a search for it
+_HYPHEN = re.compile(r"-(?<=[A-Za-z]-)(?=[A-Za-z]{2})")  # begins with the rare character: as fast as a plain search
 _BEFORE = re.compile(rf"(?<![\w-])[A-Za-z]{{1,{_LONGEST_PART}}}\Z")
 _BEHIND = re.compile(rf"[A-Za-z]{{2,{_LONGEST_PART}}}(?![\w-])")
 
@@ -35,16 +35,16 @@ _CLASSES = _classes()
 
 
 def parts_of(word: str) -> list[str]:
-    """``getHTTPResponse`` gives get, HTTP, Response; a word of one part gives nothing."""
+    """Split a name: ``getHTTPResponse`` gives get, HTTP, Response; a word of one part gives an empty list."""
     found = _PARTS.findall(word)
     return found if len(found) > 1 else []
 
 
 def mixed_case_parts(text: str) -> str:
-    """The parts of every word in mixed case, as often as it stands there, joined by spaces.
+    """Return the parts of each occurrence of a word in mixed case, joined by spaces.
 
-    Letters become ``a``, ``A``, ``0`` or ``.`` first, so that the two shapes of a border inside a word are found by
-    substring search: ten times as fast as a pattern for such words.
+    Letters become ``a``, ``A``, ``0`` or ``.`` first, so that the two kinds of boundary inside a word are found by
+    substring search: ten times as fast as a regular expression.
     """
     classes = text.encode("latin-1", "replace").translate(_CLASSES)
     out: list[str] = []
@@ -66,7 +66,7 @@ def mixed_case_parts(text: str) -> str:
 
 
 def compounds(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each word of two parts with a hyphen between, ``built-in``: where it stands, and as one word, ``builtin``."""
+    """Yield each hyphenated word of two parts, ``built-in``: start, end, and the single word ``builtin``."""
     for hyphen in _HYPHEN.finditer(text):
         at = hyphen.start()
         before = _BEFORE.search(text, max(0, at - _LONGEST_PART), at)
@@ -76,13 +76,13 @@ def compounds(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def hidden_words(text: str) -> str:
-    """The parts of every word in mixed case and every compound as one word, as often as they stand there, joined by
+    """Return the parts of each word in mixed case and each compound as one word, once per occurrence, joined by
     spaces."""
     return " ".join([mixed_case_parts(text), *(word for _, _, word in compounds(text))])
 
 
 def name_words(names: Iterable[str]) -> str:
-    """Names and, beside each, its parts where it has several, joined by spaces; each name once."""
+    """Return each name once, followed by its parts if it has several, joined by spaces."""
     words: list[str] = []
     for name in dict.fromkeys(names):
         words.append(name)

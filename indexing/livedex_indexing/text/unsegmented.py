@@ -1,12 +1,12 @@
-"""Scripts that put no blanks between words: their text is indexed and asked by pairs of neighbouring characters.
+"""Scripts without spaces between words: their text is indexed and queried by pairs of adjacent characters (bigrams).
 
-Invariant: where characters stand next to each other in a text, their pairs stand next to each other in the index, and
-nowhere else: so a row of pairs is found exactly where the characters are.
+Invariant: characters are adjacent in a text exactly where their bigrams are adjacent in the index. So a phrase of
+bigrams is found exactly where the characters are.
 
-A run ``日本語`` is indexed as the words ``日本 本語 語``. The last character alone parts a run from the next, and is
-found with all words that begin with it when a single character is asked for. Korean has blanks, but its words carry
-endings: so it is found by pieces too. What is written otherwise is no other character: full-width letters and digits,
-half-width Katakana, compatibility ideographs, and Hangul or Kana in parts (NFD) are folded here.
+A run ``日本語`` is indexed as the words ``日本 本語 語``. The single last character separates a run from the next;
+a query for one character finds it as a prefix. Korean has spaces, but its words carry endings, so it is indexed by
+bigrams too. Variants of a character are folded: full-width letters and digits, half-width Katakana, compatibility
+ideographs, and decomposed Hangul or Kana (NFD).
 """
 
 from __future__ import annotations
@@ -30,32 +30,36 @@ _HAN_KANA: Final = (
     "\U00020000-\U0002ebe0\U0002f800-\U0002fa1f\U00030000-\U0003134a"
 )
 _HANGUL: Final = "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7c6\ud7cb-\ud7fb\uffa0-\uffdc"
-# The tokenizer takes the vowel signs and tone marks of these for separators: they go to private-use characters, which
-# are letters to it. All of each script go there, so that nothing depends on who knows which version of Unicode.
+# The tokenizer treats the vowel signs and tone marks of these scripts as separators. They are mapped to characters of
+# private use, which it treats as letters; whole scripts, so that the result depends on no version of Unicode.
 _WITH_MARKS: Final = _THAI_LAO + _TIBETAN + _BURMESE + _KHMER + _TAI + "\u302a-\u302f\u3099\u309a"
 _PRIVATE: Final = 0xF2000  # added to the code point
 
-SPACELESS: Final = _WITH_MARKS + _HAN_KANA + _HANGUL
-RUN: Final = re.compile(f"[{SPACELESS}]+")
+UNSEGMENTED: Final = _WITH_MARKS + _HAN_KANA + _HANGUL
+RUN: Final = re.compile(f"[{UNSEGMENTED}]+")
 _MARKED: Final = re.compile(f"[{_WITH_MARKS}]")
-_BLOCKS: Final = (*range(0x0E00, 0x1AA0), *range(0x302A, 0x309B), *range(0xA9E0, 0xAAE0))  # they are in these
+_BLOCKS: Final = (
+    *range(0x0E00, 0x1AA0),
+    *range(0x302A, 0x309B),
+    *range(0xA9E0, 0xAAE0),
+)  # the blocks that contain them
 _TO_PRIVATE: Final = {code: chr(_PRIVATE + code) for code in _BLOCKS if _MARKED.match(chr(code))}
-_BEYOND: Final = re.compile("[^\0-\u0dff\u1ad0-\u2eff]")  # ten times as fast as to look for what is meant
-# What is folded, each with what belongs to it.
+_BEYOND: Final = re.compile("[^\0-\u0dff\u1ad0-\u2eff]")  # ten times as fast as a search for the scripts
+# Characters that are folded, each with its combining parts.
 _FOLDED: Final = re.compile(
     "[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+|[\uff66-\uff9d][\uff9e\uff9f]?|[\u3041-\u30ff][\u3099\u309a]"
     "|[\u1100-\u115f\ua960-\ua97c](?:[\u1160-\u11a7\ud7b0-\ud7c6][\u11a8-\u11ff\ud7cb-\ud7fb]?)"
     "|[\uac00-\ud7a3][\u11a8-\u11ff]|[\u2f00-\u2fd5\uf900-\ufaff\U0002f800-\U0002fa1f]"
 )
-_LETTER: Final = f"[^\\W_{SPACELESS}]"  # of a script with blanks
+_LETTER: Final = f"[^\\W_{UNSEGMENTED}]"  # of a script with blanks
 _ANY_LETTER: Final = re.compile(_LETTER)
-_PIECE: Final = re.compile(f"[{SPACELESS}]+|{_LETTER}+")
-_GAP: Final = f"(?:[^\\w{SPACELESS}]|_)"
+_PIECE: Final = re.compile(f"[{UNSEGMENTED}]+|{_LETTER}+")
+_GAP: Final = f"(?:[^\\w{UNSEGMENTED}]|_)"
 
 
 def folded(text: str) -> tuple[str, Sequence[int] | None]:
-    """The text with other forms of a character replaced by the usual one, and where in ``text`` each of its characters
-    began, with the end behind the last; None where they stand where they stood."""
+    """Replace variants of a character by the usual one. Also return the offset in ``text`` of each character of the
+    result, and last the end; None if no offset changed."""
     if text.isascii() or _BEYOND.search(text) is None:
         return text, None
     pieces: list[str] = []
@@ -66,7 +70,7 @@ def folded(text: str) -> tuple[str, Sequence[int] | None]:
         usual = unicodedata.normalize("NFKC", match[0])
         pieces += (text[at:start], usual)
         places += range(at, start)
-        # One for each, or several that became one; never more.
+        # One for one, or several characters that became one; never more.
         places += range(start, end) if len(usual) == end - start else [start] * len(usual)
         at = end
     if not at:
@@ -76,16 +80,16 @@ def folded(text: str) -> tuple[str, Sequence[int] | None]:
     return "".join(pieces), places
 
 
-def spelled(text: str) -> str:
-    """The text as the index has it: each run as its pairs."""
+def to_bigrams(text: str) -> str:
+    """Return the text as it is indexed: each run as its bigrams."""
     if text.isascii() or _BEYOND.search(text) is None:
         return text
     return _kept(RUN.sub(_pairs, folded(text)[0]))
 
 
-def as_asked(word: str) -> tuple[str, bool]:
-    """The same of what is asked for: behind a run at its end the text may go on. Whether its last word is but the
-    beginning of one, because a single character is asked for."""
+def query_bigrams(word: str) -> tuple[str, bool]:
+    """Return a query word as bigrams; the text may go on after a run at its end. Also return whether the last word is
+    a prefix, because the run is a single character."""
     plain = folded(word)[0]
     *_, last = RUN.finditer(plain)
     if _ANY_LETTER.search(plain, last.end()):
@@ -96,12 +100,12 @@ def as_asked(word: str) -> tuple[str, bool]:
 
 
 def pieces_of(word: str) -> list[str]:
-    """The runs of a word and what stands between them."""
+    """Split a word into runs and the letters between them."""
     return _PIECE.findall(folded(word)[0])
 
 
-def blanked(text: str) -> str:
-    """The text with a zero byte for each character of a run, so that the words beside it are read as the index has
+def mask_runs(text: str) -> str:
+    """Replace each character of a run by a NUL, so that the tokenizer finds the words next to it as the index has
     them."""
     if text.isascii() or _BEYOND.search(text) is None:
         return text
@@ -109,7 +113,7 @@ def blanked(text: str) -> str:
 
 
 def finder(word: str, *, prefix: bool) -> re.Pattern[str]:
-    """Finds in a folded text what the index finds for a word that holds a run: its pieces, whatever signs part them."""
+    """Match in a folded text what the index finds for a word with a run: its pieces, whatever separates them."""
     pieces = pieces_of(word)
     parts = [_inside(pieces[0])]
     for left, right in pairwise(pieces):
@@ -118,8 +122,8 @@ def finder(word: str, *, prefix: bool) -> re.Pattern[str]:
     return re.compile(_bounded(pieces[0], "".join(parts), "" if prefix else pieces[-1]))
 
 
-def as_written(text: str) -> re.Pattern[str]:
-    """Finds a phrase in a folded text by its very characters, case aside; blanks stand for any others."""
+def phrase_finder(text: str) -> re.Pattern[str]:
+    """Match a phrase in a folded text character by character, without case; a blank matches any blanks."""
     words = folded(text)[0].split()
     if not words:
         return re.compile("(?!)")
@@ -136,11 +140,11 @@ def _pairs(match: re.Match[str]) -> str:
 
 
 def _inside(piece: str) -> str:
-    return f"(?i:{re.escape(piece)})"  # not of the whole pattern: to compile the classes would take long
+    return f"(?i:{re.escape(piece)})"  # not the whole pattern: compiling the classes without case takes long
 
 
 def _bounded(first: str, pattern: str, last: str) -> str:
-    """A pattern that matches no part of a word in a script with blanks."""
+    """Keep a pattern from matching part of a word in a script with spaces."""
     before = f"(?<!{_LETTER})" if _ANY_LETTER.match(first) else ""
     after = f"(?!{_LETTER})" if last and _ANY_LETTER.match(last[-1]) else ""
     return f"{before}{pattern}{after}"

@@ -23,7 +23,7 @@ from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import ChunkedContent, RootRow
-from livedex_indexing.store.forgotten_files import Marks
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 POLICY = Policy(ChunkSettings(), 1 << 20, True)
 
@@ -42,14 +42,14 @@ def root(folder: Path) -> Root:
 
 
 @pytest.fixture
-def marks(tmp_path: Path) -> Iterator[Marks]:
-    made = Marks(str(tmp_path / "forgotten.db"))
+def marks(tmp_path: Path) -> Iterator[ForgottenFiles]:
+    made = ForgottenFiles(str(tmp_path / "forgotten.db"))
     yield made
     made.close()
 
 
 @pytest.fixture
-def make(marks: Marks) -> Iterator[Callable[..., Pool]]:
+def make(marks: ForgottenFiles) -> Iterator[Callable[..., Pool]]:
     made: list[Pool] = []
 
     def make(known: Callable[[bytes, bytes], bool] = lambda *_: False, **options: object) -> Pool:
@@ -80,7 +80,7 @@ def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
 
 @pytest.mark.parametrize("bulk", [False, True])
 def test_each_kind_of_file_has_its_outcome(
-    make: Callable[..., Pool], root: Root, folder: Path, marks: Marks, bulk: bool
+    make: Callable[..., Pool], root: Root, folder: Path, marks: ForgottenFiles, bulk: bool
 ) -> None:
     (folder / "text.txt").write_text("some text\n")
     (folder / "binary.dat").write_bytes(b"a\0b")
@@ -112,7 +112,7 @@ def test_known_content_is_not_chunked_unless_forced(make: Callable[..., Pool], r
 
 
 def test_what_was_forgotten_stays_out_until_it_changes(
-    make: Callable[..., Pool], root: Root, folder: Path, marks: Marks
+    make: Callable[..., Pool], root: Root, folder: Path, marks: ForgottenFiles
 ) -> None:
     (folder / "a.txt").write_text("secret plan\n")
     pool = make()

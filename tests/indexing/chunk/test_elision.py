@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tree_sitter import Node
 
 from livedex_indexing.chunk.components import SyntaxChunker
-from livedex_indexing.chunk.elision import insides
+from livedex_indexing.chunk.elision import elidable_spans
 from livedex_indexing.chunk.symbols import definitions
 from livedex_indexing.chunk.syntax_chunker import Limits, cut, glue_kinds, parse
 
@@ -21,7 +21,7 @@ OTHERS = "\tother(three, \"}\", '}');\n" * 6
 
 def left_out(source: str, language: str = "c", limit: int = 2048) -> list[str]:
     data = source.encode()
-    return [data[start:end].decode() for start, end in insides(language, data, limit)]
+    return [data[start:end].decode() for start, end in elidable_spans(language, data, limit)]
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_sound_code_is_named_alike_and_where_all_blocks_fit_cut_alike(text: str,
     whole, spared = parse(language, data, Limits()).root_node, parse(language, data, Limits(), limit).root_node
     assume(is_sound(whole))
     glue = glue_kinds(language)
-    if all(is_block(data, start, end, limit) for start, end in insides(language, data, limit)):
+    if all(is_block(data, start, end, limit) for start, end in elidable_spans(language, data, limit)):
         assert cut(spared, len(data), limit, glue) == cut(whole, len(data), limit, glue)
     assert definitions(language, spared, data) == definitions(language, whole, data)
 

@@ -141,7 +141,7 @@ def test_a_snapshot_is_no_mixture(root: bytes, both_ways: str) -> None:
 def test_a_write_between_two_looks_is_noticed(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Size kept and the time put back: only what the kernel keeps by itself can tell."""
     path = put(root, b"f", b"A" * 100)
-    monkeypatch.setattr(tree, "YOUNG_NS", 0)  # so that a second read is no help
+    monkeypatch.setattr(tree, "RECENT_NS", 0)  # so that a second read is no help
     real = os.pread
 
     def tampered(fd: int, length: int, offset: int) -> bytes:

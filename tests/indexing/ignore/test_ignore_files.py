@@ -93,7 +93,7 @@ def test_an_endless_ignore_file_counts_at_its_beginning(
 def test_a_hostile_checkout_cannot_make_us_remember_without_end(
     tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ignore_rules, "MAX_HELD", 250)
+    monkeypatch.setattr(ignore_rules, "MAX_TOTAL_PATTERNS", 250)
     for number in range(5):
         tree.write(f"{number}/.gitignore", "".join(f"n{line}\n" for line in range(100)))
     given = rules()
@@ -142,19 +142,18 @@ def test_a_changed_ignore_file_is_read_again_when_a_scan_shows_it(tree: Tree, ru
     assert given.rules(b"a", entries(b"a")) is judge
     for content, verdicts in (("*.log\n", True), ("!*.log\n", False), ("*.log\n", True)):
         tree.save("a/.gitignore", content)
-        assert given.stale(b"a", entries(b"a"))
-        given.rules(b"a", entries(b"a"))
-        assert not given.stale(b"a", entries(b"a"))
+        former, judge = judge, given.rules(b"a", entries(b"a"))
+        assert judge is not former
+        assert given.rules(b"a", entries(b"a")) is judge
         assert (given.rules(b"a/b").decide(b"x.log", False) is not None) == verdicts
     (tree / "a/.gitignore").unlink()
-    assert given.stale(b"a", entries(b"a"))
     assert given.rules(b"a", set(entries(b"a"))).decide(b"x.log", False) is None  # by names alone
     assert given.rules(b"a/b").decide(b"x.log", False) is None
     tree.git("init", "-q", "a")
-    assert given.stale(b"a", entries(b"a"))
-    given.rules(b"a", entries(b"a"))
+    former, judge = given.rules(b"a"), given.rules(b"a", entries(b"a"))
+    assert judge is not former
     tree.write("a/.git/something", "the folder's own times do not matter")
-    assert not given.stale(b"a", entries(b"a"))
+    assert given.rules(b"a", entries(b"a")) is judge
 
 
 def test_invalidate_forgets_a_folder_and_what_is_below_it(tree: Tree, rules: Rules) -> None:

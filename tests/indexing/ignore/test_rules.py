@@ -9,7 +9,7 @@ import pytest
 
 from helpers.ignore_verdicts import Rules, shut_out, why
 from helpers.support import Tree
-from livedex_indexing.ignore.rules import Verdict, is_mark, is_rule_file
+from livedex_indexing.ignore.rules import Verdict, is_marker_name, is_rule_file
 
 # --- rank ---
 
@@ -169,7 +169,7 @@ def test_an_everyday_name_is_left_out_only_with_its_mark(tree: Tree, rules: Rule
     verdict = why(held, f"a/{folder}/x")
     assert (verdict.kind, verdict.file, verdict.line) == ("default", "built-in", 0)
     assert Path(mark).name in verdict.pattern
-    assert is_mark(os.fsencode(Path(mark).name))
+    assert is_marker_name(os.fsencode(Path(mark).name))
     assert shut_out(held, f"{folder}/x", f"a/{folder}") == []  # elsewhere, and as a file
     tree.write(".gitignore", f"!{folder}/\n")
     assert shut_out(rules(), f"a/{folder}/x") == []
@@ -224,4 +224,4 @@ def test_files_whose_change_changes_the_rules() -> None:
     assert [name for name in (b".gitignore", b".livedexignore", b".git", b".ignore", b"x") if is_rule_file(name)] == [
         *(b".gitignore", b".livedexignore", b".git")
     ]
-    assert not is_mark(b"x")
+    assert not is_marker_name(b"x")

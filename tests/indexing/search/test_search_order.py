@@ -113,7 +113,7 @@ def test_the_deadline_serves_what_was_found(index: Indexed, monkeypatch: pytest.
     for number in range(5):
         index.write(f"root/f{number}.txt", f"walrus {number}\n")
     late = iter([False, True])
-    monkeypatch.setattr("livedex_indexing.store.read_pool.Reader.late", lambda reader: next(late, True))
+    monkeypatch.setattr("livedex_indexing.store.read_pool.Reader.is_past_deadline", lambda reader: next(late, True))
     monkeypatch.setattr("livedex_indexing.store.read_pool.Reader._ended", lambda reader: False)
     answer = index.ask("walrus")
     assert (len(answer.hits), answer.next_offset) == (2, 2)

@@ -10,46 +10,46 @@ from pathlib import Path
 import apsw
 import pytest
 
-from livedex_indexing.store.forgotten_files import Marks, MarksUnusable
+from livedex_indexing.store.forgotten_files import ForgottenFiles, ForgottenFilesUnusable
 
 ONE, TWO = b"1" * 16, b"2" * 16
 
 
 @pytest.fixture
-def marks(tmp_path: Path) -> Iterator[Marks]:
-    made = Marks(str(tmp_path / "forgotten.db"))
+def marks(tmp_path: Path) -> Iterator[ForgottenFiles]:
+    made = ForgottenFiles(str(tmp_path / "forgotten.db"))
     yield made
     made.close()
 
 
-def test_a_mark_holds_for_one_path_and_one_content(marks: Marks) -> None:
+def test_a_mark_holds_for_one_path_and_one_content(marks: ForgottenFiles) -> None:
     assert marks.add(b"/r", [(b"a/x", ONE), (b"\xff", TWO)]) == 2
     assert marks.is_forgotten(b"/r", b"a/x", ONE)
     assert marks.is_forgotten(b"/r", b"\xff", TWO)
-    assert marks.is_marked(b"/r", b"a/x")
+    assert marks.has_path(b"/r", b"a/x")
     assert not marks.is_forgotten(b"/r", b"a/x", TWO), "its content changed"
     assert not marks.is_forgotten(b"/r", b"a/y", ONE), "its path changed"
-    assert not marks.is_marked(b"/other", b"a/x")
+    assert not marks.has_path(b"/other", b"a/x")
     marks.add(b"/r", [(b"a/x", TWO)])
     assert marks.is_forgotten(b"/r", b"a/x", TWO)
     assert not marks.is_forgotten(b"/r", b"a/x", ONE)
 
 
-def test_a_file_that_was_removed_is_made_again(marks: Marks) -> None:
+def test_a_file_that_was_removed_is_made_again(marks: ForgottenFiles) -> None:
     marks.add(b"/r", [(b"a/x", ONE), (b"b", TWO)])
     marks.clear(b"/r", b"b")
-    assert not marks.keep(), "it is there"
+    assert not marks.recreate(), "it is there"
     os.unlink(marks.path)
-    assert marks.keep()
+    assert marks.recreate()
     marks.add(b"/r", [(b"c", TWO)])
-    again = Marks(marks.path)
+    again = ForgottenFiles(marks.path)
     assert again.is_forgotten(b"/r", b"a/x", ONE)
     assert again.is_forgotten(b"/r", b"c", TWO)
-    assert not again.is_marked(b"/r", b"b")
+    assert not again.has_path(b"/r", b"b")
     again.close()
 
 
-def test_clearing_a_file_a_folder_a_root(marks: Marks) -> None:
+def test_clearing_a_file_a_folder_a_root(marks: ForgottenFiles) -> None:
     marks.add(b"/r", [(path, ONE) for path in (b"a/x", b"a/b/x", b"ab/x", b"a", b"z")])
     marks.add(b"/s", [(b"a/x", ONE)])
     assert marks.clear(b"/r", b"z") == 1
@@ -60,23 +60,23 @@ def test_clearing_a_file_a_folder_a_root(marks: Marks) -> None:
     assert marks.is_forgotten(b"/s", b"a/x", ONE)
 
 
-def test_marks_are_there_after_a_crash(marks: Marks, tmp_path: Path) -> None:
+def test_marks_are_there_after_a_crash(marks: ForgottenFiles, tmp_path: Path) -> None:
     """The file and its log as they lie there when `add` has returned: nothing was closed."""
     marks.add(b"/r", [(b"a", ONE), (b"b", ONE)])
     marks.clear(b"/r", b"b")
     (tmp_path / "copy").mkdir()
     for suffix in ("", "-wal"):
         (tmp_path / f"copy/forgotten.db{suffix}").write_bytes(Path(marks.path + suffix).read_bytes())
-    again = Marks(str(tmp_path / "copy/forgotten.db"))
+    again = ForgottenFiles(str(tmp_path / "copy/forgotten.db"))
     assert again.is_forgotten(b"/r", b"a", ONE)
-    assert not again.is_marked(b"/r", b"b")
+    assert not again.has_path(b"/r", b"b")
     again.close()
 
 
-def test_the_file_is_private_and_every_commit_is_synced(marks: Marks, tmp_path: Path) -> None:
+def test_the_file_is_private_and_every_commit_is_synced(marks: ForgottenFiles, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        made = Marks(str(tmp_path / "open.db"))
+        made = ForgottenFiles(str(tmp_path / "open.db"))
         made.add(b"/r", [(b"a", ONE)])
         modes = {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.glob("open.db*")}
         made.close()
@@ -87,7 +87,7 @@ def test_the_file_is_private_and_every_commit_is_synced(marks: Marks, tmp_path: 
 
 
 def _newer(path: Path) -> None:
-    Marks(str(path)).close()
+    ForgottenFiles(str(path)).close()
     db = apsw.Connection(str(path))
     db.pragma("user_version", 9)
     db.close()
@@ -105,18 +105,18 @@ def test_a_file_that_is_no_file_of_marks_is_refused_and_kept(tmp_path: Path, spo
     path = tmp_path / "forgotten.db"
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
-    with pytest.raises(MarksUnusable, match=r"forgotten\.db"):
-        Marks(str(path))
+    with pytest.raises(ForgottenFilesUnusable, match=r"forgotten\.db"):
+        ForgottenFiles(str(path))
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
-def test_a_mark_that_could_not_be_written_is_not_held(marks: Marks) -> None:
+def test_a_mark_that_could_not_be_written_is_not_held(marks: ForgottenFiles) -> None:
     other = apsw.Connection(marks.path)
     other.execute("BEGIN IMMEDIATE")
     marks._db.set_busy_timeout(1)
-    with pytest.raises(MarksUnusable):
+    with pytest.raises(ForgottenFilesUnusable):
         marks.add(b"/r", [(b"a", ONE)])
-    assert not marks.is_marked(b"/r", b"a")
+    assert not marks.has_path(b"/r", b"a")
     other.execute("ROLLBACK")
     other.close()
     assert marks.add(b"/r", [(b"a", ONE)]) == 1

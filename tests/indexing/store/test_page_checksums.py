@@ -73,17 +73,17 @@ def test_a_sync_that_failed_is_remembered_until_there_is_a_new_file(
     path.parent.symlink_to(tmp_path / "real")
     with closing(Store.open(str(path))) as store:
         store.put_root(b"/r", 1, 1)
-        assert store.loss() is None
+        assert store.replaced_or_lost() is None
         with monkeypatch.context() as patch:
             patch.setattr(page_checksums, "_sync", fail)
             with pytest.raises(IndexUnwritable):
                 store.checkpoint()
             with pytest.raises(IndexUnwritable):
-                store.loss()
-        assert store.loss() == "unsynced"
+                store.replaced_or_lost()
+        assert store.replaced_or_lost() == "unsynced"
         path.rename(path.with_name("aside"))
         store.reopen()
-        assert store.loss() is None
+        assert store.replaced_or_lost() is None
 
 
 def test_no_descriptor_is_left(tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_a_file_to_which_a_reader_holds_up_pages_is_neither_truncated_nor_damage
         for name in names:
             store.put_root(name, 2, 2)
         assert not store.checkpoint()
-        assert store.loss() is None
+        assert store.replaced_or_lost() is None
         assert store.damaged_pages(1, 10_000) is None, "it cannot be told now"
         reader.execute("ROLLBACK")
         assert store.damaged_pages(1, 10_000) == []
         assert store.checkpoint()
-        assert store.loss() is None
+        assert store.replaced_or_lost() is None
         os.truncate(path, os.path.getsize(path) // 2)
-        assert store.loss() == "truncated"
+        assert store.replaced_or_lost() == "truncated"

@@ -14,10 +14,11 @@ import pytest
 
 from helpers.index_damage import DAMAGES
 from helpers.indexed_folder import LANGUAGES, Indexed, chunked
+from helpers.purged_store import purge
 from livedex_indexing.store import counts, page_checksums
 from livedex_indexing.store.database import APPLICATION_ID, SCHEMA_VERSION
 from livedex_indexing.store.index_store import IndexDamaged, Store
-from livedex_indexing.store.row_verifier import Proof
+from livedex_indexing.store.row_verifier import RowVerifier
 
 FILES = 12
 
@@ -44,7 +45,7 @@ def tool(index: Indexed, *statements: str) -> int:
 def faults(index: Indexed) -> list[str]:
     """What the checks of the file and the proof of each of its contents tell."""
     said = counts.faults(index.pool)
-    proof = Proof()
+    proof = RowVerifier()
     root = index.folder / "root"
     try:
         for path in sorted(file for file in root.rglob("*") if file.is_file() and file.suffix != ".md"):
@@ -54,10 +55,10 @@ def faults(index: Indexed) -> list[str]:
                 said.append(f"row of {rel!r}")
                 continue
             with index.pool.connection() as reader:
-                if not proof.path_holds(reader, row):
+                if not proof.path_matches(reader, row):
                     said.append(f"path of {rel!r}")
                 content = chunked(data, LANGUAGES.get(path.suffix[1:]))
-                if not proof.content_holds(reader, row, len(data), content):
+                if not proof.content_matches(reader, row, len(data), content):
                     said.append(f"content of {rel!r}")
     finally:
         proof.close()
@@ -76,11 +77,11 @@ def test_a_content_written_anew_is_whole(index: Indexed) -> None:
     data = (index.folder / "root/d1/f7.txt").read_bytes()
     row = index.store.file(1, b"d1/f7.txt")
     assert row is not None and row.content_hash is not None and row.signature is not None
-    again = index.store.add_content(row.content_hash, row.signature, len(data), chunked(data), anew=True)
+    again = index.store.add_content(row.content_hash, row.signature, len(data), chunked(data), rewrite=True)
     assert again == row.content_id, "whoever points at it still does"
     assert faults(index) == []
     assert index.found("number7") == ["d1/f7.txt"]
-    index.store.purge()
+    purge(index.store)
     assert faults(index) == []
 
 

@@ -11,7 +11,7 @@ from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.standing_query import parts_of_all, standing_query
-from livedex_indexing.text.unsegmented import as_asked, blanked, folded, spelled
+from livedex_indexing.text.unsegmented import folded, mask_runs, query_bigrams, to_bigrams
 
 FILES = {
     "root/chinese.md": "# 数据库配置\n\n如何配置数据库连接，Python是很好的语言。\n",
@@ -151,12 +151,12 @@ def test_names_in_parts_are_the_same_names(indexed: Indexed) -> None:
 
 def test_nothing_changes_for_other_texts() -> None:
     for text in ("plain", "Größe naïve — “quoted” → done", "Привет, мир", "שלום नमस्ते العربية", "e\u0301 \ue000 🙂"):
-        assert spelled(text) == folded(text)[0] == blanked(text) == text
+        assert to_bigrams(text) == folded(text)[0] == mask_runs(text) == text
         assert folded(text)[1] is None
 
 
 def test_as_it_is_spelled() -> None:
-    assert spelled("Python是很好").split() == ["Python", "是很", "很好", "好"]
-    assert as_asked("是很好")[0].split() == ["是很", "很好"]
-    assert as_asked("A是") == ("A 是", True)
+    assert to_bigrams("Python是很好").split() == ["Python", "是很", "很好", "好"]
+    assert query_bigrams("是很好")[0].split() == ["是很", "很好"]
+    assert query_bigrams("A是") == ("A 是", True)
     assert folded("xｶﾞ1") == ("xガ1", [0, 1, 3, 4])

@@ -1,0 +1,48 @@
+"""Paths are compared by whole names, and what is split is joined again."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing import relpath
+
+
+@pytest.mark.parametrize("path", [b"", b"a", b"a/b", b"a/b/\xff\n"])
+def test_a_split_path_is_joined_again(path: bytes) -> None:
+    folder, name = relpath.split(path)
+    assert relpath.join(folder, name) == path
+    assert (folder, name) == (relpath.parent(path), relpath.name_of(path))
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "within", "below"),
+    [
+        (b"a/b", b"a", True, True),
+        (b"a", b"a", True, False),
+        (b"a-evil/b", b"a", False, False),
+        (b"a", b"a/b", False, False),
+        (b"a", b"", True, True),
+        (b"", b"", True, False),
+        (b"", b"a", False, False),
+        (b"/r/a", b"/r", True, True),
+        (b"/r", b"/", True, True),
+        (b"/", b"/", True, False),
+    ],
+)
+def test_containment_is_told_by_whole_names(path: bytes, folder: bytes, within: bool, below: bool) -> None:
+    assert relpath.is_within(path, folder) == within
+    assert relpath.is_below(path, folder) == below
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "whole"),
+    [(b"/r", b"a/b", b"/r/a/b"), (b"/", b"a", b"/a"), (b"/r", b"", b"/r"), (b"/", b"", b"/")],
+)
+def test_a_path_in_a_root_is_made_absolute(root: bytes, path: bytes, whole: bytes) -> None:
+    assert relpath.absolute(root, path) == whole
+
+
+def test_the_range_below_a_folder_holds_what_lies_below_it() -> None:
+    first, last = relpath.range_below(b"a")
+    paths = [b"a", b"a!", b"a/", b"a/b", b"a/\xff", b"a0", b"aa"]
+    assert [path for path in paths if first <= path < last] == [path for path in paths if path.startswith(b"a/")]
