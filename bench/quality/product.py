@@ -10,12 +10,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from bench.corpus import text_files
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import FileRow, FileState
-from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.search.search_answer import SearchAnswer
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool
 
@@ -30,14 +33,14 @@ class Engine:
         self._roots = {root_id: os.fsencode(root)}
         self._searcher = Searcher(pool)
 
-    def search(self, text: str, limit: int, **params: object) -> SearchAnswer:
-        return self._searcher.search({"query": text, "limit": limit, **params}, self._roots)
+    def search(self, text: str, limit: int, **fields: Any) -> SearchAnswer:
+        return self._searcher.search(SearchRequest(text, limit, **fields), self._roots)
 
     def files(self, text: str, limit: int) -> list[str]:
         """The files found, best first, each once, relative to the corpus; copies of one follow it at once."""
         found: dict[str, None] = {}
         for hit in self.search(text, limit, group="file", max_snippet_chars=1).hits:
-            found |= dict.fromkeys(os.path.relpath(path, self.root) for path in (hit["path"], *hit.get("also_at", ())))
+            found |= dict.fromkeys(os.path.relpath(path, self.root) for path in (hit.path, *(hit.also_at or ())))
         return list(found)[:limit]
 
 

@@ -138,6 +138,13 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # stored as places in these: ap
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
+class Place(NamedTuple):
+    """A file or folder: ``path`` is relative to the root, ``b""`` is all of it."""
+
+    root_id: int
+    path: bytes
+
+
 class StatusCounts(NamedTuple):
     """Files of one root by status."""
 
@@ -152,7 +159,6 @@ class Counts(NamedTuple):
 
     roots: dict[int, StatusCounts]
     chunks: int
-    db_bytes: int
 
 
 TermName = Literal["path", "ext", "lang", "kind", "meta", "tag"]
@@ -173,40 +179,20 @@ class Query:
     """What is asked of an index.
 
     ``text`` is the words alone, separated by blanks, a prefix with its ``*``: a file holds at least one of them and
-    all of ``required`` and ``phrases``. ``excluded`` are words, prefixes, or phrases in double quotes. ``path`` is
-    absolute; ``globs`` are relative to each root; ``kinds``, ``languages`` and ``roots`` are lists of which any one
-    suffices, empty for all. ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are seconds since the
-    epoch.
+    all of ``phrases``. ``excluded`` are words, prefixes, or phrases in double quotes. ``places`` are where to look,
+    None for everywhere; ``globs`` are relative to each root; ``kinds``, ``languages`` and ``root_ids`` are lists of
+    which any one suffices, empty for all. ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are
+    seconds since the epoch.
     """
 
     text: str = ""
-    required: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
-    mode: str = "keyword"
-    limit: int = 10
-    offset: int = 0
-    path: bytes | None = None
+    places: tuple[Place, ...] | None = None
+    root_ids: tuple[int, ...] = ()
     globs: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
-    roots: tuple[bytes, ...] = ()
     modified_after: float | None = None
     modified_before: float | None = None
-    group: Literal["chunk", "file"] = "chunk"
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A place that answers a query. ``path`` is absolute; ``ordinal`` is the chunk's, None for a file without chunks.
-
-    ``explain`` holds the parts of ``score`` by name; their sum is the score.
-    """
-
-    path: bytes
-    ordinal: int | None
-    score: float
-    start_line: int | None = None
-    end_line: int | None = None
-    explain: dict[str, float] | None = None

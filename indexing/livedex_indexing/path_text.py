@@ -1,4 +1,4 @@
-"""How a path that is bytes is shown to people and sent as JSON.
+"""How a path that is bytes is shown to people and sent as JSON, and how it comes back.
 
 Invariant: no two paths are sent alike. Where the text of a path does not encode back to the same bytes, the bytes are
 sent too, in base64.
@@ -27,3 +27,8 @@ def path_fields(path: bytes) -> dict[str, str]:
     """Return the fields by which a result names a path: ``path``, and ``path_b64`` if it is needed."""
     encoded = path_b64(path)
     return {"path": display_path(path)} if encoded is None else {"path": display_path(path), "path_b64": encoded}
+
+
+def from_b64(text: str) -> bytes:
+    """Return the path that ``path_b64`` encoded. Raises ValueError if the text is not base64."""
+    return base64.b64decode(text, validate=True)

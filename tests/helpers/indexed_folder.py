@@ -9,15 +9,21 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from livedex_indexing.chunk import frontmatter
+from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState, Kind
-from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.query.scope import places, root_at
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool
 from livedex_indexing.text import decoder
 from livedex_indexing.text.terms import hidden_words
+from livedex_ipc.methods import check_params, path_bytes, paths_bytes
 
 LINES = 10
 OVERLAP = 40  # characters
@@ -48,6 +54,28 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
     pipeline = "code" if kind == "code" else "plain"
     values = frontmatter.read(text).values if language == "markdown" else None
     return ChunkedContent(pipeline, language, encoding, lossy, chunks, terms, frontmatter=values)
+
+
+class WireAnswer(NamedTuple):
+    """A search's answer with its hits and optional fields as the wire has them."""
+
+    hits: list[dict[str, Any]]
+    next_offset: int | None
+    generation: int
+    mode: str
+    warnings: list[dict[str, str]]
+    stale: Stale
+    extras: dict[str, Any]
+    failed: int
+
+
+def request(served: dict[int, bytes], query: str, /, **params: Any) -> SearchRequest:
+    """A search request of some params; the others are at their defaults. Raises OutsideRoots."""
+    known = {**check_params("search", {"query": ""}), "query": query, **params}
+    path = path_bytes(known)
+    inside = None if path is None else tuple(places(path, served))
+    root_ids = tuple(root_at(root, served) for root in paths_bytes(known, "roots") or ())
+    return SearchRequest.from_params(known, inside, root_ids)
 
 
 class Indexed:
@@ -115,10 +143,12 @@ class Indexed:
         root_id, rel = self.root_of(path)
         self.store.remove_files(root_id, [rel])
 
-    def ask(self, query: str, **params: Any) -> SearchAnswer:
+    def ask(self, query: str, **params: Any) -> WireAnswer:
         """The whole answer of a search."""
         limits = {key: params.pop(key) for key in ("deadline", "cancelled") if key in params}
-        return self.searcher.search({"query": query, **params}, self.roots, **limits)
+        answer = self.searcher.search(request(self.roots, query, **params), self.roots, **limits)
+        hits, extras = msgspec.json.decode(msgspec.json.encode([answer.hits, answer.optional_fields()]))
+        return WireAnswer(hits, *answer[1:6], extras, answer.failed)
 
     def search(self, query: str, **params: Any) -> list[dict[str, Any]]:
         return self.ask(query, **params).hits

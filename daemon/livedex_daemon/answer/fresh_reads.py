@@ -26,8 +26,11 @@ from livedex_daemon.watch.root_table import Root, Roots, resolve
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
-from livedex_indexing.path_text import display_path, path_b64
-from livedex_indexing.search.searcher import SearchAnswer
+from livedex_indexing.model import Place
+from livedex_indexing.path_text import display_path
+from livedex_indexing.query.scope import places_at
+from livedex_indexing.search.search_answer import SearchAnswer
+from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots
@@ -59,11 +62,12 @@ class SearchMethod:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        scope = self._reads.search_scope(params)
+        request, _ = self._reads.request(params)
+        scope = scope_of(request)
         deadline = began + params["timeout_ms"] / 1000
 
         async def ask() -> tuple[SearchAnswer, Stale]:
-            answer = await self._reads.query(params, deadline)
+            answer = await self._reads.query(request, deadline)
             return answer, answer.stale
 
         answer, state = await self._reads.settled(ask, params, scope, began)
@@ -76,11 +80,11 @@ class SearchMethod:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": self._health.warnings(answer.failed) + answer.warnings,
+            "warnings": [*self._health.warnings(answer.failed), *answer.warnings],
         }
         if state.reason is not None:
             result["reason"] = state.reason
-        result.update(answer.extras)
+        result.update(answer.optional_fields())
         return result
 
 
@@ -128,13 +132,13 @@ class FreshReads:
             if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
                 return answer, FreshState(False, max(1, self.freshness.pending(scope)), "unsettled")
 
-    async def query(self, params: dict[str, Any], deadline: float) -> SearchAnswer:
+    async def query(self, request: SearchRequest, deadline: float) -> SearchAnswer:
         ended = threading.Event()
         latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
         roots = self.served()
 
         def ask(side: ReadHandle) -> SearchAnswer:
-            return side.searcher.search(params, roots, deadline=latest, cancelled=ended.is_set)
+            return side.searcher.search(request, roots, deadline=latest, cancelled=ended.is_set)
 
         if self._salvage.side is not None:
             try:
@@ -188,32 +192,24 @@ class FreshReads:
         """All roots: the index itself knows which are not there, and serves nothing of them."""
         return {root.id: root.path for root in self._roots}
 
-    def search_scope(self, params: dict[str, Any]) -> Scope:
-        """What a search waits for; rewrites ``path`` and ``roots`` to real paths. Raises OutsideRoots."""
-        wanted = paths_bytes(params, "roots")
-        keys: list[tuple[int, bytes]] | None = None
-        if wanted:
-            roots = [self.root_at(path) for path in wanted]
-            put_paths(params, "roots", [root.path for root in roots])
-            keys = [(root.id, b"") for root in roots]
+    def request(self, params: dict[str, Any]) -> tuple[SearchRequest, bytes | None]:
+        """The request of checked search params, and the real path of their ``path``. Raises OutsideRoots."""
+        root_ids = tuple(self.root_at(path).id for path in paths_bytes(params, "roots") or ())
         path = path_bytes(params)
         if path is None:
-            return keys
-        real, at = self.asked(path, "path")
-        put_path(params, "path", real)
-        return at if keys is None else [key for key in at if any(key[0] == root_id for root_id, _ in keys)]
+            return SearchRequest.from_params(params, None, root_ids), None
+        real, places = self.asked(path, "path")
+        return SearchRequest.from_params(params, tuple(places), root_ids), real
 
-    def asked(self, path: bytes, field: str) -> tuple[bytes, list[tuple[int, bytes]]]:
-        """The real path that is asked for, and the parts of roots that it means. It may lead through a link: what the
+    def asked(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
+        """The real path that a param means, and its places in the roots. The path may lead through a link: what the
         link names counts where a root holds that, else the link itself. Raises OutsideRoots.
         """
-        table = self._roots.table
+        roots = self.served()
         for real in (os.path.realpath(path), resolve(path)):
-            found = table.locate(real)
-            at = [(found[0].id, found[1])] if found is not None else []
-            at += [(root.id, b"") for root in table.inside(real)]
-            if at:
-                return real, at
+            places = places_at(real, roots)
+            if places:
+                return real, places
         raise outside(path, field)
 
     def root_at(self, path: bytes) -> Root:
@@ -236,16 +232,8 @@ def outside(path: bytes, field: str) -> OutsideRoots:
     return OutsideRoots(f"{display_path(path)} lies in no root; `livedex roots list` names them", {"field": field})
 
 
-def put_path(params: dict[str, Any], name: str, path: bytes) -> None:
-    params[name], params[name + "_b64"] = _texts(path)
-
-
-def put_paths(params: dict[str, Any], name: str, paths: list[bytes]) -> None:
-    texts = [_texts(path) for path in paths]
-    params[name] = [text for text, _ in texts if text is not None]
-    params[name + "_b64"] = [encoded for _, encoded in texts if encoded is not None] or None
-
-
-def _texts(path: bytes) -> tuple[str | None, str | None]:
-    encoded = path_b64(path)
-    return (path.decode(), None) if encoded is None else (None, encoded)
+def scope_of(request: SearchRequest) -> Scope:
+    """What a search waits for."""
+    if request.places is None:
+        return [(root_id, b"") for root_id in request.root_ids] or None
+    return [place for place in request.places if not request.root_ids or place.root_id in request.root_ids]

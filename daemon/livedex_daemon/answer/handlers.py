@@ -15,7 +15,7 @@ from typing import Any
 from livedex_daemon.answer import audit
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.explanation import explain
-from livedex_daemon.answer.fresh_reads import FreshReads, outside, put_path
+from livedex_daemon.answer.fresh_reads import FreshReads, outside
 from livedex_daemon.answer.freshness import FreshState
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.status_report import Health
@@ -24,9 +24,10 @@ from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots, resolve
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
-from livedex_indexing.model import FileRow
+from livedex_indexing.model import FileRow, Place
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_indexing.search import listing
+from livedex_indexing.search.listing import FileChunks, ListRequest
 from livedex_indexing.store.database import IndexUnwritable
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import Reader
@@ -195,32 +196,31 @@ class FileMethods:
         }
 
     async def files_list(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        if params.get("root") is not None or params.get("root_b64") is not None:
-            root = self._reads.root_at(path_bytes(params, "root") or b"")
-            put_path(params, "root", root.path)
-        scope = None
-        path = path_bytes(params)
-        if path is not None:
-            real, scope = self._reads.asked(path, "path")
-            put_path(params, "path", real)
-        state = await self._reads.freshen(params, scope, time.monotonic())
+        root, path = path_bytes(params, "root"), path_bytes(params)
+        root_id = None if root is None else self._reads.root_at(root).id
+        places = None if path is None else tuple(self._reads.asked(path, "path")[1])
+        state = await self._reads.freshen(params, places, time.monotonic())
+        request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         served = self._reads.served()
-        result = await self._reads.read(lambda reader: listing.list_files(reader, params, served))
-        return _with_state(result, state)
+        found = await self._reads.read(lambda reader: listing.list_files(reader, request, served))
+        return _with_state({"files": found.files, "total": found.total}, state)
 
     async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, relative = self._place(params)
         path = root.absolute(relative)
         if not root.present:
             raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
-        put_path(params, "path", path)
+        place = Place(root.id, relative)
         served = self._reads.served()
+        first, last = params["start_line"] or 1, params["end_line"]
 
-        async def ask() -> tuple[dict[str, Any] | None, Stale]:
-            return await self._reads.read(lambda reader: listing.retrieve(reader, params, served))
+        async def ask() -> tuple[FileChunks | None, Stale]:
+            return await self._reads.read(
+                lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last)
+            )
 
         try:
-            result, state = await self._reads.settled(ask, params, [(root.id, relative)], time.monotonic())
+            found, state = await self._reads.settled(ask, params, [place], time.monotonic())
         except NotFound as error:
             why = await self._explain(root, relative)
             if why["status"] == "indexed":
@@ -230,10 +230,10 @@ class FileMethods:
             )
             message = f"{display_path(path)} is not indexed: {said}"
             raise NotFound(message, {"status": why["status"], "reason": why["reason"]}) from error
-        if result is None:
+        if found is None:
             message = f"{display_path(path)} is being indexed again: it has just changed"
             raise NotFound(message, {"status": "pending", "reason": "unsettled"})
-        return _with_state(result, state)
+        return _with_state({**path_fields(path), "content_hash": found.content_hash, "chunks": found.chunks}, state)
 
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
         """The root that holds the params' ``path``, and the path relative to it. Raises OutsideRoots."""
@@ -259,10 +259,8 @@ class FileMethods:
         return here if self._roots.locate(here) is not None else os.path.realpath(path)
 
     async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
-        served = self._reads.served()
-
         def held(reader: Reader) -> tuple[FileRow | None, str | None]:
-            row = listing.find_row(reader, root.absolute(relative), served)
+            row = listing.find_row(reader, Place(root.id, relative))
             return row, None if row is None else listing.frontmatter_fault(reader, row)
 
         row, fault = await self._reads.read(held)

@@ -10,7 +10,7 @@ import time
 from functools import partial
 from typing import Any
 
-from livedex_daemon.answer.fresh_reads import FreshReads
+from livedex_daemon.answer.fresh_reads import FreshReads, scope_of
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_indexing.hits.hit_builder import Style
@@ -31,10 +31,11 @@ class SubscriptionMethods:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        scope = self._reads.search_scope(params)
-        query = standing_query(params)
+        request, path = self._reads.request(params)
+        served = self._reads.served()
+        query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
-        state = await self._reads.freshen(params, scope, began)
+        state = await self._reads.freshen(params, scope_of(request), began)
         standing = self._notifier
         subscription = standing.subscribe(call, query, style)
         ended = threading.Event()

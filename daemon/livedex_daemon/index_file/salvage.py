@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import apsw
 
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.watch.root_table import Roots
-from livedex_indexing.search.searcher import SearchAnswer, Searcher
+from livedex_indexing.hits.hit import Hit
+from livedex_indexing.search.search_answer import SearchAnswer
+from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.read_pool import PoolClosed, ReadPool
-from livedex_ipc.methods import path_bytes
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +57,8 @@ class Salvage:
         hits = [hit for hit in answer.hits if self._admits(hit)]
         return answer._replace(hits=hits) if hits else None
 
-    def _admits(self, hit: dict[str, Any]) -> bool:
-        path = path_bytes(hit)
-        found = self._roots.locate(path) if path is not None else None
+    def _admits(self, hit: Hit) -> bool:
+        found = self._roots.locate(hit.path_bytes)
         if found is None:
             return False
         root, relative = found

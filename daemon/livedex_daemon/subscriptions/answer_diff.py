@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits, removed_hit
 from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of, parts_of_all
@@ -95,7 +96,7 @@ class AnswerDiff:
         if not (new or gone):
             return set(), unstable
         maker = StandingHits(self._reader, subscription.query, self._roots, subscription.style)
-        added: list[dict[str, Any]] = []
+        added: list[Hit] = []
         removed: list[dict[str, Any]] = []
         recorded: dict[FileKey, DeliveredFile | None] = {}
         left = sorted(new.keys() | gone, reverse=True)
@@ -139,7 +140,7 @@ class AnswerDiff:
             for place in entry.places()
         ]
 
-    def _send(self, subscription: Subscription, added: list[dict[str, Any]], removed: list[dict[str, Any]]) -> None:
+    def _send(self, subscription: Subscription, added: list[Hit], removed: list[dict[str, Any]]) -> None:
         params = {
             "subscription": subscription.id,
             "added": added,
@@ -149,6 +150,5 @@ class AnswerDiff:
         subscription.call.send_from_thread(message_json.notification("search/changed", params))
 
 
-def _size(hit: dict[str, Any]) -> int:
-    texts = (hit["snippet"], hit.get("context_before", ""), hit.get("context_after", ""))
-    return _OF_A_HIT + sum(map(len, texts))
+def _size(hit: Hit) -> int:
+    return _OF_A_HIT + hit.text_chars

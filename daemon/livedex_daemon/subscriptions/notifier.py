@@ -12,7 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -23,6 +23,7 @@ from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.search.standing_hits import StandingHits
@@ -47,7 +48,7 @@ MAX_TOTAL: Final = 1_000
 class FirstAnswer(NamedTuple):
     """The first answer: the newest hits, and the generation that all later changes start from."""
 
-    hits: list[dict[str, Any]]
+    hits: list[Hit]
     generation: int
 
 
@@ -173,7 +174,7 @@ class ChangeNotifier:
                 newest, unstable = self._record_all(reader, subscription, roots, limit)
                 generation = int(reader.one(GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
-                hits: list[dict[str, Any]] = []
+                hits: list[Hit] = []
                 for found in newest:
                     made = maker.of(found) if len(hits) < limit else []
                     if made is None:

@@ -1,4 +1,4 @@
-"""Small pieces of the wire's shape that several answers share: times, absolute paths, warnings.
+"""Values that several answers share, as the wire writes them: times, absolute paths, warnings.
 
 Invariant: pure, and the same value is always written the same way.
 """
@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from livedex_indexing import relpath
+
+AnswerWarning = dict[str, str]  # code, message, remedy
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
@@ -26,7 +28,7 @@ class Placed(Protocol):
 
 
 def rfc3339(nanoseconds: int) -> str:
-    """A time since the epoch in UTC, with milliseconds, rounded down; what no calendar holds is the nearest it has."""
+    """A time since the epoch in UTC, with milliseconds, rounded down, and limited to the years 1 to 9999."""
     try:
         moment = _EPOCH + timedelta(milliseconds=nanoseconds // 1_000_000)
     except OverflowError:
@@ -38,5 +40,5 @@ def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:
     return relpath.absolute(roots[file.root_id], file.path)
 
 
-def warning(code: str, message: str, remedy: str) -> dict[str, Any]:
+def warning(code: str, message: str, remedy: str) -> AnswerWarning:
     return {"code": code, "message": message, "remedy": remedy}

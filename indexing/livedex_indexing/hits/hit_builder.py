@@ -1,6 +1,6 @@
-"""Makes the hits of an answer: rows of the index and slices of live files in the wire's shape.
+"""Builds the hits of an answer from rows of the index and slices of live files.
 
-Invariant: whatever is text of a file was cut from the file's bytes after the never-stale check.
+Invariant: all text of a file is cut from the file's bytes after the check that they are those that were indexed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from livedex_indexing.hits.answer_json import absolute, rfc3339
+from livedex_indexing.hits.hit import Explanation, Hit, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.hits.snippet import cut
 from livedex_indexing.model import KINDS, Kind
@@ -46,7 +49,7 @@ class Rows(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How hits are to be made: the params of that name, and ``matches`` for hits that stand for a file."""
+    """How to build hits: the params of these names; ``matches``: a hit represents its file and counts the matches."""
 
     max_snippet_chars: int
     context_lines: int
@@ -55,7 +58,7 @@ class Style(NamedTuple):
 
 
 def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, match: str | None) -> Rows:
-    """Reads what the hits of a page need. ``match``: count the matching chunks of each content."""
+    """Read what the hits of a page need. ``match``: count the matching chunks of each content."""
     ids = id_list({hit.content_id for hit in page})
     contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
@@ -70,7 +73,7 @@ def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters,
 
 
 class HitMaker:
-    """Makes hits out of the rows of a page."""
+    """Builds hits from the rows of a page."""
 
     def __init__(
         self, rows: Rows, roots: Mapping[int, bytes], live: LiveFiles, highlighter: Highlighter, style: Style
@@ -81,83 +84,92 @@ class HitMaker:
         self._highlighter = highlighter
         self._style = style
 
-    def make(self, placed: Placed) -> dict[str, Any] | None:
-        """One hit; None when no copy of the file is as it was indexed."""
+    def make(self, placed: Placed) -> Hit | None:
+        """Build one hit; None when no copy of the file is as it was indexed."""
         content = self._rows.contents[placed.content_id]
         copies = _best_first(self._rows.copies.get(content.id, []), placed.file_id)
-        mark = self._highlighter.spans if placed.chunk_id is not None else _no_spans
-        shown = self._shown(content, placed.chunk_id, copies, mark)
-        if shown is None:
+        made = self._read(content, placed, copies)
+        if made is None:
             return None
-        copy, fields = shown
-        hit = {**file_fields(copy, self._roots), **fields}
-        hit |= {"score": placed.score, "content_hash": content.hash.hex(), "modified_at": rfc3339(copy.state.mtime_ns)}
+        copy, hit = made
+        changes: dict[str, Any] = {}
         others = [other for other in copies if other.file_id != copy.file_id]
         if others:
-            hit["also_at"] = [display_path(absolute(self._roots, other)) for other in others[:ALSO_AT]]
-            hit["also_at_total"] = len(others)
+            changes["also_at"] = [display_path(absolute(self._roots, other)) for other in others[:ALSO_AT]]
+            changes["also_at_total"] = len(others)
         if self._style.matches:
-            hit["matches"] = self._rows.matches.get(content.id, 0)
+            changes["matches"] = self._rows.matches.get(content.id, 0)
         if self._style.explain:
             named = zip(WEIGHTS, placed.parts, strict=False)  # one past the ranked has no parts
-            parts = [{"name": name, "value": value} for name, value in named if value]
-            hit["explain"] = {"total": placed.score, "parts": parts}
-        return hit
+            parts = [ScorePart(name, value) for name, value in named if value]
+            changes["explain"] = Explanation(placed.score, parts)
+        return msgspec.structs.replace(hit, **changes) if changes else hit
 
-    def _shown(
-        self, content: ContentRow, chunk_id: int | None, copies: Sequence[FileCopy], mark: Callable[[str], list[Span]]
-    ) -> tuple[FileCopy, dict[str, Any]] | None:
-        """The copy that was read and what is shown of the chunk, the first where none is named; None where no copy
-        holds the content any more."""
-        chunk_id = self._rows.first_chunk.get(content.id) if chunk_id is None else chunk_id
+    def _read(self, content: ContentRow, placed: Placed, copies: Sequence[FileCopy]) -> tuple[FileCopy, Hit] | None:
+        """The copy that was read, and the hit of the chunk (of the first chunk where ``placed`` names none); None
+        where no copy has the content any more."""
+        marked = placed.chunk_id is not None
+        chunk_id = placed.chunk_id if marked else self._rows.first_chunk.get(content.id)
         if chunk_id is None:
             read = self._live.read(content.id, content.hash, copies)
-            return None if read is None else (read[0], _of_empty(content))
+            return None if read is None else (read[0], self._empty(read[0], content, placed.score))
         chunk = self._rows.chunks[chunk_id]
+        mark = self._highlighter.spans if marked else _no_spans
         found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
         if found is None:
             return None
         try:
-            return found[0], self._of_chunk(content, chunk, found[1], mark)
+            fields = self._cut(content, chunk, found[1], mark)
         except BeyondPartError:
             read = self._live.read(content.id, content.hash, copies)
             if read is None:
                 return None
-            return read[0], self._of_chunk(content, chunk, Part(read[1], 0, len(read[1])), mark)
+            found = read[0], Part(read[1], 0, len(read[1]))
+            fields = self._cut(content, chunk, found[1], mark)
+        copy = found[0]
+        hit = Hit(
+            **file_fields(copy, content, self._roots), **chunk_fields(content, chunk), **fields, score=placed.score
+        )
+        return copy, hit
 
-    def _of_chunk(
+    def _cut(
         self, content: ContentRow, chunk: ChunkRow, part: Part, mark: Callable[[str], list[Span]]
     ) -> dict[str, Any]:
-        """Raises BeyondPartError where more of the file must be seen."""
+        """The fields of a hit that are read from the file. Raises BeyondPartError where ``part`` is not enough."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
         snippet = cut(text, mark(text), self._style.max_snippet_chars)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
-        hit: dict[str, Any] = {
-            "kind": KINDS[chunk.kind],
-            "language": chunk.language,
-            "heading": chunk.heading,
-            "symbol": chunk.symbol,
+        shown = text[snippet.start : snippet.end]
+        fields = {
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
             "start_column": lines.column(chunk.start_byte),
             "start_byte": chunk.start_byte,
             "end_byte": chunk.end_byte,
-            "snippet": text[snippet.start : snippet.end],
+            "snippet": shown,
             "snippet_line": chunk.start_line + snippet.line,
             "snippet_byte": at,
-            "highlights": [list(span) for span in snippet.highlights],
-            "metadata": content.metadata() | (json.loads(chunk.metadata) if chunk.metadata else {}),
+            "highlights": snippet.highlights,
         }
         if self._style.context_lines:
-            end = at + byte_length(hit["snippet"], content.encoding)
-            hit["context_before"] = lines.before(at, self._style.context_lines)
-            hit["context_after"] = lines.after(end, self._style.context_lines)
-        return hit
+            end = at + byte_length(shown, content.encoding)
+            fields["context_before"] = lines.before(at, self._style.context_lines)
+            fields["context_after"] = lines.after(end, self._style.context_lines)
+        return fields
+
+    def _empty(self, copy: FileCopy, content: ContentRow, score: float) -> Hit:
+        """The hit of a file without chunks."""
+        return Hit(
+            **file_fields(copy, content, self._roots),
+            kind=_PIPELINE_KIND.get(content.pipeline, "plain"), language=content.language, heading=None, symbol=None,
+            start_line=1, end_line=1, start_column=1, start_byte=0, end_byte=0, snippet="", snippet_line=1,
+            snippet_byte=0, highlights=[], metadata=content.metadata(), score=score,
+        )  # fmt: skip
 
 
 class BeyondPartError(Exception):
-    """A line goes on outside of the part of the file that was read."""
+    """A line continues outside the part of the file that was read."""
 
 
 class Lines:
@@ -223,16 +235,28 @@ class Lines:
         return self._size
 
 
-def file_fields(copy: FileCopy, roots: Mapping[int, bytes]) -> dict[str, Any]:
-    """What a hit says of where its file is."""
+def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes]) -> dict[str, Any]:
+    """The fields of a hit that describe its file."""
     path = absolute(roots, copy)
-    hit = {
+    return {
         "path": display_path(path),
+        "path_b64": path_b64(path),
         "root": display_path(roots[copy.root_id]),
         "relative_path": display_path(copy.path),
+        "content_hash": content.hash.hex(),
+        "modified_at": rfc3339(copy.state.mtime_ns),
     }
-    encoded = path_b64(path)
-    return hit if encoded is None else {**hit, "path_b64": encoded}
+
+
+def chunk_fields(content: ContentRow, chunk: ChunkRow) -> dict[str, Any]:
+    """The fields of a hit that describe its chunk."""
+    return {
+        "kind": KINDS[chunk.kind],
+        "language": chunk.language,
+        "heading": chunk.heading,
+        "symbol": chunk.symbol,
+        "metadata": content.metadata() | (json.loads(chunk.metadata) if chunk.metadata else {}),
+    }
 
 
 def byte_length(text: str, encoding: str) -> int:
@@ -243,14 +267,6 @@ def byte_length(text: str, encoding: str) -> int:
         if encoding == "cp1252" or (text.isascii() and encoding == "utf-8")
         else len(text.encode(encoding, "replace"))
     )
-
-
-def _of_empty(content: ContentRow) -> dict[str, Any]:
-    return {
-        "kind": _PIPELINE_KIND.get(content.pipeline, "plain"), "language": content.language, "heading": None,
-        "symbol": None, "start_line": 1, "end_line": 1, "start_column": 1, "start_byte": 0, "end_byte": 0,
-        "snippet": "", "snippet_line": 1, "snippet_byte": 0, "highlights": [], "metadata": content.metadata(),
-    }  # fmt: skip
 
 
 def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCopy]:

@@ -1,4 +1,4 @@
-"""The files behind an answer, read once each: nothing of a file is served unless it is as it was indexed.
+"""The files behind an answer, read once each: no text of a file is served unless the file is as it was indexed.
 
 Invariant: bytes given out are those whose hash the content carries, or of a file whose size, times and inode are as
 they were when that hash was taken.
@@ -28,7 +28,7 @@ COPY = "d.id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino
 
 
 class FileCopy(NamedTuple):
-    """One file that holds a content. ``path`` is relative to its root."""
+    """One file with a given content. ``path`` is relative to its root."""
 
     file_id: int
     root_id: int
@@ -38,7 +38,7 @@ class FileCopy(NamedTuple):
 
 
 def file_copy(values: Sequence[Any]) -> FileCopy:
-    """A row selected as `COPY`."""
+    """Make the copy of a row selected as ``COPY``."""
     file_id, root_id, folder, name, size, mtime, ctime, ino, settled = values
     path = relpath.join(folder, name)
     return FileCopy(file_id, root_id, path, FileState(size, mtime, ctime, to_unsigned(ino)), settled == 1)
@@ -71,7 +71,7 @@ class LiveFiles:
     def part(
         self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy], start: int, end: int
     ) -> tuple[FileCopy, Part] | None:
-        """As `read`, at least the bytes from ``start`` to ``end``."""
+        """As ``read``, for at least the bytes from ``start`` to ``end``."""
         first = copies[0] if copies else None
         if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
             low, high = max(0, start - MARGIN), min(first.state.size, end + MARGIN)
@@ -89,7 +89,7 @@ class LiveFiles:
         return None
 
     def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
-        """The bytes of a content as one copy holds them; None when it holds them no more."""
+        """Read a content from one copy; None when the copy has other bytes now."""
         root, key = self._roots[copy.root_id], (copy.root_id, copy.path)
         data = tree.read_if_unchanged(root, copy.path, copy.state)
         if data is not None and copy.settled:

@@ -1,4 +1,4 @@
-"""Cuts the piece of a chunk that shows why it matched.
+"""Cuts the part of a chunk that shows why it matched.
 
 Invariant: a snippet is a verbatim slice of the text, at most so long as asked, and its highlights lie inside it.
 """

@@ -1,36 +1,37 @@
-"""Keeps an answer as short as it was asked to be.
+"""Keeps an answer as short as the request asks.
 
-Invariant: the snippets of the hits that found room, with the lines around them, are no longer together than allowed.
+Invariant: the snippets of the hits that fit, with the lines around them, are together no longer than allowed.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+import msgspec
 
-_TEXTS: Final = ("snippet", "context_before", "context_after")  # of a hit, counted for `max_chars`
+from livedex_indexing.hits.hit import Hit
 
 
-class Room:
-    """How much text an answer may still hold: ``max_chars``, None where there is no end to it."""
+class TextBudget:
+    """How much text an answer may still take: ``chars`` characters, None for no limit."""
 
     def __init__(self, chars: int | None) -> None:
         self._left = chars
         self._empty = True
 
-    def least(self, snippet: int) -> int:
-        """The length of one snippet, which alone must fit."""
-        return snippet if self._left is None else min(snippet, self._left)
+    def snippet_chars(self, wanted: int) -> int:
+        """The maximum length of one snippet: ``wanted``, or less, so that one snippet alone fits."""
+        return wanted if self._left is None else min(wanted, self._left)
 
-    def holds(self, hit: dict[str, Any]) -> bool:
-        """Whether a hit still fits, with the lines around its snippet; the first is served without them if need be."""
+    def take(self, hit: Hit) -> Hit | None:
+        """The hit, paid for with its text and the lines around it; None where it does not fit.
+
+        The first hit always fits: if need be it is returned without the lines around its snippet.
+        """
         if self._left is None:
-            return True
-        taken = sum(len(hit.get(name, "")) for name in _TEXTS)
-        if taken > self._left and self._empty:
-            hit.update({name: "" for name in _TEXTS[1:] if name in hit})
-            taken = len(hit["snippet"])
-        if taken > self._left:
-            return False
-        self._left -= taken
+            return hit
+        if hit.text_chars > self._left and self._empty and hit.context_before is not None:
+            hit = msgspec.structs.replace(hit, context_before="", context_after="")
+        if hit.text_chars > self._left:
+            return None
+        self._left -= hit.text_chars
         self._empty = False
-        return True
+        return hit

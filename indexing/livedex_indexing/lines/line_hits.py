@@ -6,17 +6,15 @@ Invariant: a hit's bytes are the line's on disk, whatever the file's encoding, a
 from __future__ import annotations
 
 import codecs
-import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from livedex_indexing.hits.answer_json import rfc3339
-from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, file_fields
+from livedex_indexing.hits.hit import Explanation, Hit, ScorePart
+from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, chunk_fields, file_fields
 from livedex_indexing.hits.live_files import FileCopy
 from livedex_indexing.lines.line_pattern import Line
-from livedex_indexing.model import KINDS
 from livedex_indexing.query.highlight import Span
 from livedex_indexing.store.row_types import ChunkRow, ContentRow
 
@@ -62,39 +60,30 @@ def chunk_at(chunks: Sequence[ChunkRow], file: FileText, line: Line) -> ChunkRow
     return chunks[place] if place >= 0 and at < chunks[place].end_byte else None
 
 
-def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> dict[str, Any]:
+def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
     """Return the hit of a line. Its highlights may be empty spans, where the pattern matches the empty string."""
-    chunk, file, line, content = place.chunk, place.file, place.line, place.content
+    file, line = place.file, place.line
     text, spans = _decoded(file.text, line)
     left, right = _window(len(text), spans[0], style.max_snippet_chars)
     start, end = file.on_disk(line.start), file.on_disk(line.end)
-    hit: dict[str, Any] = {
-        **file_fields(place.copy, roots),
-        "kind": KINDS[chunk.kind],
-        "language": chunk.language,
-        "heading": chunk.heading,
-        "symbol": chunk.symbol,
-        "start_line": line.number,
-        "end_line": line.number,
-        "start_column": byte_length(text[: spans[0][0]], file.encoding) + 1,
-        "start_byte": start,
-        "end_byte": end,
-        "score": 1.0,
-        "snippet": text[left:right],
-        "snippet_line": line.number,
-        "snippet_byte": start + byte_length(text[:left], file.encoding),
-        "highlights": [[max(a, left) - left, min(b, right) - left] for a, b in spans if a <= right and b >= left],
-        "content_hash": content.hash.hex(),
-        "modified_at": rfc3339(place.copy.state.mtime_ns),
-        "metadata": {**content.metadata(), **json.loads(chunk.metadata or "{}")},
-    }
-    if style.context_lines:
-        lines = Lines(file.data, file.encoding)
-        hit["context_before"] = lines.before(start, style.context_lines)
-        hit["context_after"] = lines.after(end, style.context_lines)
-    if style.explain:
-        hit["explain"] = {"total": 1.0, "parts": [{"name": "match", "value": 1.0}]}
-    return hit
+    lines = Lines(file.data, file.encoding) if style.context_lines else None
+    return Hit(
+        **file_fields(place.copy, place.content, roots),
+        **chunk_fields(place.content, place.chunk),
+        start_line=line.number,
+        end_line=line.number,
+        start_column=byte_length(text[: spans[0][0]], file.encoding) + 1,
+        start_byte=start,
+        end_byte=end,
+        score=1.0,
+        snippet=text[left:right],
+        snippet_line=line.number,
+        snippet_byte=start + byte_length(text[:left], file.encoding),
+        highlights=[(max(a, left) - left, min(b, right) - left) for a, b in spans if a <= right and b >= left],
+        context_before=None if lines is None else lines.before(start, style.context_lines),
+        context_after=None if lines is None else lines.after(end, style.context_lines),
+        explain=Explanation(1.0, [ScorePart("match", 1.0)]) if style.explain else None,
+    )
 
 
 def _decoded(text: bytes, line: Line) -> tuple[str, list[Span]]:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+import msgspec
+
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
+from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.line_hits import FileText, Place, chunk_at, hit_of
 from livedex_indexing.lines.line_pattern import Pattern
@@ -48,7 +52,7 @@ class Page(NamedTuple):
     first. ``omitted``: hits of the page that exceeded the text budget. ``left_out``: files that had changed. ``facets``
     are None where they were not requested, or not counted in time."""
 
-    hits: list[dict[str, Any]]
+    hits: list[Hit]
     more: bool
     late: bool
     omitted: int
@@ -92,12 +96,11 @@ class LineSearch:
         vocabulary: Vocabulary,
         offset: int,
         limit: int,
-        holds: Callable[[dict[str, Any]], bool],
+        budget: TextBudget,
         facets: Sequence[str] = (),
     ) -> Page:
-        """Return one page. ``holds`` tells for each hit, in order, whether it fits the text budget. Raises
-        Cancelled."""
-        hits: list[dict[str, Any]] = []
+        """Return the hits of one page, as far as their text fits into ``budget``. Raises Cancelled."""
+        hits: list[Hit] = []
         omitted, more = 0, False
         self._counted = set() if facets else None
         try:
@@ -108,8 +111,8 @@ class LineSearch:
                         break
                 if not offset <= number < offset + limit:
                     continue
-                hit = None if omitted else self._made(found)
-                if hit is None or not holds(hit):
+                hit = None if omitted else budget.take(self._made(found))
+                if hit is None:
                     omitted += 1
                 else:
                     hits.append(hit)
@@ -165,9 +168,9 @@ class LineSearch:
                 values["languages"] = chunk.language
             self._counted.update((name, value, copy.file_id) for name, value in values.items())
 
-    def _made(self, found: _Found) -> dict[str, Any]:
+    def _made(self, found: _Found) -> Hit:
         hit = hit_of(found.place, self._roots, self._style)
-        return hit if found.matches is None else {**hit, "matches": found.matches}
+        return hit if found.matches is None else msgspec.structs.replace(hit, matches=found.matches)
 
     def _ended(self) -> bool:
         if self._cancelled():

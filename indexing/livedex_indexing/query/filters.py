@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from livedex_indexing import relpath
 from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
 from livedex_indexing.model import KINDS, Query, Term
-from livedex_indexing.query.scope import places, root_at, within
+from livedex_indexing.query.scope import within
 from livedex_indexing.store.properties import meta_condition, tag_condition
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
@@ -92,18 +92,17 @@ class ResolvedFilters(NamedTuple):
 
 def build_filters(reader: Reader, query: Query, roots: Mapping[int, bytes], excluded_paths: str | None) -> Filters:
     """Build the filters of a query. Files pass only if their root is in ``roots`` and is not missing.
-    ``excluded_paths`` is an FTS5 expression on `paths`: matching files are excluded; None excludes nothing. Raises
-    OutsideRoots for a path or root that no root contains."""
+    ``excluded_paths`` is an FTS5 expression on `paths`: matching files are excluded; None excludes nothing."""
     known = reader.rows("SELECT id, missing_since FROM roots")
     served = [root_id for root_id, missing_since in known if missing_since is None and root_id in roots]
     files, selective = Condition(_INDEXED), False
     if len(served) < len(known):
         files = files.and_(_one_of("d.root_id", served))
-    if query.roots:
-        inside = _one_of("d.root_id", [root_at(root, roots) for root in query.roots])
+    if query.root_ids:
+        inside = _one_of("d.root_id", query.root_ids)
         files, selective = files.and_(inside), reader.one(_FILES_OF.format(inside.sql)) <= FEW_FILES
-    if query.path is not None:
-        files, selective = files.and_(_within(places(query.path, roots))), True
+    if query.places is not None:
+        files, selective = files.and_(_within(query.places)), True
     files = files.and_(_times(query.modified_after, query.modified_before))
     path_matches, bounds = _path_filter(query)
     files = files.and_(bounds)

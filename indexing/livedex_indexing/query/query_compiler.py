@@ -42,7 +42,6 @@ def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bo
     return CompiledQuery(
         terms=selected.terms,
         spoken=selected.spoken,
-        required=tuple(_whole_terms(reader, query.required, counts)),
         phrases=tuple(phrases[:MAX_WORDS]),
         excluded=tuple(_whole_terms(reader, excluded, counts)[:MAX_WORDS]),
         excluded_phrases=tuple(_phrases(reader, excluded_phrases, counts)[:MAX_WORDS]),
@@ -77,7 +76,6 @@ def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     return CompiledQuery(
         terms=content if content or phrases else terms,
         spoken=(),
-        required=(),
         phrases=phrases,
         excluded=tuple(dict.fromkeys(_whole_terms(reader, excluded, counts))),
         excluded_phrases=tuple(_phrases(reader, excluded_phrases, counts)),

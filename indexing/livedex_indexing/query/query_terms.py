@@ -68,7 +68,6 @@ class CompiledQuery(NamedTuple):
 
     terms: tuple[QueryTerm, ...]
     spoken: tuple[QueryTerm, ...]
-    required: tuple[QueryTerm, ...]
     phrases: tuple[Phrase, ...]
     excluded: tuple[QueryTerm, ...]
     excluded_phrases: tuple[Phrase, ...]
@@ -85,7 +84,7 @@ class CompiledQuery(NamedTuple):
     @property
     def textual(self) -> bool:
         """Whether the query searches texts and paths; otherwise it lists all files that pass the filters."""
-        return bool(self.terms or self.phrases or self.required)
+        return bool(self.terms or self.phrases)
 
 
 def any_of(terms: Iterable[QueryTerm]) -> str:

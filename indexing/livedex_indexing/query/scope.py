@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from livedex_indexing import relpath
+from livedex_indexing.model import Place
 from livedex_ipc.errors import OutsideRoots
-
-
-class Place(NamedTuple):
-    """A file or folder: ``path`` is relative to the root, ``b""`` is the whole root."""
-
-    root_id: int
-    path: bytes
 
 
 def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
@@ -27,7 +21,7 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
 
     The path may contain symbolic links; roots are real paths. Raises OutsideRoots when there is no place.
     """
-    found = _places(os.path.normpath(path), roots) or _places(os.path.realpath(path), roots)
+    found = places_at(os.path.normpath(path), roots) or places_at(os.path.realpath(path), roots)
     if not found:
         shown = path.decode("utf-8", "replace")
         raise OutsideRoots(f"{shown} is in no root; `livedex up {shown}` would add it", {"path": shown})
@@ -69,7 +63,8 @@ def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
     return " OR ".join(f"({part})" for part in parts) or "0", values
 
 
-def _places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
+def places_at(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
+    """As ``places``, of a real path; empty when no root holds it."""
     inside = relative(path, roots)
     nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if relpath.is_below(root, path)]
     return ([inside] if inside is not None else []) + nested

@@ -1,4 +1,4 @@
-"""Filters whole files: by phrases, required words and excluded words.
+"""Filters whole files: by phrases and excluded words.
 
 Invariant: the index only proposes files for a phrase (it has stems, and no punctuation); the live file decides whether
 the phrase is there as written, once for each content.
@@ -52,12 +52,11 @@ class FileFilter(NamedTuple):
 
 
 def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: ResolvedFilters) -> FileFilter:
-    """Narrow the filters to contents that contain everything required and nothing excluded."""
+    """Narrow the filters to contents with all phrases and without any excluded word."""
     borders = {
         phrase.text: border_chunks(reader, phrase.term) for phrase in (*compiled.phrases, *compiled.excluded_phrases)
     }
-    required = [contents_with(reader, term) for term in compiled.required]
-    required += [contents_with(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
+    required = [contents_with(reader, phrase.term) | borders[phrase.text].keys() for phrase in compiled.phrases]
     if not required and not compiled.excluded:
         return FileFilter(resolved, borders)
     reader.db.execute(_TABLES)

@@ -1,27 +1,30 @@
-"""Answers about files rather than words: the list of what the index holds, and one file's chunks.
+"""Lists the files of an index, and the chunks of one file.
 
-Invariant: rows are in the wire's shape, and a chunk's text is cut from the live file as for a hit.
+Invariant: the text of a chunk is cut from the live file, after the same check as for a hit.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import absolute, rfc3339
+from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
-from livedex_indexing.model import KINDS, STATUSES, FileRow
-from livedex_indexing.path_text import display_path, path_fields
+from livedex_indexing.model import STATUSES, FileRow, Kind, Place, Status
+from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import glob_filter
-from livedex_indexing.query.scope import places, relative, root_at, within
+from livedex_indexing.query.scope import within
 from livedex_indexing.store.file_rows import FROM, ROW, file_row
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import NotFound
-from livedex_ipc.params import path_bytes
+from livedex_ipc.methods import METHODS
 
 _LIST = """SELECT d.id, d.root_id, d.folder, d.name FROM files d WHERE {}"""
 _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT value FROM json_each(?))"
@@ -31,36 +34,91 @@ _FRONTMATTER_FAULT = "SELECT frontmatter_fault FROM contents WHERE id = ?"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
 _PRESENT = "d.root_id NOT IN (SELECT id FROM roots WHERE missing_since IS NOT NULL)"
 _NANOSECONDS: Final = 1_000_000_000
+_PARAMS: Final = METHODS["files/list"].params
 
 
-def list_files(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]) -> dict[str, Any]:
-    """Answers checked params of ``files/list``: ``{files, total}``, by absolute path.
+class ListRequest(msgspec.Struct, frozen=True):
+    """Which files to list. ``root_id``, ``places`` (files at or below them), ``glob`` (ripgrep's, relative to each
+    root) and ``status`` are None for no such filter."""
 
-    Raises OutsideRoots for a ``path`` or ``root`` that no root holds.
-    """
+    root_id: int | None = None
+    places: tuple[Place, ...] | None = None
+    glob: str | None = None
+    status: Status | None = None
+    limit: int = _PARAMS["limit"].default
+    offset: int = _PARAMS["offset"].default
+
+
+class FileRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One file of the list. ``path`` is absolute; ``path_b64`` holds its bytes in base64 where they are not UTF-8, else
+    None. ``size`` is in bytes, ``content_hash`` None unless the file is indexed, ``indexed_at`` an RFC 3339 time.
+    ``reason`` says why the file is skipped or failed, else None."""
+
+    path: str
+    path_b64: str | None = None
+    status: Status
+    size: int
+    chunks: int
+    language: str | None
+    content_hash: str | None
+    indexed_at: str
+    reason: str | None = None
+
+
+class FileList(NamedTuple):
+    """One page of the files, by absolute path; ``total`` counts all pages."""
+
+    files: list[FileRecord]
+    total: int
+
+
+class ChunkRecord(msgspec.Struct, frozen=True):
+    """One chunk of a file. Lines are 1-based and inclusive, bytes are half-open offsets into the file. ``context`` is
+    the end of the text before the chunk that is searchable with it."""
+
+    ordinal: int
+    text: str
+    context: str
+    kind: Kind
+    language: str | None
+    heading: str | None
+    symbol: str | None
+    start_line: int
+    end_line: int
+    start_byte: int
+    end_byte: int
+    metadata: dict[str, Any]
+
+
+class FileChunks(NamedTuple):
+    """The chunks of one file, in order, and the hex BLAKE2b-128 of its bytes."""
+
+    content_hash: str
+    chunks: list[ChunkRecord]
+
+
+def list_files(reader: Reader, request: ListRequest, roots: Mapping[int, bytes]) -> FileList:
+    """List files. Raises InvalidParams for a glob that cannot be read."""
     with reader.snapshot():
-        found = sorted(_matching(reader, params, roots))
-        page = found[params.get("offset", 0) :][: params.get("limit", 1000)]
+        found = sorted(_matching(reader, request, roots))
+        page = found[request.offset :][: request.limit]
         rows = {
             row[0]: (file_row(row[1:-1]), row[-1])
             for row in reader.rows(_ROWS, (json.dumps([file_id for _, file_id in page]),))
         }
-    return {"files": [_record(path, *rows[file_id]) for path, file_id in page], "total": len(found)}
+    return FileList([_record(path, *rows[file_id]) for path, file_id in page], len(found))
 
 
 def retrieve(
-    reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]
-) -> tuple[dict[str, Any] | None, Stale]:
-    """Answers checked params of ``files/retrieve``; beside it what was found changed (`LiveFiles`). None for a file
-    that holds other bytes now.
+    reader: Reader, place: Place, roots: Mapping[int, bytes], *, start_line: int = 1, end_line: int | None = None
+) -> tuple[FileChunks | None, Stale]:
+    """The chunks of a file that touch the lines from ``start_line`` to ``end_line`` (None: to its end), and the files
+    found changed (``LiveFiles``). The chunks are None when the file holds other bytes now.
 
-    Raises OutsideRoots, and NotFound with the reason for a file that is not indexed.
+    Raises NotFound with the reason for a file that is not indexed.
     """
-    path = path_bytes(params) or b""
-    place = places(path, roots)[0]
     with reader.snapshot():
-        values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
-        row = _indexed(file_row(values[0]) if values else None, path)
+        row = _indexed(find_row(reader, place), absolute(roots, place))
         content = ContentRow(*reader.rows(_CONTENT, (row.content_id,))[0])
         last = content.first_chunk + content.chunks - 1
         chunks = [ChunkRow(*values) for values in reader.rows(_CHUNKS, (content.first_chunk, last))]
@@ -68,48 +126,40 @@ def retrieve(
     found = live.read(content.id, content.hash, [FileCopy(0, row.root_id, row.path, row.state, row.settled)])
     if found is None:
         return None, live.stale
-    first, end = params.get("start_line") or 1, params.get("end_line")
     wanted = [
         _chunk(content, chunk, found[1])
         for chunk in chunks
-        if chunk.end_line >= first and (end is None or chunk.start_line <= end)
+        if chunk.end_line >= start_line and (end_line is None or chunk.start_line <= end_line)
     ]
-    answer = {**path_fields(absolute(roots, place)), "content_hash": content.hash.hex(), "chunks": wanted}
-    return answer, live.stale
+    return FileChunks(content.hash.hex(), wanted), live.stale
 
 
-def find_row(reader: Reader, path: bytes, roots: Mapping[int, bytes]) -> FileRow | None:
-    """The row of one absolute path, None where the index has none or no root holds it."""
-    place = relative(path, roots)
-    if place is None:
-        return None
+def find_row(reader: Reader, place: Place) -> FileRow | None:
+    """The row of one file, None where the index has none."""
     values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
     return file_row(values[0]) if values else None
 
 
 def frontmatter_fault(reader: Reader, row: FileRow) -> str | None:
-    """Why a block that looks like frontmatter was taken as ordinary text; None where none was."""
+    """Why a block that looks like frontmatter is taken as ordinary text; None where there is no such block."""
     fault: str | None = reader.one(_FRONTMATTER_FAULT, (row.content_id,))
     return fault
 
 
-def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, bytes]) -> list[tuple[bytes, int]]:
+def _matching(reader: Reader, request: ListRequest, roots: Mapping[int, bytes]) -> list[tuple[bytes, int]]:
     """(absolute path, id) of the files that the filters admit."""
     tests = [_PRESENT, "d.root_id IN (SELECT value FROM json_each(?))"]
     values: list[Any] = [json.dumps(sorted(roots))]
-    root, path = path_bytes(params, "root"), path_bytes(params)
-    if root is not None:
+    if request.root_id is not None:
         tests.append("d.root_id = ?")
-        values.append(root_at(root, roots))
-    if path is not None:
-        sql, more = within(places(path, roots))
+        values.append(request.root_id)
+    if request.places is not None:
+        sql, more = within(request.places)
         tests.append(f"({sql})")
         values += more
-    status = params.get("status")
-    if status is not None:
-        tests.append(f"d.status = {STATUSES.index(status)}")
-    glob = params.get("glob")
-    path_matches = None if glob is None else glob_filter([glob], "glob").admits
+    if request.status is not None:
+        tests.append(f"d.status = {STATUSES.index(request.status)}")
+    path_matches = None if request.glob is None else glob_filter([request.glob], "glob").admits
     found = []
     for file_id, root_id, folder, name in reader.rows(_LIST.format(" AND ".join(tests)), values):
         rel = folder + b"/" + name if folder else name
@@ -118,19 +168,18 @@ def _matching(reader: Reader, params: Mapping[str, Any], roots: Mapping[int, byt
     return found
 
 
-def _record(path: bytes, row: FileRow, chunks: int) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        **path_fields(path),
-        "status": row.status,
-        "size": row.state.size,
-        "chunks": chunks,
-        "language": row.language,
-        "content_hash": None if row.content_hash is None else row.content_hash.hex(),
-        "indexed_at": rfc3339(int(row.indexed_at * _NANOSECONDS)),
-    }
-    if row.reason is not None:
-        record["reason"] = row.reason
-    return record
+def _record(path: bytes, row: FileRow, chunks: int) -> FileRecord:
+    return FileRecord(
+        path=display_path(path),
+        path_b64=path_b64(path),
+        status=row.status,
+        size=row.state.size,
+        chunks=chunks,
+        language=row.language,
+        content_hash=None if row.content_hash is None else row.content_hash.hex(),
+        indexed_at=rfc3339(int(row.indexed_at * _NANOSECONDS)),
+        reason=row.reason,
+    )
 
 
 def _indexed(row: FileRow | None, path: bytes) -> FileRow:
@@ -142,19 +191,15 @@ def _indexed(row: FileRow | None, path: bytes) -> FileRow:
     return row
 
 
-def _chunk(content: ContentRow, chunk: ChunkRow, data: bytes) -> dict[str, Any]:
+def _chunk(content: ContentRow, chunk: ChunkRow, data: bytes) -> ChunkRecord:
     before = decode_slice(data, content.encoding, 0, chunk.start_byte) if chunk.context_chars else ""
-    return {
-        "ordinal": chunk.id - content.first_chunk,
-        "text": decode_slice(data, content.encoding, chunk.start_byte, chunk.end_byte),
-        "context": before[-chunk.context_chars :] if chunk.context_chars else "",
-        "kind": KINDS[chunk.kind],
-        "language": chunk.language,
-        "heading": chunk.heading,
-        "symbol": chunk.symbol,
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
-        "start_byte": chunk.start_byte,
-        "end_byte": chunk.end_byte,
-        "metadata": {**content.metadata(), **json.loads(chunk.metadata or "{}")},
-    }
+    return ChunkRecord(
+        ordinal=chunk.id - content.first_chunk,
+        text=decode_slice(data, content.encoding, chunk.start_byte, chunk.end_byte),
+        context=before[-chunk.context_chars :] if chunk.context_chars else "",
+        **chunk_fields(content, chunk),
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        start_byte=chunk.start_byte,
+        end_byte=chunk.end_byte,
+    )

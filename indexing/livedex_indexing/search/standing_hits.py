@@ -1,4 +1,4 @@
-"""Makes hits of what a standing query holds: each file for itself, copies of one content among them.
+"""Builds the hits of a standing query: one file at a time, also where several files have the same content.
 
 Invariant: as in a search, text is cut from the file after the check that it is still as it was indexed; a file that
 is not has no hits now.
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from livedex_indexing import relpath
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import KINDS
@@ -24,7 +25,7 @@ _SCORE = 1.0  # a standing query is about matching: no hit is better than anothe
 
 
 class StandingHits:
-    """Makes the hits of one query with one reader. ``stale`` gathers the files that were found changed."""
+    """Builds the hits of one query with one reader. ``stale`` collects the files found changed."""
 
     def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
         compiled = query.compiled(reader)
@@ -34,14 +35,14 @@ class StandingHits:
         self._style = style
         self.stale: set[FileKey] = set()
 
-    def of(self, found: Found) -> list[dict[str, Any]] | None:
+    def of(self, found: Found) -> list[Hit] | None:
         """The hits of one file, in their order; None when it is not as it was indexed."""
         live = LiveFiles(self._roots)
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
         rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})
         maker = HitMaker(rows, self._roots, live, self._highlighter, self._style)
-        hits: list[dict[str, Any]] = []
+        hits: list[Hit] = []
         for chunk_id in chunks:
             hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))
             if hit is None:
@@ -55,7 +56,7 @@ class StandingHits:
 def removed_hit(
     root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
 ) -> dict[str, Any]:
-    """What is told of a hit that is no more. ``path`` is relative to ``root``, ``kind`` its place in `KINDS`."""
+    """The notice of a removed hit. ``path`` is relative to ``root``, ``kind`` an index into ``KINDS``."""
     whole = relpath.absolute(root, path)
     return {
         **path_fields(whole),

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
@@ -20,8 +21,9 @@ from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_strict
 from livedex_indexing.query.query_parser import QUERY_BYTES
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of, any_path_of
+from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.rank.postings import border_chunks
-from livedex_indexing.search.searcher import query_of
+from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
@@ -103,10 +105,16 @@ def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterat
 
 
 class StandingQuery:
-    """A query whose answer is kept up to date. ``group_by_file``: of each file only its first chunk counts."""
+    """A query whose answer is kept up to date. ``group_by_file``: only the first chunk of each file counts.
 
-    def __init__(self, query: Query, *, group_by_file: bool) -> None:
+    ``path`` (None: everywhere) and ``roots`` (empty: all) are absolute and real. They are looked up again each time,
+    because a root that is removed and added again has another id.
+    """
+
+    def __init__(self, query: Query, path: bytes | None, roots: Sequence[bytes], *, group_by_file: bool) -> None:
         self._query = query
+        self._path = path
+        self._roots = roots
         self.group_by_file = group_by_file
 
     def compiled(self, reader: Reader) -> CompiledQuery:
@@ -126,9 +134,10 @@ class StandingQuery:
         if not candidates:
             return
         try:
-            filters = build_filters(reader, self._query, roots, any_path_of(compiled.excluded) or None)
+            query = self._placed(roots)
         except OutsideRoots:
             return  # what it looks into is no root any more, or not yet again
+        filters = build_filters(reader, query, roots, any_path_of(compiled.excluded) or None)
         chunks = _chunks(reader, candidates, filters)
         for content_id in _excluded(reader, compiled, part):
             chunks.pop(content_id, None)
@@ -146,17 +155,25 @@ class StandingQuery:
                 shown = tuple(held[:1] if self.group_by_file else held)
                 yield from (Found(copy, content, shown, len(held)) for copy in those)
 
+    def _placed(self, roots: Mapping[int, bytes]) -> Query:
+        """The query with what it looks into as it is now. Raises OutsideRoots."""
+        inside = None if self._path is None else tuple(places(self._path, roots))
+        return replace(self._query, places=inside, root_ids=tuple(root_at(root, roots) for root in self._roots))
+
     def _says_nothing(self, compiled: CompiledQuery) -> bool:
-        """Whether something is looked for that holds no word: then nothing is found, rather than everything."""
+        """Whether the query has text but no word in it: then nothing is found, rather than everything."""
         return bool(self._query.text or self._query.phrases) and not compiled.textual
 
 
-def standing_query(request: Mapping[str, Any]) -> StandingQuery:
-    """The query of checked ``search/subscribe`` params. Raises InvalidParams for one of which only a part counts."""
-    query, warnings = query_of(request)
-    if warnings:
+def standing_query(request: SearchRequest, path: bytes | None = None, roots: Sequence[bytes] = ()) -> StandingQuery:
+    """The standing query of a request that looks into ``path`` and ``roots`` (see ``StandingQuery``).
+
+    Raises InvalidParams for a query so long that only a part of it would count.
+    """
+    query, cut = request.parsed()
+    if cut:
         raise InvalidParams(f"query: a standing query has at most {QUERY_BYTES} bytes", {"field": "query"})
-    return StandingQuery(query, group_by_file=query.group == "file")
+    return StandingQuery(query, path, roots, group_by_file=request.group == "file")
 
 
 class _Phrases:

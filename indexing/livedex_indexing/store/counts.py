@@ -29,7 +29,7 @@ def has_content(pool: ReadPool, content_hash: bytes, signature: bytes) -> bool:
 def counts(pool: ReadPool) -> Counts:
     """Return how many files the index has, by root and status, and how many chunks."""
     with pool.connection() as reader, reader.snapshot():
-        return read_counts(reader.db, pool.path)
+        return read_counts(reader.db)
 
 
 def chunks_of(pool: ReadPool, root_ids: Iterable[int]) -> int:

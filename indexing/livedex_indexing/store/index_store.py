@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import apsw
@@ -292,7 +291,7 @@ class Store:
         self._db.pragma("shrink_memory")
 
     def counts(self) -> Counts:
-        return read_counts(self._db, self.path)
+        return read_counts(self._db)
 
     def damaged_pages(self, first: int, count: int) -> list[int] | None:
         """Those among ``count`` pages from ``first`` on (1-based) whose bytes have changed on the disk.
@@ -325,12 +324,10 @@ def read_roots(db: apsw.Connection) -> list[RootRow]:
     ]
 
 
-def read_counts(db: apsw.Connection, path: str) -> Counts:
-    """For the writer and for readers alike. ``db_bytes`` is the size of the file and its log on disk."""
+def read_counts(db: apsw.Connection) -> Counts:
+    """For the writer and for readers alike."""
     held: dict[int, dict[str, int]] = {}
     for root_id, status, count in fetch(db, _STATUSES):
         held.setdefault(root_id, {})[STATUSES[status]] = count
-    sizes = [Path(path + suffix) for suffix in ("", "-wal")]
-    db_bytes = sum(file.stat().st_size for file in sizes if file.exists())
     roots = {root_id: StatusCounts(**counts) for root_id, counts in held.items()}
-    return Counts(roots, int(db.execute(_CHUNKS).get), db_bytes)
+    return Counts(roots, int(db.execute(_CHUNKS).get))

@@ -15,7 +15,7 @@ CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.
 
 
 class ContentRow(NamedTuple):
-    """A row selected as `CONTENT`."""
+    """A row selected as ``CONTENT``."""
 
     id: int
     hash: bytes
@@ -29,7 +29,7 @@ class ContentRow(NamedTuple):
     language: str | None
 
     def metadata(self) -> dict[str, Any]:
-        """What all chunks of the content carry."""
+        """The metadata that all chunks of the content share."""
         found: dict[str, Any] = {}
         if self.frontmatter is not None:
             found["frontmatter"] = json.loads(self.frontmatter)
@@ -41,7 +41,7 @@ class ContentRow(NamedTuple):
 
 
 class ChunkRow(NamedTuple):
-    """A row selected as `CHUNK`."""
+    """A row selected as ``CHUNK``."""
 
     id: int
     content_id: int

@@ -20,6 +20,7 @@ from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSets
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.standing_query import FileKey, standing_query
 
 QUERIES = ("alpha", "alpha beta", '"alpha beta"', "alpha -gamma", "beta path:sub", "")
@@ -49,7 +50,7 @@ class Rounds:
 
     def subscribe(self, number: int, query: str) -> Subscription:
         call: Any = Recorded()
-        made = Subscription(number, call, standing_query({"query": query}), Style(400, 0, False, False))
+        made = Subscription(number, call, standing_query(SearchRequest(query)), Style(400, 0, False, False))
         made.add_pending((), self.indexed.roots, 0.0)
         return made
 
@@ -190,7 +191,7 @@ def test_what_was_told_is_forgotten_with_its_query() -> None:
 
 def test_a_file_in_doubt_is_owed_again_later_and_later() -> None:
     call: Any = Recorded()
-    made = Subscription(1, call, standing_query({"query": "x"}), Style(400, 0, False, False))
+    made = Subscription(1, call, standing_query(SearchRequest("x")), Style(400, 0, False, False))
     key: FileKey = (1, b"a")
     made.retry_later([key], 100.0)
     made.retry_later([key], 100.1)
@@ -208,7 +209,9 @@ def test_a_file_in_doubt_is_owed_again_later_and_later() -> None:
 
 def test_who_is_told_quickly_comes_first_and_nobody_waits_for_ever() -> None:
     call: Any = Recorded()
-    quick, slow = (Subscription(n, call, standing_query({"query": "x"}), Style(400, 0, False, False)) for n in (1, 2))
+    quick, slow = (
+        Subscription(n, call, standing_query(SearchRequest("x")), Style(400, 0, False, False)) for n in (1, 2)
+    )
     slow.notify_s = 0.5
     assert quick.due_order(100.0) < slow.due_order(100.0)
     slow.add_pending([(1, b"a")], (), 100.0)

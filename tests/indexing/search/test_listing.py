@@ -9,12 +9,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from helpers.indexed_folder import Indexed
-from livedex_indexing.model import FileRow, FileState
-from livedex_indexing.search.listing import find_row, list_files, retrieve
+from livedex_indexing.model import FileRow, FileState, Place
+from livedex_indexing.query.scope import places, root_at
+from livedex_indexing.search.listing import FileList, ListRequest, find_row, list_files, retrieve
 from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots
+from livedex_ipc.methods import path_bytes
 
 
 @pytest.fixture
@@ -26,26 +29,33 @@ def index(tmp_path: Path) -> Iterator[Indexed]:
         yield made
 
 
-def listed(index: Indexed, **params: Any) -> tuple[list[str], int]:
+def page(index: Indexed, **params: Any) -> FileList:
+    root, path = path_bytes(params, "root"), path_bytes(params)
+    root_id = None if root is None else root_at(root, index.roots)
+    inside = None if path is None else tuple(places(path, index.roots))
+    filters = {name: value for name, value in params.items() if name in ListRequest.__struct_fields__}
     with index.pool.connection() as reader:
-        answer = list_files(reader, params, index.roots)
-    return [str(Path(row["path"]).relative_to(index.folder)) for row in answer["files"]], answer["total"]
+        return list_files(reader, ListRequest(root_id, inside, **filters), index.roots)
+
+
+def listed(index: Indexed, **params: Any) -> tuple[list[str], int]:
+    found = page(index, **params)
+    return [str(Path(row.path).relative_to(index.folder)) for row in found.files], found.total
 
 
 def chunks(index: Indexed, path: str, **params: Any) -> list[dict[str, Any]]:
     with index.pool.connection() as reader:
-        answer, stale = retrieve(reader, {"path": str(index.folder / path), **params}, index.roots)
+        answer, stale = retrieve(reader, Place(*index.root_of(path)), index.roots, **params)
     assert answer is not None and stale == {}
-    return list(answer["chunks"])
+    return list(msgspec.to_builtins(answer.chunks))
 
 
 def test_a_row_of_the_list(index: Indexed) -> None:
     row = index.row("one/b.py")
     assert row.content_hash is not None
     index.store.put_files([row._replace(indexed_at=1_700_000_000.5)])
-    with index.pool.connection() as reader:
-        answer = list_files(reader, {"path": str(index.folder / "one/b.py")}, index.roots)
-    assert answer == {
+    found = page(index, path=str(index.folder / "one/b.py"))
+    assert {"total": found.total, "files": msgspec.to_builtins(found.files)} == {
         "total": 1,
         "files": [{
             "path": str(index.folder / "one/b.py"), "status": "indexed", "size": 150, "chunks": 3, "language": "python",
@@ -73,14 +83,13 @@ def test_files_that_are_not_indexed_are_listed_with_their_reason(index: Indexed)
     row = FileRow(1, b"sub/p.png", state, "skipped", "binary", None, None, None, None, 5.0, settled=True)
     index.store.put_files([row])
     assert listed(index, status="skipped") == (["one/sub/p.png"], 1)
-    with index.pool.connection() as reader:
-        (record,) = list_files(reader, {"status": "skipped"}, index.roots)["files"]
-    assert (record["reason"], record["chunks"], record["content_hash"]) == ("binary", 0, None)
+    (record,) = page(index, status="skipped").files
+    assert (record.reason, record.chunks, record.content_hash) == ("binary", 0, None)
     with pytest.raises(NotFound, match=r"skipped \(binary\)"):
         chunks(index, "one/sub/p.png")
     with index.pool.connection() as reader:
-        assert find_row(reader, os.fsencode(index.folder / "one/sub/p.png"), index.roots) == row
-        assert find_row(reader, b"/nowhere", index.roots) is None
+        assert find_row(reader, Place(1, b"sub/p.png")) == row
+        assert find_row(reader, Place(1, b"nowhere")) is None
 
 
 def test_chunks_tile_the_file(index: Indexed) -> None:
@@ -134,7 +143,7 @@ def test_chunks_of_a_file_with_bytes_of_no_character(index: Indexed, monkeypatch
 def test_a_changed_file_is_not_retrieved(index: Indexed) -> None:
     (index.folder / "one/b.py").write_text("changed\n")
     with index.pool.connection() as reader:
-        answer, stale = retrieve(reader, {"path": str(index.folder / "one/b.py")}, index.roots)
+        answer, stale = retrieve(reader, Place(*index.root_of("one/b.py")), index.roots)
     assert answer is None
     assert [path for _, path in stale] == [b"b.py"]
     with pytest.raises(NotFound, match="not in the index"):
@@ -147,10 +156,10 @@ def test_names_that_are_not_utf_8(index: Indexed) -> None:
     (hit,) = index.search("walrus")
     assert hit["relative_path"] == "bad\ufffd\nname.txt"
     assert base64.b64decode(hit["path_b64"]) == path
+    (record,) = page(index, path_b64=hit["path_b64"]).files
     with index.pool.connection() as reader:
-        (record,) = list_files(reader, {"path_b64": hit["path_b64"]}, index.roots)["files"]
-        answer, _ = retrieve(reader, {"path_b64": hit["path_b64"]}, index.roots)
-    assert record["path_b64"] == hit["path_b64"]
-    assert answer is not None and answer["chunks"][0]["text"] == "walrus\n"
+        answer, _ = retrieve(reader, Place(1, os.path.basename(path)), index.roots)
+    assert record.path_b64 == hit["path_b64"]
+    assert answer is not None and answer.chunks[0].text == "walrus\n"
     assert index.search("walrus", path_b64=hit["path_b64"]) == [hit]
     assert "path_b64" not in index.search("head")[0]

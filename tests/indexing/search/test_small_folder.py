@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from helpers.indexed_folder import SIGNATURE, Indexed, chunked
+from helpers.indexed_folder import SIGNATURE, Indexed, WireAnswer, chunked
 from livedex_indexing.model import FileRow, FileState
-from livedex_indexing.search.searcher import SearchAnswer
 
 FILES = 23_000
 FEW = 20
@@ -74,7 +73,7 @@ class Large:
         """Of the few."""
         return os.fsdecode(self.index.roots[2])
 
-    def ask(self, query: str, *names: str, **params: Any) -> SearchAnswer:
+    def ask(self, query: str, *names: str, **params: Any) -> WireAnswer:
         """The answer where all the filters of these names hold."""
         for name in names:
             filters = _in(self.root, FILTERS[name])

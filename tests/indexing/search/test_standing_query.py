@@ -9,9 +9,11 @@ import pytest
 from helpers.indexed_folder import LINES, Indexed
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import FileKey, part_of, parts_of_all, standing_query
 from livedex_ipc.errors import InvalidParams
+from livedex_ipc.methods import check_params, path_bytes, paths_bytes
 
 FILES = {
     "root/a.py": "def alpha():\n    return beta\n" * LINES,
@@ -28,7 +30,8 @@ def held(
     indexed: Indexed, query: str, keys: list[FileKey] | None = None, unsure: set[FileKey] | None = None, **params: Any
 ) -> dict[str, list[int]]:
     """The first lines of the chunks in a query, by file; ``keys``: looked at alone."""
-    asked = standing_query({"query": query, **params})
+    known = check_params("search", {"query": query, **params})
+    asked = standing_query(SearchRequest.from_params(known), path_bytes(known), paths_bytes(known, "roots") or ())
     with indexed.pool.connection() as reader, reader.snapshot():
         parts = parts_of_all(reader) if keys is None else [part_of(reader, keys)]
         doubt = set() if unsure is None else unsure
@@ -117,13 +120,13 @@ def test_by_file_the_first_chunk_counts(indexed: Indexed) -> None:
 
 def test_a_query_of_which_only_a_part_would_count_is_refused() -> None:
     with pytest.raises(InvalidParams):
-        standing_query({"query": "x" * 5000})
+        standing_query(SearchRequest("x" * 5000))
 
 
 def test_hits_are_made_of_each_copy_for_itself(indexed: Indexed) -> None:
     indexed.write("root/copy.md", FILES["root/c.md"])
     (indexed.folder / "root/c.md").write_text("it has changed since\n")
-    asked = standing_query({"query": "alpha gamma"})
+    asked = standing_query(SearchRequest("alpha gamma"))
     with indexed.pool.connection() as reader, reader.snapshot():
         maker = StandingHits(reader, asked, indexed.roots, Style(400, 0, False, False))
         found = [
@@ -134,8 +137,8 @@ def test_hits_are_made_of_each_copy_for_itself(indexed: Indexed) -> None:
         made = {each.copy.path: maker.of(each) for each in found}
     assert made[b"c.md"] is None and maker.stale == {(1, b"c.md")}
     (hit,) = made[b"copy.md"] or []
-    assert (hit["relative_path"], hit["snippet"], hit["score"]) == ("copy.md", "beta gamma alpha the", 1.0)
-    assert hit["highlights"] == [[5, 10], [11, 16]] and "also_at" not in hit
+    assert (hit.relative_path, hit.snippet, hit.score) == ("copy.md", "beta gamma alpha the", 1.0)
+    assert hit.highlights == [(5, 10), (11, 16)] and hit.also_at is None
 
 
 def test_a_commit_names_what_it_changed(indexed: Indexed) -> None:

@@ -9,6 +9,7 @@ import pytest
 from helpers.indexed_folder import SIGNATURE, Indexed
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState
+from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.standing_query import parts_of_all, standing_query
 from livedex_indexing.text.unsegmented import folded, mask_runs, query_bigrams, to_bigrams
 
@@ -98,7 +99,7 @@ def test_a_run_counts_as_one_word(indexed: Indexed) -> None:
     answer = indexed.ask("日本", facets=["languages", "kinds"], limit=1)
     assert sum(answer.extras["facets"]["kinds"].values()) == 3
     assert answer.next_offset == 1
-    asked = standing_query({"query": "日本語 한국어"})
+    asked = standing_query(SearchRequest("日本語 한국어"))
     with indexed.pool.connection() as reader, reader.snapshot():
         found = [
             each.copy.path

@@ -1,0 +1,59 @@
+"""What a search answers: the hits of one page, where the next page begins, and what the caller must be told.
+
+Invariant: an optional field is None where it does not apply, and then absent from the wire.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from livedex_indexing.hits.answer_json import AnswerWarning, warning
+from livedex_indexing.hits.hit import Hit
+from livedex_indexing.hits.live_files import Stale
+from livedex_indexing.rank.facets import Facets
+
+CUT_WARNING: Final = warning(
+    "query_cut", "only the first 4 KiB and the 64 rarest words of the query counted", "ask for less at once"
+)
+LATE_WARNING: Final = warning(
+    "query_deadline", "the search ran out of time: these are the hits so far", "raise timeout_ms or narrow the search"
+)
+CHANGED_WARNING: Final = warning(
+    "files_changed", "files changed while they were searched: their lines are left out", "ask again"
+)
+NO_WORDS_WARNING: Final = warning("query_no_words", "the query holds no letter or digit to look for", "add a word")
+
+
+class DidYouMean(msgspec.Struct, frozen=True):
+    """The query with its misspelt words corrected; ``applied``: the hits are those of the corrected query."""
+
+    query: str
+    applied: bool
+
+
+class SearchAnswer(NamedTuple):
+    """``hits`` are best first. ``next_offset`` is the ``offset`` of the next page, None where there is none.
+
+    ``generation`` is the state of the index that answered, ``mode`` the mode that was used. ``stale`` names the files
+    that were found changed, to be looked at again (``LiveFiles``). ``facets`` count files by facet and value; None
+    where they were not asked for, or not counted in time. ``omitted`` is the number of hits of this page left out for
+    ``max_chars``, None where there are none. ``failed`` is the number of files that could not be indexed.
+    """
+
+    hits: list[Hit]
+    next_offset: int | None
+    generation: int
+    mode: str
+    warnings: list[AnswerWarning]
+    stale: Stale
+    facets: Facets | None = None
+    omitted: int | None = None
+    did_you_mean: DidYouMean | None = None
+    failed: int = 0
+
+    def optional_fields(self) -> dict[str, Any]:
+        """The fields of the wire that are there only where they apply."""
+        fields = {"facets": self.facets, "omitted": self.omitted, "did_you_mean": self.did_you_mean}
+        return {name: value for name, value in fields.items() if value is not None}

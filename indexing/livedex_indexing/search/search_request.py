@@ -1,0 +1,97 @@
+"""What one search asks for: the params of the method ``search`` as a value, with every path resolved to a place.
+
+Invariant: the defaults are those of the method table, and a request never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final, Literal
+
+import msgspec
+
+from livedex_indexing.model import Kind, Place, Query
+from livedex_indexing.query.query_parser import parse
+from livedex_ipc.methods import METHODS
+from livedex_ipc.params import parse_time
+
+_PARAMS: Final = METHODS["search"].params
+
+Mode = Literal["auto", "keyword", "exact", "regex"]
+Facet = Literal["languages", "kinds", "roots"]
+
+
+def _default(name: str) -> Any:
+    value = _PARAMS[name].default
+    return tuple(value) if isinstance(value, list) else value
+
+
+class SearchRequest(msgspec.Struct, frozen=True):
+    """One search. Every field but ``query`` has the default of the param of that name.
+
+    ``places`` limits the search to files at or below them, None means everywhere; ``root_ids``, ``languages`` and
+    ``kinds`` admit any of their values, and everything when empty. ``globs`` are ripgrep's, relative to each root.
+    ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are seconds since the epoch. ``max_chars`` bounds
+    the text of all hits together, in characters; None means no limit. ``limit`` plus ``offset`` are at most
+    ``methods.SEARCH_WINDOW``: ``next_offset`` of an answer is None from there on. Without ``fresh`` a misspelt word
+    may be corrected as it was lately.
+    """
+
+    query: str
+    limit: int = _default("limit")
+    offset: int = _default("offset")
+    mode: Mode = _default("mode")
+    places: tuple[Place, ...] | None = None
+    root_ids: tuple[int, ...] = ()
+    globs: tuple[str, ...] = _default("globs")
+    languages: tuple[str, ...] = _default("languages")
+    kinds: tuple[Kind, ...] = _default("kinds")
+    modified_after: float | None = _default("modified_after")
+    modified_before: float | None = _default("modified_before")
+    group: Literal["chunk", "file"] = _default("group")
+    context_lines: int = _default("context_lines")
+    max_snippet_chars: int = _default("max_snippet_chars")
+    max_chars: int | None = _default("max_chars")
+    facets: tuple[Facet, ...] = _default("facets")
+    fresh: bool = _default("fresh")
+    explain: bool = _default("explain")
+
+    @classmethod
+    def from_params(
+        cls, params: Mapping[str, Any], places: tuple[Place, ...] | None = None, root_ids: tuple[int, ...] = ()
+    ) -> SearchRequest:
+        """The request of checked ``search`` or ``search/subscribe`` params, whose ``path`` and ``roots`` are resolved
+        to ``places`` and ``root_ids``."""
+        fields = {name: _value(name, params[name]) for name in cls.__struct_fields__ if name in params}
+        return cls(**fields, places=places, root_ids=root_ids)
+
+    def parsed(self) -> tuple[Query, bool]:
+        """The query that the index is asked, and whether only the first part of its text counts."""
+        parsed = parse(self.query)
+        query = replace(
+            self.filters_only(),
+            text=" ".join(parsed.words),
+            excluded=parsed.excluded,
+            phrases=parsed.phrases,
+            terms=parsed.terms,
+        )
+        return query, parsed.cut
+
+    def filters_only(self) -> Query:
+        """The query without its text: for a search whose text is one pattern."""
+        return Query(
+            places=self.places,
+            root_ids=self.root_ids,
+            globs=self.globs,
+            languages=self.languages,
+            kinds=self.kinds,
+            modified_after=self.modified_after,
+            modified_before=self.modified_before,
+        )
+
+
+def _value(name: str, value: Any) -> Any:
+    if value is not None and _PARAMS[name].type == "time":
+        return parse_time(value)
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,47 @@
+"""What a search for words and a search for lines have in common: one request on one reader.
+
+Invariant: all text of an answer goes through the same budget and the same check of the live files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.hits.text_budget import TextBudget
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.store.sql import GENERATION
+from livedex_ipc.methods import SEARCH_WINDOW
+
+
+class SearchRun:
+    """One request while it is answered. ``roots`` are the watched roots by id."""
+
+    def __init__(
+        self, reader: Reader, request: SearchRequest, roots: Mapping[int, bytes], cancelled: Callable[[], bool]
+    ) -> None:
+        self.reader = reader
+        self.request = request
+        self.roots = roots
+        self.cancelled = cancelled
+        self.live = LiveFiles(roots)
+        self.budget = TextBudget(request.max_chars)
+        self.style = Style(
+            self.budget.snippet_chars(request.max_snippet_chars),
+            request.context_lines,
+            request.explain,
+            request.group == "file",
+        )
+
+    def generation(self) -> int:
+        """The state of the index that the reader sees. Call it inside a snapshot."""
+        with self.reader.without_deadline():
+            return int(self.reader.one(GENERATION))
+
+    def next_offset(self, reached: int, more: bool) -> int | None:
+        """The offset of the next page after ``reached`` places of this one; None where no ``more`` follow, or where
+        the next page would lie outside the search window."""
+        offset = self.request.offset + reached
+        return offset if more and offset < SEARCH_WINDOW else None
