@@ -13,7 +13,7 @@ from typing import Any
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_table import Roots
-from livedex_daemon.watch.run_progress import Tally
+from livedex_daemon.watch.run_progress import RunProgress
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.path_text import display_path, path_fields
@@ -42,9 +42,11 @@ class IndexRun:
         began = time.monotonic()
         await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
         async with self._one_at_a_time:  # so that each counts its own work
-            return await self._run(call, places, force, Tally(), began)
+            return await self._run(call, places, force, RunProgress(), began)
 
-    async def _run(self, call: Call, places: list[Key], force: bool, tally: Tally, began: float) -> dict[str, Any]:
+    async def _run(
+        self, call: Call, places: list[Key], force: bool, tally: RunProgress, began: float
+    ) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in places:
@@ -62,7 +64,7 @@ class IndexRun:
         call.progress(self._progress("end", tally))
         return self._result(places, tally, began)
 
-    def _progress(self, kind: str, tally: Tally) -> dict[str, Any]:
+    def _progress(self, kind: str, tally: RunProgress) -> dict[str, Any]:
         done = tally.indexed + tally.skipped + tally.removed + len(tally.failed)
         total = max(tally.expected, done)
         percentage = 100 if kind == "end" else (100 * done // total if total else 0)
@@ -74,7 +76,7 @@ class IndexRun:
         root = self._roots.get(key[0])
         return root.absolute(key[1]) if root is not None else key[1]
 
-    def _result(self, places: list[Key], tally: Tally, began: float) -> dict[str, Any]:
+    def _result(self, places: list[Key], tally: RunProgress, began: float) -> dict[str, Any]:
         files = [
             {**path_fields(self._absolute(key)), "stage": stage, "message": message or _MESSAGES.get(stage, stage)}
             for key, stage, message in tally.failed

@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 
-from livedex_daemon.watch.run_progress import Tally
+from livedex_daemon.watch.run_progress import RunProgress
 from livedex_indexing.relpath import is_within
 
 SETTLE_S = 0.05  # a path is inspected after this long without a change,
@@ -51,7 +51,7 @@ class Entry:
         self.background = False
         self.from_event = False  # the operating system reported it
         self.taken = False
-        self.tally: Tally | None = None
+        self.tally: RunProgress | None = None
         self.works = 0  # units of work that the worker must finish before the entry is done
         self.waiters: list[Waiter] = []
 
@@ -106,7 +106,7 @@ class Backlog:
         now: bool = False,
         from_event: bool = False,
         rest_s: float = 0.0,
-        tally: Tally | None = None,
+        tally: RunProgress | None = None,
     ) -> None:
         """Record that ``key`` may have changed.
 

@@ -6,7 +6,7 @@ Invariant: every file that the run visited is counted once.
 from __future__ import annotations
 
 
-class Tally:
+class RunProgress:
     """Written by the worker's thread, read by whoever shows progress."""
 
     def __init__(self) -> None:

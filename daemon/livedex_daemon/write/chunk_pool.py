@@ -183,7 +183,7 @@ class Pool:
         thread.start()
 
     def _run(self, bulk: bool, spare: bool) -> None:
-        hand = _Hand(NICE if bulk and self.policy.yield_to_load else 0, self._bulk if bulk else self._edits)
+        hand = _WorkerSlot(NICE if bulk and self.policy.yield_to_load else 0, self._bulk if bulk else self._edits)
         try:
             while True:
                 works = self._next(hand, bulk=bulk, spare=spare)
@@ -193,7 +193,7 @@ class Pool:
         finally:
             hand.close()
 
-    def _next(self, hand: _Hand, *, bulk: bool, spare: bool) -> list[Work] | None:
+    def _next(self, hand: _WorkerSlot, *, bulk: bool, spare: bool) -> list[Work] | None:
         """The next batch; None when the thread shall end (a bulk thread: when there is no bulk work left)."""
         queue = hand.queue
         with self._lock:
@@ -218,7 +218,7 @@ class Pool:
     def _is_stuck(self) -> bool:
         return self._busy_since is not None and time.monotonic() - self._busy_since > STUCK_S
 
-    def _handle(self, works: list[Work], hand: _Hand) -> None:
+    def _handle(self, works: list[Work], hand: _WorkerSlot) -> None:
         jobs: list[_Job] = []
         clear: list[Outcome] = []
         for work in works:
@@ -280,7 +280,7 @@ class Pool:
             return Outcome(work, Known(), stat, content_hash, chosen)
         return _Job(work, stat, content_hash, chosen, settings, data)
 
-    def _chunk(self, jobs: list[_Job], hand: _Hand) -> None:
+    def _chunk(self, jobs: list[_Job], hand: _WorkerSlot) -> None:
         """Chunks a batch; a child that dies costs the file it had in hand a second try of its own, and then
         quarantine.
         """
@@ -299,7 +299,7 @@ class Pool:
             self._put_chunked(jobs, results)
             return
 
-    def _after_death(self, jobs: list[_Job], death: WorkerDied, hand: _Hand) -> list[_Job]:
+    def _after_death(self, jobs: list[_Job], death: WorkerDied, hand: _WorkerSlot) -> list[_Job]:
         """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it. The
         others of its batch do not wait for that."""
         done = len(death.results)
@@ -343,7 +343,7 @@ class Pool:
             self._on_outcome()
 
 
-class _Hand:
+class _WorkerSlot:
     """A child process that is started when it is first needed. Belongs to one thread."""
 
     def __init__(self, nice: int, queue: deque[Work]) -> None:
