@@ -45,7 +45,7 @@ class Findings:
 
 
 class Audits:
-    """Answers ``index/audit``."""
+    """The method ``index/audit``."""
 
     def __init__(self, sources: AuditSources) -> None:
         self._sources = sources

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class SearchMethod:
-    """Answers ``search``."""
+    """The method ``search``."""
 
     def __init__(self, reads: FreshReads, health: Health) -> None:
         self._reads = reads

@@ -27,7 +27,7 @@ FEW = 64  # entries before a waiter: if there are more, they are not all files t
 
 
 class _Unsteady(Exception):
-    """The wait is only for files that keep changing."""
+    """Only files that keep changing are left to wait for."""
 
 
 class FreshState(NamedTuple):

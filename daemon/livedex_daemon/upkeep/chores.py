@@ -1,4 +1,4 @@
-"""The chores that the schedule starts: check the roots, keep the index in shape.
+"""The chores that the schedule starts: check the roots and maintain the index.
 
 Invariant: a chore returns at once; long work runs on the worker's thread, and its failure is logged.
 """

@@ -158,12 +158,12 @@ class Pool:
 
     @property
     def outstanding(self) -> int:
-        """The number of submitted works whose outcome is not collected yet."""
+        """Return the number of submitted works whose outcome is not collected yet."""
         return self._outstanding
 
     @property
     def held_back(self) -> bool:
-        """True while bulk work waits for mains power."""
+        """Return True while bulk work waits for mains power."""
         return bool(self._bulk) and not self._may_run()
 
     def stop(self) -> None:

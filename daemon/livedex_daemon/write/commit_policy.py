@@ -13,8 +13,8 @@ from livedex_daemon.watch.backlog import Entry
 
 COLLECT = 256  # outcomes committed in one transaction
 GATHER_S = 0.25  # gather bulk outcomes so long into one transaction: each commit adds a segment to each index
-UNASKED = 2  # gather so many times more, for so many times longer, while nobody searches
-APART_S = 0.05  # between two commits of edits that nobody waits for: a storm caused 170 commits a second
+UNASKED = 2  # while no client searches, multiply both limits by this
+APART_S = 0.05  # between two commits of edits that no search waits for: a storm caused 170 commits a second
 
 
 class Undecided(NamedTuple):
@@ -54,7 +54,7 @@ class CommitPolicy:
         self._count += 1
 
     def drop(self) -> None:
-        """Reset the count: no outcome waits any more."""
+        """Reset the count: no outcome waits."""
         self._gathered.clear()
         self._count = 0
 

@@ -28,7 +28,7 @@ OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each u
 
 
 class Inspector:
-    """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
+    """Collect ``changes`` to store and ``finished`` entries; send files to read to the pool."""
 
     def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: EventSource, pool: Pool) -> None:
         self.changes = Changes()

@@ -20,7 +20,7 @@ FEW: Final = 8  # files: one edit or a few are stored before the next search ask
 
 
 class SearchPriority:
-    """Searching threads report their searches; indexing threads pause between two files meanwhile."""
+    """Searching threads report their searches; indexing threads pause between two files during them."""
 
     def __init__(self, most_s: float = MOST_S) -> None:
         self._most_s = most_s
