@@ -1,1 +1,1 @@
-"""Talks to the supervisor that started this process, such as systemd."""
+"""Talk to the supervisor that started this process, such as systemd."""

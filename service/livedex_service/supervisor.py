@@ -1,7 +1,7 @@
-"""Talks to the supervisor (systemd) that started this process: ready, reload, watchdog, sockets, log format.
+"""Talk to the supervisor (systemd) that started this process: ready, reload, watchdog, sockets, log format.
 
-Invariant: without a supervisor every call does nothing and returns False or nothing; no fault of a supervisor ends the
-daemon, except sockets that it announced and did not pass.
+Invariant: without a supervisor every call does nothing and returns False or nothing. No fault of a supervisor ends the
+daemon, except when it announces sockets and does not pass them.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-FIRST_FD = 3  # of the inherited descriptors: sd_listen_fds(3)
+FIRST_FD = 3  # the first inherited descriptor: sd_listen_fds(3)
 
-# <N> on a line of stderr is its priority in the journal (sd-daemon(3)).
+# <N> at the start of a stderr line is its priority in the journal (sd-daemon(3)).
 _PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (0, 7))
 _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"message", "asctime", "taskName"}
 
 
 def notify(state: str) -> bool:
-    """Send ``state`` (lines of ``NAME=value``) to the supervisor. Returns False if there is none or it is deaf."""
+    """Send ``state`` (lines of ``NAME=value``) to the supervisor. Return False if there is none or it is gone."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return False
     try:
         return _sender()(state, address)
-    except OSError:  # it has gone, or does not read
+    except OSError:  # the supervisor has ended or does not read
         return False
 
 
@@ -40,13 +40,13 @@ def ready(status: str = "") -> bool:
 
 @contextmanager
 def reloading() -> Iterator[None]:
-    """Report that the configuration is read again while the block runs, and ``READY=1`` however it ends."""
+    """Report a reload of the configuration while the block runs, and ``READY=1`` however it ends."""
     # One datagram: systemd takes the time of the reload from it (sd_notify(3), Type=notify-reload).
     notify(f"RELOADING=1\nMONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
     try:
         yield
     finally:
-        ready()  # also for a broken configuration: the daemon goes on with the former one
+        ready()  # also for a broken configuration: the daemon keeps the former one
 
 
 def stopping(status: str = "") -> bool:
@@ -71,8 +71,8 @@ def watchdog_interval_s() -> float | None:
 def inherited_sockets() -> list[socket.socket]:
     """Return the listening sockets that the supervisor passed; an empty list if there are none. Never unlink them.
 
-    They are taken once: their variables are removed from the environment, and child processes do not inherit the
-    sockets. Raises ValueError when an announced descriptor is missing or is not a listening Unix stream socket.
+    Take them once: remove their variables from the environment, and keep child processes from inheriting them.
+    Raise ValueError when an announced descriptor is missing or is not a listening Unix stream socket.
     """
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
         return []
@@ -90,7 +90,7 @@ def log_formatter() -> logging.Formatter:
 
 
 class EventFormatter(logging.Formatter):
-    """Formats ``prefix event key=value …``: the event is the message, the fields are the ``extra`` of the record."""
+    """Format ``prefix event key=value …``: the event is the message, the fields are the record's ``extra``."""
 
     def __init__(self, prefix: str) -> None:
         super().__init__(f"{prefix} %(message)s".lstrip())
@@ -103,13 +103,13 @@ class EventFormatter(logging.Formatter):
 
 
 class JournalFormatter(EventFormatter):
-    """Begins each line with its priority; the journal itself adds the time and the unit."""
+    """Start each line with its priority; the journal itself adds the time and the unit."""
 
     def __init__(self) -> None:
         super().__init__("%(name)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record with the priority on each line; without it a traceback's lines would count as notices."""
+        """Return the record with its priority on each line: traceback lines without one would count as notices."""
         prefix = next(f"<{priority}>" for level, priority in _PRIORITIES if record.levelno >= level)
         return "\n".join(prefix + line for line in super().format(record).splitlines())
 
@@ -127,7 +127,7 @@ def _sender() -> Callable[[str, str], bool]:
 
 
 def _send(state: str, address: str) -> bool:
-    """Send by the datagram protocol of sd_notify(3); ``@`` begins an abstract address."""
+    """Send a datagram as sd_notify(3) specifies; ``@`` starts an abstract address."""
     where = "\0" + address[1:] if address.startswith("@") else address
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.settimeout(1.0)  # a supervisor that hangs must not block the daemon
@@ -153,7 +153,7 @@ def _inherited(descriptor: int) -> socket.socket:
 
 
 def stderr_is_journal() -> bool:
-    """Return whether our stderr is the stream in JOURNAL_STREAM, which children inherit even if redirected."""
+    """Return whether stderr is the stream in JOURNAL_STREAM, which children inherit even if stderr is redirected."""
     try:
         info = os.fstat(sys.stderr.fileno())
     except (OSError, ValueError, AttributeError):

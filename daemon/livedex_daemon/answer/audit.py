@@ -1,7 +1,7 @@
-"""Proves that the index equals the disk: the index file's own soundness first, then every file of the roots.
+"""Check that the index equals the disk: first that the index file is sound, then every file of the roots.
 
-Invariant: what is reported was seen to be wrong, and ``repaired`` counts what was looked at again and is right. What
-reading a file again does not mend is mended by a new index. Searches and edits go on.
+Invariant: each reported difference was observed, and ``repaired`` counts those that a second look finds correct. A
+difference that reading the file again does not repair costs a new index. Searches and edits go on.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from livedex_indexing.store.database import IndexDamaged
 
 log = logging.getLogger(__name__)
 
-WAIT_S = 30.0  # for what is already known to have changed, before the audit begins
-PAGES = 1_000  # of the index file, checked in one turn of the worker: about 4 ms
+WAIT_S = 30.0  # for the commit of known changes, before the audit and before it confirms
+PAGES = 1_000  # of the index file to check in one turn of the worker: about 4 ms
 FOLD_TRIES = 50
 FOLD_PAUSE_S = 0.1
 
@@ -45,16 +45,16 @@ class Findings:
 
 
 class Audits:
-    """Answers ``index/audit``."""
+    """The method ``index/audit``."""
 
     def __init__(self, sources: AuditSources) -> None:
         self._sources = sources
 
     async def run(self, places: list[Key], *, whole: bool, repair: bool) -> dict[str, Any]:
-        """The result of ``index/audit`` over ``places``. ``whole``: they are all there is, so the index file is proven
-        too.
+        """Return the result of ``index/audit`` over ``places``.
 
-        Raises Unavailable where a repair is asked for and the store cannot be written.
+        ``whole``: the places are all present roots, so check the index file too. Raise Unavailable when ``repair`` is
+        set and the store cannot be written.
         """
         sources = self._sources
         if repair:
@@ -74,7 +74,7 @@ class Audits:
 
 
 class Audit:
-    """One audit. Used on the event loop."""
+    """One audit. Call it on the event loop."""
 
     def __init__(self, sources: AuditSources) -> None:
         self._sources = sources
@@ -93,28 +93,29 @@ class Audit:
             await asyncio.to_thread(auditor.check, places)
             found.files = await self._confirmed(auditor)
         except (IndexDamaged, apsw.Error):
-            found.index = True  # so damaged that it could not be read to the end
+            found.index = True  # too damaged to be read to the end
         found.checked = auditor.checked
         return found
 
     async def repair(self, places: list[Key], found: Findings, *, whole: bool) -> int:
-        """Reads again what differs; what that does not mend, or a damaged file, costs a new index."""
+        """Read the differing files again; build a new index if that does not help or the index file is damaged.
+
+        Return the number of repaired differences.
+        """
         worker, roots = self._sources.worker, self._sources.roots
         if not found.index:
             keys = sorted({difference.key for difference in found.files})
             await self._read_again(keys, force=True)
             if not (await self.check(keys, whole=False)).count:
                 return found.count
-        if (
-            not self._sources.index_file.health.rebuilding
-        ):  # else it was found on the way, and a new one is begun already
+        if not self._sources.index_file.health.rebuilding:  # else a new index is under way already
             await asyncio.wrap_future(worker.submit(partial(worker.mend, damaged=True)))
         await self._read_again([(root.id, b"") for root in roots if root.present], force=False)
         left = await self.check(places, whole=whole)
         return max(0, found.count - left.count)
 
     async def _pages_are_damaged(self) -> bool:
-        """Whether bytes of the file have changed since they were written. A turn of the worker for each slice of it."""
+        """Return whether bytes of the index file changed after they were written. Each slice takes a worker turn."""
         store, worker = self._sources.index_file.store, self._sources.worker
         first, tries = 1, 0
         while first <= store.pages():
@@ -131,14 +132,14 @@ class Audit:
         return False
 
     def _structure_is_damaged(self) -> bool:
-        """Whether the tables disagree: in one state of the index, beside searches, without the writer."""
+        """Return whether the tables disagree, in one snapshot of the index; searches run on, the writer is not used."""
         faults = counts.faults(self._sources.index_file.readers.side.readers)
         if faults:
             log.warning("index_unsound", extra={"faults": faults})
         return bool(faults)
 
     async def _confirmed(self, first: Auditor) -> set[Difference]:
-        """What still differs once everything heard of is stored, on files that did not change meanwhile."""
+        """Return the differences that remain after all known changes are stored, in files unchanged in the meantime."""
         if not first.differences:
             return set()
         keys = sorted({difference.key for difference in first.differences})

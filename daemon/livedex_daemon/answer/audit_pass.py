@@ -1,8 +1,7 @@
-"""Goes over the files of the roots and tells where the index holds something else than the disk.
+"""Compare every file of the roots with the index and report the differences.
 
-Invariant: nothing that the index says about a file is trusted; the bytes on disk, hashed and chunked anew, decide. It
-goes file by file and asks the worker for one folder's rows at a time, so that searches and edits go on, and it holds
-no more than one file at a time.
+Invariant: it trusts nothing that the index says about a file; it hashes and chunks the bytes on disk again. It asks the
+worker for the rows of one folder at a time, so that searches and edits go on, and keeps only one file in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CHUNK_S = 60.0  # for one file in the chunk process
 
 
 class AuditSources(NamedTuple):
-    """What an audit compares the disk with, and whom it asks."""
+    """The parts of the daemon that an audit needs."""
 
     index_file: IndexFile
     worker: Worker
@@ -41,18 +40,18 @@ class AuditSources(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """``key`` is where the index and the disk disagree."""
+    """``key``: the path where the index and the disk disagree. ``what``: how they disagree."""
 
     key: Key
     what: What
 
 
 class Auditor:
-    """One pass, in a thread. ``chunker`` is lent to it. Raises what a damaged index raises."""
+    """One pass, in a thread. The caller closes ``chunker``. Raise the errors that a damaged index raises."""
 
     def __init__(self, sources: AuditSources, chunker: ChunkProcess) -> None:
         self.checked = 0
-        self.differences: dict[Difference, Stat | None] = {}  # with what the disk showed then
+        self.differences: dict[Difference, Stat | None] = {}  # each with the file's stat at that time; None: no file
         self._sources = sources
         self._policy = sources.steps.pool.policy
         self._chunker = chunker
@@ -60,8 +59,8 @@ class Auditor:
         self._died = False
 
     def check(self, places: list[Key]) -> None:
-        """Fills ``checked`` and ``differences``."""
-        self._proof = RowVerifier()  # SQLite's connections stay with the thread that made them
+        """Check ``places``; fill ``checked`` and ``differences``."""
+        self._proof = RowVerifier()  # a SQLite connection stays with the thread that opened it
         try:
             for root_id, path in places:
                 root = self._sources.roots.get(root_id)
@@ -93,7 +92,7 @@ class Auditor:
                 yield from self._left_behind(root, folder)
 
     def _left_behind(self, root: Root, folder: bytes) -> Iterator[Difference]:
-        """Rows of a folder that the walk did not come by."""
+        """Yield a difference for each row of a folder that the walk did not reach."""
         there = tree.stat(root.path, folder) is not None if folder else True
         for row in self._on_worker(lambda: self._sources.index_file.store.folder(root.id, folder)).values():
             yield Difference((root.id, row.path), "misplaced" if there and self._exists(root, row.path) else "extra")
@@ -137,7 +136,7 @@ class Auditor:
             return
         if not self._sources.steps.backlog.pending(
             [(root.id, path)]
-        ):  # what changed since the audit began is under way already
+        ):  # a change after the start of the audit is in the backlog
             yield Difference((root.id, path), what)
 
     def _difference(self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None) -> What | None:
@@ -153,7 +152,7 @@ class Auditor:
         try:
             data, _ = tree.read_file(root.path, path, self._policy.max_file_size)
         except (tree.Vanished, tree.Unsettled):
-            return None  # it changes at this moment: an event says so
+            return None  # the file is changing now: an event reports it
         except tree.TreeError:
             return None if row.status == "failed" else "stale"
         if not self._with_reader(lambda reader: self._proof.path_matches(reader, row)):
@@ -178,11 +177,11 @@ class Auditor:
         if row.status != "failed":
             return "missing"
         if (row.reason or "").startswith("quarantined"):
-            return None  # it killed a child twice: not tried for a proof either
+            return None  # it killed a child twice: do not try it for an audit either
         return None if self._chunked(path, data) is None else "stale"
 
     def _damage(self, path: bytes, row: FileRow, data: bytes) -> What | None:
-        """Chunks the file anew and compares what the index would hold of it with what it does."""
+        """Chunk the file again and compare the result with the index. Return None when they agree."""
         name = path.rpartition(b"/")[2]
         chosen = chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking)
         if row.signature != chosen.signature:
@@ -194,7 +193,7 @@ class Auditor:
         return None if holds else "damaged"
 
     def _chunked(self, path: bytes, data: bytes) -> Any:
-        """The file cut anew, None where it cannot be: ``_died`` says that the child is to blame, not the file."""
+        """Chunk the file again; return None when that fails. ``_died``: the child died, so the file is not to blame."""
         self._died = False
         try:
             (fresh,) = self._chunker.chunk([ChunkJob(path.rpartition(b"/")[2], data, self._policy.chunking)], CHUNK_S)

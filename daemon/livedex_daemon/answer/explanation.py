@@ -1,6 +1,6 @@
-"""Says why a path is or is not in the index: its row, the rule that shut it out, or what it is.
+"""Explain why a path is or is not in the index: by its row, the rule that excludes it, or its file type.
 
-Invariant: the answer is judged anew from the rules and the disk; a row alone is never taken for the reason.
+Invariant: each answer is derived from the rules and the disk as they are now; a row alone is never the reason.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ _WHY = {
 
 
 def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str | None) -> dict[str, Any]:
-    """The result of ``files/explain`` for a path inside ``root``; ``row``: what the index holds for it,
-    ``frontmatter_fault``: why its frontmatter was not taken for one."""
+    """Return the result of ``files/explain`` for a path inside ``root``.
+
+    ``row``: the path's row in the index; None without one. ``frontmatter_fault``: why its frontmatter was refused.
+    """
     answer: dict[str, Any] = {**path_fields(root.absolute(path)), "status": None, "reason": None, "rule": None}
     if not root.present:
         return {**answer, "status": "pending" if row is not None else "outside", "reason": f"the root is {root.state}"}

@@ -1,7 +1,7 @@
-"""Asks the index for what it holds, once that is as fresh as the caller wants it: what every answering method shares.
+"""Read the index once it is as fresh as the caller asks; every answering method shares this module.
 
-Invariant: an answer that says ``fresh`` was read after all that came before the request, and from files that still
-held what had been indexed of them; whatever was found changed is queued before anything is answered.
+Invariant: an answer marked ``fresh`` was read after all changes before the request, and from files that still contained
+the indexed text; files found changed are queued before the answer is sent.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from livedex_ipc.server.rpc_server import Call, Handler
 log = logging.getLogger(__name__)
 
 THREADS = 4  # searches that read the index at the same time
-QUERY_SHARE = 0.8  # of a search's time may go into waiting for freshness
-LEAST_QUERY_S = 0.05  # what the query itself is given, however late it is
+QUERY_SHARE = 0.8  # the share of a search's time that may go into waiting for freshness
+LEAST_QUERY_S = 0.05  # for the query itself, however late it is
 
-UNSETTLED_ROUNDS = 3  # at least, of asking again what changed between the wait for it and the reading
+UNSETTLED_ROUNDS = 3  # at least, to ask again about files that changed between the wait and the read
 
 T = TypeVar("T")
 
 
 class SearchMethod:
-    """Answers ``search``."""
+    """The method ``search``."""
 
     def __init__(self, reads: FreshReads, health: Health) -> None:
         self._reads = reads
@@ -89,7 +89,7 @@ class SearchMethod:
 
 
 class FreshReads:
-    """Used on the event loop; reading the index runs in its threads."""
+    """Call it on the event loop; it reads the index in its own threads."""
 
     def __init__(
         self, index: IndexFile, freshness: Freshness, roots: Roots, priority: SearchPriority, worker: Worker
@@ -106,7 +106,7 @@ class FreshReads:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def freshen(self, params: dict[str, Any], scope: Scope, began: float) -> FreshState:
-        """Waits as the params ask; without ``fresh`` it says how things stand."""
+        """Wait as the params ask; without ``fresh`` return the present state at once."""
         freshness = self.freshness
         if not params["fresh"]:
             pending = freshness.pending(scope)
@@ -116,9 +116,10 @@ class FreshReads:
     async def settled(
         self, ask: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
     ) -> tuple[T, FreshState]:
-        """What ``ask`` answers once no file was found changed on the way: what is changed is looked at again, and asked
-        again. A change after that came later than the request: where the file still holds what is indexed of it (a log
-        that grows all the time) the answer is good. Else it is what could be had, and says so.
+        """Return the answer of ``ask`` and its freshness; examine changed files and ask again while files change.
+
+        A change after the first round is later than the request. So the answer is good if the file still contains the
+        indexed text (a log that grows all the time). If rounds and time run out, return the last answer as not fresh.
         """
         self._priority.ask()
         rounds, until = 0, float("inf")
@@ -151,8 +152,10 @@ class FreshReads:
         return await self.reading(ask, ended)
 
     async def reading(self, action: Callable[[ReadHandle], T], ended: threading.Event | None = None) -> T:
-        """Runs what reads the index in a thread; once more where the file was found lost and is begun anew, or where it
-        could not be read, which may have been for once."""
+        """Run ``action`` in a thread. Try once more if the index file was lost and replaced, or could not be read.
+
+        A failed read may be temporary.
+        """
 
         def act(side: ReadHandle) -> T:
             with translated(side.readers.path):
@@ -169,7 +172,7 @@ class FreshReads:
         return await self.in_thread(lambda: act(self._serving.side), ended)
 
     async def _is_replaced(self, side: ReadHandle, error: Exception) -> bool:
-        """Have the index file checked that ``side`` could not read; True when there is another one to read now."""
+        """Have the worker check the index file that ``side`` could not read; return True when it was replaced."""
         damaged = isinstance(error, IndexDamaged)
 
         def mend() -> bool:
@@ -189,11 +192,11 @@ class FreshReads:
                 ended.set()  # a cancelled call must not leave its query running
 
     def served(self) -> dict[int, bytes]:
-        """All roots: the index itself knows which are not there, and serves nothing of them."""
+        """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""
         return {root.id: root.path for root in self._roots}
 
     def request(self, params: dict[str, Any]) -> tuple[SearchRequest, bytes | None]:
-        """The request of checked search params, and the real path of their ``path``. Raises OutsideRoots."""
+        """Return the request of checked search params and the real path of their ``path``. Raise OutsideRoots."""
         root_ids = tuple(self.root_at(path).id for path in paths_bytes(params, "roots") or ())
         path = path_bytes(params)
         if path is None:
@@ -202,8 +205,9 @@ class FreshReads:
         return SearchRequest.from_params(params, tuple(places), root_ids), real
 
     def asked(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
-        """The real path that a param means, and its places in the roots. The path may lead through a link: what the
-        link names counts where a root holds that, else the link itself. Raises OutsideRoots.
+        """Return the real path of a param and its places in the roots. Raise OutsideRoots.
+
+        For a symbolic link, use the target if a root contains it, else the link itself.
         """
         roots = self.served()
         for real in (os.path.realpath(path), resolve(path)):
@@ -219,7 +223,7 @@ class FreshReads:
         return root
 
     async def read(self, action: Callable[[Reader], T]) -> T:
-        """Runs ``action`` on a reader of the index, in a thread."""
+        """Run ``action`` on a reader of the index, in a thread."""
 
         def act(side: ReadHandle) -> T:
             with side.readers.connection() as reader:
@@ -233,7 +237,7 @@ def outside(path: bytes, field: str) -> OutsideRoots:
 
 
 def scope_of(request: SearchRequest) -> Scope:
-    """What a search waits for."""
+    """Return the places that a search waits for; None: all roots."""
     if request.places is None:
         return [(root_id, b"") for root_id in request.root_ids] or None
     return [place for place in request.places if not request.root_ids or place.root_id in request.root_ids]

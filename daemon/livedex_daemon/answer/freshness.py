@@ -1,7 +1,7 @@
-"""Makes a search wait until the index reflects every write that came before it, and says so when it does not.
+"""Make a search wait until the index reflects every earlier write, and report when it does not.
 
-Invariant: ``fresh`` is True only after the barrier was passed and all that was marked before it, inside the scope, is
-committed; whenever one of these is missing, there is a reason.
+Invariant: ``fresh`` is True only after the barrier is passed and every mark before it, inside the scope, is committed;
+otherwise there is a reason.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from livedex_indexing.relpath import is_within
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
-UNSETTLED_LOOKS = 20  # the three tries take 50 ms; on a busy machine those of a file that was just saved come late
-FEW = 64  # entries before a waiter: more than that are not files that will not hold still
+UNSETTLED_LOOKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
+FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
 
 
 class _Unsteady(Exception):
-    """Only files that will not hold still are left to wait for."""
+    """Only files that keep changing are left to wait for."""
 
 
 class FreshState(NamedTuple):
-    """``pending`` counts the marked paths inside the scope that are not yet committed."""
+    """``pending``: the number of marked paths inside the scope that are not committed yet."""
 
     fresh: bool
     pending: int
@@ -39,7 +39,7 @@ class FreshState(NamedTuple):
 
 
 class Freshness:
-    """Used on the event loop."""
+    """Call it on the event loop."""
 
     def __init__(
         self,
@@ -59,13 +59,13 @@ class Freshness:
         self.begun = asyncio.Event()  # set once the first configuration is applied
 
     async def ensure(self, scope: Scope, deadline: float, *, everything: bool = False) -> FreshState:
-        """Waits, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
+        """Wait, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
 
-        A root's first index is not waited for unless ``everything`` is asked for.
+        Do not wait for a root's first index unless ``everything`` is True.
         """
         try:
             async with asyncio.timeout_at(_loop_time(deadline)):
-                await self.begun.wait()  # until then no root is known to be watched
+                await self.begun.wait()  # before that, no root is known to be watched
         except TimeoutError:
             return self._state(scope, "recovering")
         roots = self._in_scope(scope)
@@ -77,7 +77,7 @@ class Freshness:
         if roots and len(first) == len(roots):
             return self._state(scope, "indexing")
         try:
-            if time.monotonic() >= deadline:  # however little there is to wait for
+            if time.monotonic() >= deadline:  # even if there is little to wait for
                 raise TimeoutError
             async with asyncio.timeout_at(_loop_time(deadline)):
                 await self._pass_barrier(roots, first)
@@ -108,7 +108,7 @@ class Freshness:
                 self._backlog.mark((root.id, path), tree=True, now=True)
 
     async def _hear_of_all(self) -> None:
-        """Every event so far is marked. Raises TimeoutError where that cannot be told."""
+        """Wait until every event so far is marked. Raise TimeoutError when the watcher cannot tell."""
         watcher = self._watching.watcher
         if watcher is None:
             raise TimeoutError
@@ -134,7 +134,7 @@ class Freshness:
                 self._backlog.forget(waiter)
 
     def _only_unsteady(self, entries: list[Entry]) -> bool:
-        """True when nothing is left to wait for but files that could not be read in one state at the first try."""
+        """Return True when only files that changed during the first try to read them are left to wait for."""
         unsteady = self._files.unstable.copy()
         for entry in entries:
             inside = sum(1 for root_id, path in unsteady if root_id == entry.key[0] and is_within(path, entry.key[1]))
@@ -149,7 +149,7 @@ class Freshness:
         return sum(1 for key in self._files.unsettled.copy() if intersects(key, scope))
 
     def look_again(self, keys: Iterable[Key]) -> None:
-        """Have files that a reader found changed inspected at once."""
+        """Mark files that a reader found changed for inspection at once."""
         for key in keys:
             self._backlog.mark(key, now=True)
 
@@ -174,7 +174,7 @@ def _loop_time(deadline: float) -> float:
 
 
 def _resolver(future: asyncio.Future[None]) -> Callable[[], None]:
-    """A function that any thread may call to resolve ``future``."""
+    """Return a function that any thread may call to resolve ``future``."""
 
     def set_result() -> None:
         if not future.done():

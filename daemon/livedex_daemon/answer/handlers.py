@@ -1,6 +1,6 @@
-"""Answers each method of the socket: one short function a method, which asks the room that knows.
+"""Answer each method of the socket with one short function that asks the responsible package.
 
-Invariant: a handler changes nothing itself; what touches roots, files or the index is an order to the worker.
+Invariant: a handler changes nothing itself; it submits each change of roots, files or the index to the worker.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from livedex_ipc.server.rpc_server import Call, Handler
 
 
 class ServerMethods:
-    """The server itself."""
+    """The methods of the server itself."""
 
     def __init__(self, watching: EventSource, reload: Callable[[], Awaitable[None]], stop: Callable[[], None]) -> None:
         self._watching = watching
@@ -73,7 +73,7 @@ class ServerMethods:
         return {}
 
     async def shutdown(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        asyncio.get_running_loop().call_later(0.01, self._stop)  # the answer goes out first
+        asyncio.get_running_loop().call_later(0.01, self._stop)  # send the answer first
         return {}
 
     async def discover(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class ServerMethods:
 
 
 class RootMethods:
-    """The state of the daemon, and its roots."""
+    """The methods of the daemon's state and its roots."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class RootMethods:
         try:
             await self._reload()
         except IndexUnwritable:
-            if added:  # refused means that nothing was done
+            if added:  # a refused request must change nothing
                 await asyncio.to_thread(config_edit.remove_root, config, os.fsdecode(path))
             raise
         return await self.roots_list(call, params)
@@ -135,12 +135,12 @@ class RootMethods:
         return await self.roots_list(call, params)
 
     async def _prove_writable(self) -> None:
-        """Raises IndexUnwritable before anything is changed that the index could not take over."""
+        """Raise IndexUnwritable before any change that the index could not store."""
         await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
 
 
 class IndexMethods:
-    """Indexing on demand."""
+    """The methods for indexing on demand."""
 
     def __init__(self, reads: FreshReads, store: Store, roots: Roots, runs: IndexRun, audits: Audits) -> None:
         self._reads = reads
@@ -172,7 +172,7 @@ class IndexMethods:
         return await self._audits.run(places, whole=not paths_bytes(params), repair=params["repair"])
 
     def _places(self, params: dict[str, Any]) -> list[tuple[int, bytes]]:
-        """The params' ``paths`` as keys; all present roots without them. Raises OutsideRoots."""
+        """Return the params' ``paths`` as keys; all present roots without them. Raise OutsideRoots."""
         given = paths_bytes(params)
         if not given:
             return [(root.id, b"") for root in self._roots if root.present]
@@ -180,7 +180,7 @@ class IndexMethods:
 
 
 class FileMethods:
-    """Single files and lists of them."""
+    """The methods for single files and lists of files."""
 
     def __init__(self, reads: FreshReads, roots: Roots, worker: Worker) -> None:
         self._reads = reads
@@ -236,7 +236,7 @@ class FileMethods:
         return _with_state({**path_fields(path), "content_hash": found.content_hash, "chunks": found.chunks}, state)
 
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
-        """The root that holds the params' ``path``, and the path relative to it. Raises OutsideRoots."""
+        """Return the root that contains the params' ``path``, and the path relative to it. Raise OutsideRoots."""
         asked = _required_path(params)
         path, _ = self._reads.asked(asked, "path")
         found = self._roots.locate(path)
@@ -251,10 +251,10 @@ class FileMethods:
             reason = "no root holds it"
             return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
         state = await self._reads.freshen(params, [(found[0].id, found[1])], time.monotonic())
-        return {**await self._explain(*found), "fresh": state.fresh}  # `reason` is the path's
+        return {**await self._explain(*found), "fresh": state.fresh}  # ``reason`` is the path's
 
     def _itself(self, path: bytes) -> bytes:
-        """The path whose own entry is meant: of a link inside a root the link, of one elsewhere what it names."""
+        """Return the path of the entry itself: for a link inside a root the link, for a link elsewhere its target."""
         here = resolve(path)
         return here if self._roots.locate(here) is not None else os.path.realpath(path)
 

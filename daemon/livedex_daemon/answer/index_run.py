@@ -1,6 +1,6 @@
-"""Carries out ``index/run``: marks the places, follows the work with progress, and counts what became of it.
+"""Carry out ``index/run``: mark the places, report progress, and count the outcomes.
 
-Invariant: the counts are final when the answer goes out, because every marked place was committed before.
+Invariant: the counts are final when the answer is sent, because every marked place is committed before.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class IndexRun:
         self._one_at_a_time = asyncio.Lock()
 
     async def run(self, call: Call, places: list[Key], *, force: bool) -> dict[str, Any]:
-        """The result of ``index/run`` over ``places``.
+        """Return the result of ``index/run`` over ``places``.
 
-        Raises Unavailable when the store cannot be written, at once or before it ends: what was marked waits for it.
+        Raise Unavailable when the store cannot be written, at the start or before the end: the marks wait for it.
         """
         began = time.monotonic()
         await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
-        async with self._one_at_a_time:  # so that each counts its own work
+        async with self._one_at_a_time:  # so that each run counts its own work
             return await self._run(call, places, force, RunProgress(), began)
 
     async def _run(
@@ -92,7 +92,7 @@ class IndexRun:
         }
 
     def _absent(self, places: list[Key]) -> list[dict[str, Any]]:
-        """The roots that were asked for and are not there: nothing of them was looked at."""
+        """Return the requested roots that are not present: none of their files was examined."""
         asked = {root_id for root_id, _ in places}
         return [
             {**path_fields(root.path), "stage": root.state, "message": _MESSAGES.get(root.state, root.state)}

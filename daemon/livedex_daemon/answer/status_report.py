@@ -1,4 +1,4 @@
-"""Says how the daemon is: counts, states, measured freshness, and each thing that is wrong with its remedy.
+"""Report the state of the daemon: counts, states, measured freshness, and each fault with its remedy.
 
 Invariant: the state is ``ready`` only while no promise is known to be broken; every figure is measured.
 """
@@ -32,7 +32,7 @@ HARMLESS = frozenset(("files_failed", "parser_missing", "plugin_refused"))  # th
 
 
 class DaemonState(NamedTuple):
-    """Everything that the status is read from."""
+    """The parts of the daemon that the status reports on."""
 
     index_file: IndexFile
     roots: Roots
@@ -46,7 +46,7 @@ class DaemonState(NamedTuple):
 
 
 class Health:
-    """Asked on the event loop; the counts come from a thread that reads the index."""
+    """Call it on the event loop; a thread that reads the index supplies the counts."""
 
     def __init__(self, state: DaemonState) -> None:
         self._parts = state
@@ -58,19 +58,19 @@ class Health:
         self._since = time.monotonic()
 
     def _counts(self) -> Counts:
-        """Counted anew only for a new generation: who follows the status must not slow down what is followed."""
+        """Count again only for a new generation: a client that polls the status must not slow down indexing."""
         present = frozenset(root.id for root in self._roots if root.present)
         state = (self._store.generation, present)
         known = self._counted
         if known is None or known[0] != state:
             counts = self._readers.counts()
-            if len(present) < len(self._roots):  # what is not there is kept, and not served
+            if len(present) < len(self._roots):  # absent roots are kept, and not served
                 counts = counts._replace(chunks=self._readers.chunks_of(present))
             known = self._counted = (state, counts)
         return known[1]
 
     def status(self) -> dict[str, Any]:
-        """The result of ``status``."""
+        """Return the result of ``status``."""
         counts = self._counts()
         held = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in held)
@@ -105,13 +105,13 @@ class Health:
         }
 
     def roots(self, counts: Counts | None = None) -> list[dict[str, Any]]:
-        """The roots as ``status`` and ``roots/list`` give them, by path."""
+        """Return the roots for ``status`` and ``roots/list``, sorted by path."""
         known = counts or self._counts()
         return [self._root(root, known) for root in sorted(self._roots, key=lambda root: root.path)]
 
     def _root(self, root: Root, counts: Counts) -> dict[str, Any]:
         held = counts.roots.get(root.id)
-        overflows = root.overflows  # before the state: whoever sees one sees what it led to
+        overflows = root.overflows  # read before the state: a client that sees an overflow also sees its effect
         return {
             **path_fields(root.path),
             "state": root.reported_state,
@@ -258,7 +258,7 @@ def _failed_files(count: int) -> Warnings:
     return [warning("files_failed", message, "run `livedex list --status failed` for the reasons")]
 
 
-CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order in which the status tells them
+CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order of the status
     _roots,
     _unwritable_store,
     _dead_worker,

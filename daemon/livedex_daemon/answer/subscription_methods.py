@@ -1,6 +1,6 @@
-"""Answers the methods of standing queries: takes one in with its first answer, and ends it.
+"""Answer the methods of standing queries: start one with its first answer, and end it.
 
-Invariant: from the first answer on no change is missed, and none is told before it.
+Invariant: no change after the first answer is missed, and no change is reported before it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Holds what answers are read from: the readers of the index and the searcher over them, as one pair.
+"""Keep the readers of the index and the searcher over them as one pair.
 
-Invariant: what a searcher remembers belongs to the file that its readers read; when the file is replaced, both are.
+Invariant: a searcher's caches belong to the file that its readers read; when the file is replaced, so are both.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class ReadHandle(NamedTuple):
 
 
 class IndexReaders:
-    """Asked from any thread; a call that began with one side ends with it."""
+    """Call from any thread; a call that begins with one side ends with it."""
 
     def __init__(self, path: str, wake: threading.Event) -> None:
-        """``wake``: wakes the worker, which checks what is reported."""
+        """``wake``: wakes the worker, which checks the reported file."""
         self._path = path
         self._wake = wake
         self._reported: tuple[ReadHandle, Exception] | None = None
@@ -40,7 +40,7 @@ class IndexReaders:
         return ReadHandle(readers, Searcher(readers))
 
     def renew(self) -> None:
-        """The file was replaced: what is asked from now on is read from the new one."""
+        """Read the new file from now on: the former one was replaced."""
         former, self.side = self.side, self._open()
         former.readers.close()
 
@@ -50,12 +50,12 @@ class IndexReaders:
         self._wake.set()
 
     def take_report(self) -> Exception | None:
-        """The last reported error, once; None when there is none, or when its file was replaced meanwhile."""
+        """Return the last reported error, once; None without one, or when its file was replaced in the meantime."""
         reported, self._reported = self._reported, None
         return reported[1] if reported is not None and reported[0] is self.side else None
 
     def has_content(self, content_hash: bytes, signature: bytes) -> bool:
-        """False also where the index cannot say: then the text is cut once more, which is never wrong."""
+        """Return whether the index has the content; False also when the read fails: chunking again is always safe."""
         try:
             return counts.has_content(self.side.readers, content_hash, signature)
         except (Unavailable, apsw.Error):

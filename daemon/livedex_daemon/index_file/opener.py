@@ -1,7 +1,7 @@
-"""Opens the index at start; one that is damaged or of a newer livedex is put aside and built anew.
+"""Open the index at start; put a damaged index or one from a newer livedex aside and build a new one.
 
-Invariant: only the derived index is ever put aside. One of a newer livedex keeps its bytes for that livedex; one that
-is damaged or older is removed when the new one is whole, since it holds words of files that may be forgotten by now.
+Invariant: only the derived index is ever put aside. An index from a newer livedex stays unchanged for that livedex. A
+damaged or older one is removed when the new one is complete, since it contains words of files that may be forgotten.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SUFFIXES = ("", "-wal", "-shm")
 
 
 def open_store(path: str, on_change: OnChange = ignore_change) -> tuple[Store, bool]:
-    """The store at ``path``, and whether it had to be begun anew. Raises Unavailable when its disk cannot be used."""
+    """Return the store at ``path`` and whether it is a new one. Raise Unavailable when its disk cannot be used."""
     try:
         return Store.open(path, on_change=on_change), False
     except (IndexDamaged, IndexNewer) as error:
@@ -32,7 +32,7 @@ def open_store(path: str, on_change: OnChange = ignore_change) -> tuple[Store, b
 
 
 def put_aside(path: str, *, keep: bool = False) -> str:
-    """Renames the index with what belongs to it; returns the new name. ``keep``: `remove_damaged` leaves it."""
+    """Rename the index and its log files; return the new name. ``keep``: ``remove_damaged`` does not remove it."""
     aside = f"{path}.aside" if keep else _damaged(path)
     for suffix in _SUFFIXES:
         with contextlib.suppress(FileNotFoundError):
@@ -41,7 +41,7 @@ def put_aside(path: str, *, keep: bool = False) -> str:
 
 
 def remove_damaged(path: str) -> None:
-    """Removes what was put aside of the index at ``path``, once a new one holds all that it held."""
+    """Remove the damaged index that was put aside from ``path``. Call it when the new index is complete."""
     for suffix in _SUFFIXES:
         with contextlib.suppress(OSError):
             os.unlink(_damaged(path) + suffix)
@@ -52,10 +52,10 @@ def _damaged(path: str) -> str:
 
 
 class HomeLock:
-    """Held for the life of the daemon: one daemon a home."""
+    """A lock for the life of the daemon: only one daemon runs for a home."""
 
     def __init__(self, path: str) -> None:
-        """Raises Unavailable naming the pid of the daemon that holds it."""
+        """Take the lock. Raise Unavailable with the pid of the daemon that has it."""
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -70,7 +70,7 @@ class HomeLock:
         os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
 
     def _read_pid(self) -> str:
-        # The other daemon writes its number right after it took the lock.
+        # The other daemon writes its pid right after it takes the lock.
         for _ in range(50):
             text = os.pread(self._handle, 32, 0).decode("ascii", "replace").strip()
             if text:

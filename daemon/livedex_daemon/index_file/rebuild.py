@@ -1,7 +1,7 @@
-"""Notices that the index file was lost or damaged while the daemon runs, puts aside what is left and builds it anew.
+"""Detect a lost or damaged index file while the daemon runs, put its remains aside and build a new one.
 
-Invariant: nothing of the former file goes into the new one, and nothing precious is touched: the marks of forgotten
-files live elsewhere, and the roots keep their ids. Runs on the worker's thread only.
+Invariant: the new file takes nothing from the former one, and no user data is touched: the marks of forgotten files
+are stored elsewhere, and the roots keep their ids. Runs on the worker's thread only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 class IndexFile(NamedTuple):
-    """The one index of the daemon, from all sides: who writes it, who reads it, what is left of a damaged one."""
+    """The daemon's only index: its writer, its readers, the remains of a damaged one, and its health."""
 
     store: Store
     readers: IndexReaders
@@ -34,10 +34,10 @@ class IndexFile(NamedTuple):
 
 
 class Rebuilder:
-    """``index.health.rebuilding`` is True from the loss of the file until the last root is read again."""
+    """``index.health.rebuilding`` is True from the loss of the file until the last root is indexed again."""
 
     def __init__(self, index: IndexFile, backlog: Backlog, on_rebuilt: Callable[[], None], *, under_way: bool) -> None:
-        """``on_rebuilt``: called when the last root is read again. ``under_way``: the index was begun anew at start."""
+        """``on_rebuilt``: called when the last root is indexed again. ``under_way``: the daemon started a new index."""
         self._store = index.store
         self._serving = index.readers
         self._salvage = index.salvage
@@ -45,16 +45,16 @@ class Rebuilder:
         self._health.rebuilding = under_way
         self._on_rebuilt = on_rebuilt
         self._backlog = backlog
-        self._owed = False  # the former file is gone and a new one could not be made yet
+        self._owed = False  # the former file is gone and a new one could not be created yet
         if not under_way:
             remove_damaged(self._store.path)
 
     def look(self) -> str | None:
-        """A cheap look at the file: what is wrong with it, None while nothing is."""
+        """Check the file cheaply. Return the fault, None when there is none."""
         return "unmade" if self._owed else self._store.replaced_or_lost()
 
     def replace(self, cause: str, roots: Roots) -> None:
-        """Begins a new index with the same roots, all still to be read. Raises IndexUnwritable."""
+        """Create a new index with the same roots, all still to be indexed. Raise IndexUnwritable."""
         log.warning("index_lost", extra={"cause": cause})
         self._make_room(cause)
         self._store.reopen()
@@ -67,18 +67,18 @@ class Rebuilder:
             self._begin(root)
 
     def _make_room(self, cause: str) -> None:
-        """Frees the path. Once only: when no new file could be made then, what was put aside must stay what it is."""
+        """Free the path, only once: if no new file can be created then, keep the file that was put aside."""
         self._health.rebuilding = True
         if self._owed:
             return
         path = self._store.path
         try:
-            make_private(os.path.dirname(path))  # it may have gone with the file
+            make_private(os.path.dirname(path))  # the folder may be lost with the file
             aside = put_aside(path)
         except (OSError, Unavailable) as error:
             raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error
         self._owed = True
-        if cause in ("damaged", "unsynced"):  # otherwise what stood there is not ours, or cannot be read at all
+        if cause in ("damaged", "unsynced"):  # otherwise the former file is not ours, or cannot be read at all
             self._salvage.open(aside)
 
     def _begin(self, root: Root) -> None:
@@ -90,7 +90,7 @@ class Rebuilder:
             self._backlog.mark((root.id, b""), tree=True, background=True, now=True)
 
     def walked(self, roots: Roots) -> None:
-        """A root was read as a whole: perhaps the last one."""
+        """Note that a root was walked completely; finish the rebuild after the last one."""
         if self._health.rebuilding and all(root.first_indexed or not root.present for root in roots):
             log.info("index_rebuilt")
             self._health.rebuilding = False

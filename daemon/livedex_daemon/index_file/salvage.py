@@ -1,7 +1,7 @@
-"""Answers searches from what is left of a damaged index while a new one is built beside it.
+"""Answer searches from the remains of a damaged index while a new one is built.
 
-Invariant: a hit is served from it only where the roots, the rules and the marks of forgotten files admit its file now,
-and, as ever, only after the file was found to be the one that was indexed.
+Invariant: it serves a hit only if the roots, the rules and the marks of forgotten files admit its file now, and, as
+always, only after checking that the file is the one that was indexed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 class Salvage:
-    """``side`` is None while there is nothing left to read from. Asked from any thread."""
+    """``side`` is None while there are no remains to read. Call from any thread."""
 
     def __init__(self, roots: Roots, marks: ForgottenFiles) -> None:
         self.side: ReadHandle | None = None
@@ -32,7 +32,7 @@ class Salvage:
         self._marks = marks
 
     def open(self, path: str) -> None:
-        """``path``: where the damaged file lies now."""
+        """Open the remains. ``path``: the present path of the damaged file."""
         self.close()
         readers = ReadPool(path)
         self.side = ReadHandle(readers, Searcher(readers))
@@ -43,7 +43,7 @@ class Salvage:
             side.readers.close()
 
     def search(self, ask: Callable[[ReadHandle], SearchAnswer]) -> SearchAnswer | None:
-        """What ``ask`` finds there; None where that is nothing, or where the damage was in its way."""
+        """Return the answer of ``ask`` from the remains; None without hits, or when the damage prevents reading."""
         side = self.side
         if side is None:
             return None

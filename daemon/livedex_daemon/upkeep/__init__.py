@@ -1,1 +1,1 @@
-"""Work that runs on a schedule or while nothing else is going on."""
+"""Jobs that run on a schedule or while the daemon is idle."""

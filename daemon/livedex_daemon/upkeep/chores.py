@@ -1,6 +1,6 @@
-"""The chores that the schedule starts: check the roots, keep the index in shape.
+"""The chores that the schedule starts: check the roots and maintain the index.
 
-Invariant: a chore returns at once; what takes time runs on the worker's thread, and its failure is logged.
+Invariant: a chore returns at once; long work runs on the worker's thread, and its failure is logged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 class DaemonChores:
-    """Used on the event loop."""
+    """Call on the event loop."""
 
     def __init__(self, root_check: RootCheck, maintenance: IdleMaintenance) -> None:
         self._root_check = root_check
@@ -34,17 +34,17 @@ class DaemonChores:
 
 
 def _later_on(loop: asyncio.AbstractEventLoop) -> Callable[[float, Callable[[], object]], None]:
-    """Return a function that any thread may call to run an action on ``loop`` so many seconds later."""
+    """Return a function that any thread may call to run an action on ``loop`` after some seconds."""
 
     def later(seconds: float, action: Callable[[], object]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended: so has the daemon
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and the daemon with it
             loop.call_soon_threadsafe(loop.call_later, seconds, action)
 
     return later
 
 
 def _log_failure_of(chore: Future[Any] | None) -> None:
-    """Log why a chore failed, since nobody waits for its end; the schedule tries it again."""
+    """Log the failure of a chore, since no caller waits for its end; the schedule tries it again."""
     if chore is not None:
         chore.add_done_callback(_log_failure)
 

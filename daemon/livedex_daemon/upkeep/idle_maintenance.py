@@ -1,9 +1,9 @@
-"""Keeps the index in shape once nothing has changed for a while: collects, compacts, checks a slice, frees memory.
+"""Maintain the index after a quiet period: collect garbage, compact, check a slice, free memory.
 
-What bulk work has left in many pieces is merged sooner, since every search pays for it.
+Merge the many segments that bulk work leaves sooner, since every search pays for them.
 
-Invariant: it begins only while nothing waits to be indexed, goes in steps of a fraction of a second, and does nothing
-at all while nothing has changed since it last came to its end, but once a day: what was removed waits so long.
+Invariant: it starts only while nothing waits to be indexed, and runs in steps of a fraction of a second. After a
+complete run it does nothing until the next change, but runs once a day: removed rows are kept for so long.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ log = logging.getLogger(__name__)
 
 Later = Callable[[float, Callable[[], object]], None]
 
-ANEW_S = KEEP_S  # after its end, though nothing has changed: what was removed then has waited long enough
-QUIET_S = 20.0  # without a commit, before it begins; without a search, before what searches left is freed
+ANEW_S = KEEP_S  # run again so long after the last run without a change: removed rows have expired by then
+QUIET_S = 20.0  # without a commit before it starts; without a search before the memory of searches is freed
 BUDGET_S = 0.2  # of one step
 AGAIN_S = 0.5  # between two steps
-MERGE_QUIET_S = 1.0  # without a commit, before the pieces of bulk work are merged: about a second of one core …
-MERGE_BUDGET_S = 0.05  # … in steps so short that a save is not held up
+MERGE_QUIET_S = 1.0  # without a commit before segments of bulk work are merged: about a second of one core …
+MERGE_BUDGET_S = 0.05  # … in steps so short that they do not delay a save
 MERGE_AGAIN_S = 0.05
-SLICE_PAGES = 2_000  # whose bytes are checked each time: 8 MB, some 8 ms
+SLICE_PAGES = 2_000  # pages to check each time: 8 MB, about 8 ms
 
 
 class IdleMaintenance:
-    """`look` and `merge` are called on the event loop; their steps run on the worker's thread."""
+    """Call ``look`` and ``merge`` on the event loop; their steps run on the worker's thread."""
 
     def __init__(
         self,
@@ -58,17 +58,17 @@ class IdleMaintenance:
         self._priority = priority
         self._trimmed_at = 0.0
         self._last_commit = latency.last_at
-        self._tidy_until = 0.0  # on the monotonic clock; 0: something has changed since it came to its end
-        self._scattered: bool | None = None  # None: not looked at since the last commit
-        self._page = 1  # the first one of the next slice
+        self._tidy_until = 0.0  # on the monotonic clock; 0: something changed since the last complete run
+        self._scattered: bool | None = None  # None: not checked since the last commit
+        self._page = 1  # the first page of the next slice
 
     def _notice_commits(self) -> None:
-        """Begin again from the start when something was committed since the last call."""
+        """Start over when something was committed since the last call."""
         if self._latency.last_at == self._last_commit:
             return
         self._last_commit = self._latency.last_at
         self._tidy_until = 0.0
-        if not self._scattered:  # a merge that has begun is carried to its end
+        if not self._scattered:  # a merge that has started runs to its end
             self._scattered = None
 
     def _rests(self, quiet_s: float) -> bool:
@@ -76,7 +76,7 @@ class IdleMaintenance:
         return quiet and not self._backlog.pending() and not self._pool.outstanding
 
     def merge(self, later: Later) -> Future[None] | None:
-        """Begins or goes on merging what bulk work left in pieces; None where there is nothing to do."""
+        """Start or continue to merge the segments of bulk work; return None when there is nothing to do."""
         self._notice_commits()
         if self._scattered is not False and self._rests(MERGE_QUIET_S):
             return self._worker.submit(lambda: self._merge_step(later))
@@ -95,7 +95,7 @@ class IdleMaintenance:
             later(MERGE_AGAIN_S, lambda: self.merge(later))
 
     def look(self, later: Later) -> Future[None] | None:
-        """Begins or goes on; None where there is nothing to do. ``later(seconds, action)`` runs it on the loop."""
+        """Start or continue a run; return None when idle. ``later(seconds, action)`` runs an action on the loop."""
         self._notice_commits()
         if time.monotonic() >= self._tidy_until and self._rests(QUIET_S):
             return self._worker.submit(lambda: self._step(later))
@@ -113,7 +113,7 @@ class IdleMaintenance:
         if not store.maintain(BUDGET_S):
             later(AGAIN_S, lambda: self.look(later))
             return
-        if store.checkpoint():  # else a reader still needs the log: once more at the next look
+        if store.checkpoint():  # else a reader still needs the log: try again at the next look
             self._tidy_until = time.monotonic() + ANEW_S
         if not self.check_slice():
             self._worker.mend(damaged=True)
@@ -122,7 +122,7 @@ class IdleMaintenance:
         memory.release()
 
     def check_slice(self) -> bool:
-        """Whether the next pages of the index file are as they were written, after the last ones the first again."""
+        """Return whether the next pages of the index file are as written; after the last page start at the first."""
         store = self._store
         damaged = store.damaged_pages(self._page, SLICE_PAGES)
         if damaged is None:

@@ -1,6 +1,6 @@
-"""Looks at every root, its watches and the index file every few seconds.
+"""Check every root, its watches and the index file every few seconds.
 
-Invariant: it decides nothing about files; whatever may have changed becomes a mark in the backlog.
+Invariant: it decides nothing about files; every path that may have changed becomes a mark in the backlog.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
-SELDOM = 2  # one of so many looks, 8 s apart, is also at what changes hardly ever: the index file (10 s are promised)
+SELDOM = 2  # of so many looks one, every 8 s, also checks the index file, which rarely changes (10 s are promised)
 
 
 class RootCheck:
-    """`start` may be called from any thread; the check itself runs on the worker's."""
+    """Call ``start`` from any thread; the check itself runs on the worker's thread."""
 
     def __init__(
         self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, marks: ForgottenFiles

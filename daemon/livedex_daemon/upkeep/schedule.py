@@ -1,6 +1,6 @@
-"""What runs on a schedule: looking at the roots, reconciling, polling, and keeping the store in shape.
+"""Run jobs on a schedule: check the roots, reconcile, poll, and maintain the store.
 
-Invariant: a walk of the tree waits at least 50 times the length of the last one, and a job that is late runs once, not
+Invariant: a walk of the tree waits at least 50 times the duration of the last one, and a late job runs once, not
 several times.
 """
 
@@ -24,13 +24,13 @@ from livedex_daemon.watch.root_table import Root, Roots
 log = logging.getLogger(__name__)
 
 MAINTAIN_EVERY_S = 30.0
-REST_FACTOR = 50  # a walk waits so many times the length of the last one
-JUMP_S = 1.0  # the wall clock went so much further than the monotonic one between two looks: it was set
-SLEPT_S = 60.0  # … or the machine slept, and what it watches may have changed meanwhile
+REST_FACTOR = 50  # a walk waits so many times the duration of the last one
+JUMP_S = 1.0  # the wall clock advanced so much more than the monotonic clock between two looks: it was set
+SLEPT_S = 60.0  # … or the machine slept, and watched files may have changed in the meantime
 
 
 class Chores(Protocol):
-    """What the jobs have done; each runs quickly or hands itself to the worker."""
+    """The actions of the jobs; each runs quickly or submits its work to the worker."""
 
     def look_at_roots(self) -> None: ...
 
@@ -45,7 +45,7 @@ class Schedule:
         self._scheduler = AsyncIOScheduler(
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
         )
-        self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, what is done
+        self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, the action
         self._looks: asyncio.Task[None] | None = None
         self._poll_every_s = 0.0
 
@@ -56,7 +56,7 @@ class Schedule:
         self.reschedule(config)
 
     def reschedule(self, config: Config) -> None:
-        """Takes over the periods of a new configuration."""
+        """Apply the periods of a new configuration."""
         self._every("reconcile", config.watch.reconcile_every_s, self.reconcile)
         self._poll_every_s = config.watch.poll_every_s
         self._choose_polling()
@@ -68,8 +68,11 @@ class Schedule:
             self._scheduler.shutdown(wait=False)
 
     async def _look_often(self) -> None:
-        """A look at the roots every few seconds, by the loop's own clock: it wakes an idle daemon more often than
-        anything else, and is what notices that the clock which the other jobs go by was set."""
+        """Check the roots every few seconds by the loop's own clock.
+
+        This check wakes an idle daemon more often than anything else. It also detects a change of the wall clock,
+        which times the other jobs.
+        """
         ahead = time.time() - time.monotonic()
         while True:
             await tick()
@@ -86,30 +89,30 @@ class Schedule:
         self._choose_polling()
 
     def _choose_polling(self) -> None:
-        """Polls only while something must be polled: an idle daemon is not woken for nothing."""
+        """Poll only while something must be polled, so that an idle daemon sleeps."""
         if any(root.polled for root in self._roots):
             self._every("poll", self._poll_every_s, self.poll)
         elif self._planned.pop("poll", None) is not None:
             self._scheduler.remove_job("poll")
 
     def _every(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        """Has it done so often from now on; one that has that period already goes on as it does."""
+        """Run ``action`` with this period from now on; leave a job that has this period already as it is."""
         if name not in self._planned or self._planned[name][0] != seconds:
             self._planned[name] = seconds, action
             self._plan(name, seconds, action)
 
     def _plan(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        # A coroutine function: plain ones would be run in a thread, and what is done belongs on the loop.
+        # Pass a coroutine function: a plain one would run in a thread, and the action belongs on the loop.
         self._scheduler.add_job(_on_loop, _FromNow(seconds), (action,), id=name, replace_existing=True)
 
     def reconcile(self) -> None:
-        """Compares each root with the index, however quiet it was: events are hints, and some never come."""
+        """Compare each root with the index, however quiet it was: events are hints, and some never arrive."""
         for root in self._roots:
             if root.state == "online" and _rested(root):
                 self._backlog.mark((root.id, b""), tree=True, background=True)
 
     def poll(self) -> None:
-        """Walks what no event is trusted for."""
+        """Walk the folders without reliable events."""
         for root in self._roots:
             if root.state == "online" and root.polled and _rested(root):
                 root.walked_at = time.monotonic()
@@ -122,10 +125,10 @@ def _rested(root: Root) -> bool:
 
 
 class _FromNow(BaseTrigger):  # type: ignore[misc]
-    """Fires a period after the present, whatever was missed.
+    """Fire one period after the present, however many runs were missed.
 
-    apscheduler's own interval counts every missed run from the last one, one by one: years of them when the wall clock
-    is set forward.
+    The interval trigger of apscheduler counts the missed runs one by one: years of them when the wall clock is set
+    forward.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -142,5 +145,5 @@ async def _on_loop(action: Callable[[], None]) -> None:
 def _carry_out(action: Callable[[], None]) -> None:
     try:
         action()
-    except Exception:  # one run that fails must not be the last
+    except Exception:  # a failed run must not be the last one
         log.exception("job_failed")

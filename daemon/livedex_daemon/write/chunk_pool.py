@@ -1,6 +1,6 @@
-"""Reads changed files and has them chunked in child processes, so that no hostile file can hurt or hold up the daemon.
+"""Read changed files and chunk them in child processes, so that no hostile file can harm or block the daemon.
 
-Invariant: every work that was handed in comes back as exactly one outcome, whatever happened to the child that had it.
+Invariant: every submitted work comes back as exactly one outcome, even if the child that chunked it died.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from livedex_indexing.text import decoder
 
 log = logging.getLogger(__name__)
 
-BATCH_FILES = 8  # handed to a child at once: some, for the round trip; not many, or searches wait for them too long
+BATCH_FILES = 8  # sent to a child at once: several save round trips; many would make searches wait too long
 BATCH_BYTES = 512 << 10
-FILES_A_PROCESS = 32  # bulk files that another child is started for
-HEAD_BYTES = 8192  # what is looked at to tell text from binary, and for a shebang
-TIMEOUT_S = 20.0  # for one file, and as much again for each
+FILES_A_PROCESS = 32  # start one more child for each so many bulk files
+HEAD_BYTES = 8192  # examined to tell text from binary and to find a shebang
+TIMEOUT_S = 20.0  # for one file; add the next figure for each MiB
 TIMEOUT_S_PER_MIB = 5.0
-UNCOLLECTED = 64  # outcomes, with all their text, that wait for the writer; then reading pauses
-WARM_S = 600.0  # the child for edits ends after so long without one
-STUCK_S = 1.0  # over one batch, and the spare thread takes what else was edited
+UNCOLLECTED = 64  # reading pauses while so many outcomes, with all their text, wait for the writer
+WARM_S = 600.0  # the child for edits ends after so long without an edit
+STUCK_S = 1.0  # on one batch; then the spare thread takes the other edits
 NICE = 10
-REST_S = 20.0  # after no child could be had
+REST_S = 20.0  # after no child could be started
 LEFT_ALONE = "the daemon crashed several times while it read the file"
 
 
 class Gone(NamedTuple):
-    """Nothing is at the path any more."""
+    """The path no longer exists."""
 
 
 class Unsettled(NamedTuple):
@@ -59,7 +59,7 @@ class NoWorker(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """``stage``: ``read``, ``chunk``, ``denied`` or ``quarantined``; the latter two stand for themselves."""
+    """``stage``: ``read``, ``chunk``, ``denied`` or ``quarantined``; the last two need no message."""
 
     stage: str
     message: str
@@ -85,12 +85,12 @@ class _Job(NamedTuple):
     stat: Stat
     content_hash: bytes
     plan: Plan
-    settings: ChunkSettings  # that the plan was chosen by: they may be others by the time it is cut
+    settings: ChunkSettings  # that chose the plan; the policy may have changed by the time the file is chunked
     data: bytes
 
 
 class Pool:
-    """One thread with a warm child for edits, a spare one for when that is stuck; more while bulk work is there."""
+    """One thread with a warm child for edits, a spare thread for when the first is stuck, and more for bulk work."""
 
     def __init__(
         self,
@@ -104,15 +104,15 @@ class Pool:
         may_run: Callable[[], bool] = lambda: True,
         bulk_processes: int = 2,
     ) -> None:
-        """``known(content_hash, signature)`` is called on the pool's threads.
+        """Start the threads for edits. The pool's threads call ``known(content_hash, signature)``.
 
-        ``may_run`` returns False to hold bulk work back.
+        ``may_run`` returns False to delay bulk work.
         """
         self.policy = policy
         self.files_read = 0
         self.files_chunked = 0
-        self.worker_fault: str | None = None  # why no child can be had
-        self._rest_until = 0.0  # until then none is tried
+        self.worker_fault: str | None = None  # why no child can be started
+        self._rest_until = 0.0  # do not try to start a child before this time
         self._known = known
         self._marks = marks
         self._crashes = crashes
@@ -131,7 +131,7 @@ class Pool:
         self._stopping = False
         self._threads: list[threading.Thread] = []
         self._bulk_threads = 0
-        self._busy_since: float | None = None  # the thread for edits, with its batch
+        self._busy_since: float | None = None  # when the thread for edits took its batch; None: it is idle
         self._start(bulk=False)
         self._start(bulk=False, spare=True)
 
@@ -158,12 +158,12 @@ class Pool:
 
     @property
     def outstanding(self) -> int:
-        """Works handed in whose outcome was not yet collected."""
+        """Return the number of submitted works whose outcome is not collected yet."""
         return self._outstanding
 
     @property
     def held_back(self) -> bool:
-        """True while bulk work waits for mains power."""
+        """Return True while bulk work waits for mains power."""
         return bool(self._bulk) and not self._may_run()
 
     def stop(self) -> None:
@@ -194,7 +194,7 @@ class Pool:
             hand.close()
 
     def _next(self, hand: _WorkerSlot, *, bulk: bool, spare: bool) -> list[Work] | None:
-        """The next batch; None when the thread shall end (a bulk thread: when there is no bulk work left)."""
+        """Return the next batch; None when the thread must end (a bulk thread: when no bulk work is left)."""
         queue = hand.queue
         with self._lock:
             idle_since = time.monotonic()
@@ -225,7 +225,7 @@ class Pool:
             self._priority.yield_to_searches(len(hand.queue) + len(works))
             try:
                 prepared = self._guarded(work)
-            except Exception as error:  # one file must never end the thread that all others need
+            except Exception as error:  # one file must never end the thread that all other files need
                 log.exception("read_failed")
                 prepared = Outcome(work, Failed("read", type(error).__name__))
             if isinstance(prepared, Outcome):
@@ -237,7 +237,7 @@ class Pool:
             self._chunk(jobs, hand)
 
     def _guarded(self, work: Work) -> Outcome | _Job:
-        """Reads one file, unless the daemon crashed over it again and again."""
+        """Read one file, unless the daemon crashed on it several times."""
         if self._crashes is None:
             return self._prepare(work)
         path = work.root.absolute(work.path)
@@ -247,7 +247,7 @@ class Pool:
             return self._prepare(work)
 
     def _prepare(self, work: Work) -> Outcome | _Job:
-        """Reads one file; what remains is chunking, unless the outcome is clear already."""
+        """Read one file. Return a job to chunk, or the outcome when no chunking is needed."""
         if work.cancelled:
             return Outcome(work, Gone())
         try:
@@ -281,9 +281,7 @@ class Pool:
         return _Job(work, stat, content_hash, chosen, settings, data)
 
     def _chunk(self, jobs: list[_Job], hand: _WorkerSlot) -> None:
-        """Chunks a batch; a child that dies costs the file it had in hand a second try of its own, and then
-        quarantine.
-        """
+        """Chunk a batch. If the child dies, try the file it was chunking once more, alone; quarantine it after that."""
         if self.worker_fault is not None and time.monotonic() < self._rest_until:
             self._no_worker(jobs, self.worker_fault)
             return
@@ -300,12 +298,15 @@ class Pool:
             return
 
     def _after_death(self, jobs: list[_Job], death: WorkerDied, hand: _WorkerSlot) -> list[_Job]:
-        """What is still to be chunked. The file in hand is tried again alone; the second death quarantines it. The
-        others of its batch do not wait for that."""
+        """Return the jobs that are still to be chunked.
+
+        Try the file that the child was chunking again, alone; the second death quarantines it. The other files of
+        the batch go back to the queue and do not wait for it.
+        """
         done = len(death.results)
         self._put_chunked(jobs[:done], death.results)
         rest = jobs[done:]
-        if death.job is None:  # it never got ready, so no file is to blame
+        if death.job is None:  # the child never got ready, so no file is to blame
             self._no_worker(rest, death.reason)
             return []
         culprit, others = rest[0], rest[1:]
@@ -329,12 +330,12 @@ class Pool:
         for job, result in zip(jobs, results, strict=True):
             done: Result = Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
             outcomes.append(Outcome(job.work, done, job.stat, job.content_hash, job.plan))
-        self.files_chunked += sum(1 for job in jobs if job.data)  # an empty file has nothing to cut
+        self.files_chunked += sum(1 for job in jobs if job.data)  # an empty file has nothing to chunk
         self.worker_fault = None
         self._put(outcomes)
 
     def _put(self, outcomes: list[Outcome]) -> None:
-        """Hands outcomes over, a batch at a time: waking the worker for each would cost more than storing it."""
+        """Pass outcomes to the worker in batches: waking it for each would cost more than storing the outcome."""
         with self._lock:
             while len(self._outcomes) >= UNCOLLECTED and not self._stopping:
                 self._collected.wait(1.0)
@@ -344,10 +345,10 @@ class Pool:
 
 
 class _WorkerSlot:
-    """A child process that is started when it is first needed. Belongs to one thread."""
+    """A child process that starts when it is first needed. Belongs to one thread."""
 
     def __init__(self, nice: int, queue: deque[Work]) -> None:
-        """``queue``: what its thread works off."""
+        """``queue``: the works that its thread takes from."""
         self.queue = queue
         self._nice = nice
         self._process: ChunkProcess | None = None
@@ -368,7 +369,7 @@ class _WorkerSlot:
 
 
 def _quarantined(work: Work, content_hash: bytes) -> Failed | None:
-    """What is known of a file that was touched but holds what killed the worker twice; None for any other."""
+    """Return the failure of a file whose content killed the worker twice and is unchanged; None for any other."""
     row = work.row
     if row is None or row.status != "failed" or row.content_hash != content_hash:
         return None

@@ -1,6 +1,6 @@
-"""Turns what was decided and read into rows of the index, in one transaction.
+"""Turn decisions and outcomes into rows of the index, in one transaction.
 
-Invariant: removals come before rows, and a file that was seen to be gone while it was read leaves no row.
+Invariant: removals come before rows, and a file that vanished while it was read leaves no row.
 Runs on the worker's thread only.
 """
 
@@ -30,7 +30,7 @@ class Committer:
         self._priority = priority
 
     def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
-        """Stores all of it, or raises and stores nothing. Returns the keys that must be looked at once more."""
+        """Store everything, or raise and store nothing. Return the keys that must be examined again."""
         again: list[Key] = []
         with self._store.transaction():
             self._remove(changes)
@@ -49,7 +49,7 @@ class Committer:
         return again
 
     def admits(self, root_id: int, path: bytes) -> bool:
-        """Asked once more before anything is stored: the rules may have changed since the path was looked at."""
+        """Check again before storing: the rules may have changed since the path was examined."""
         root = self._roots.get(root_id)
         return root is not None and root.belongs(path) and root.rules.explain(path, False) is None
 
@@ -66,7 +66,7 @@ class Committer:
             self._store.remove_tree(root_id, path, forget=True)
 
     def _row_of(self, outcome: Outcome) -> FileRow | None:
-        """The row that an outcome leads to, None when none does."""
+        """Return the row for an outcome; None when it needs no row."""
         work, result, stat = outcome.work, outcome.result, outcome.stat
         root_id, path = work.key
         now = time.time()
@@ -87,7 +87,7 @@ class Committer:
         return self._indexed(outcome, now)
 
     def _indexed(self, outcome: Outcome, now: float) -> FileRow | None:
-        """None for a content that was known and is collected meanwhile."""
+        """Return the row of an indexed file; None when its content was known but has been garbage-collected since."""
         work, stat, chosen = outcome.work, outcome.stat, outcome.plan
         assert stat is not None and outcome.content_hash is not None and chosen is not None
         content_id = self._store.find_content(outcome.content_hash, chosen.signature)
@@ -97,7 +97,7 @@ class Committer:
             )
         if content_id is None:
             return None
-        if self._marks.has_path(work.root.path, work.path):  # forced, or its content has changed
+        if self._marks.has_path(work.root.path, work.path):  # the read was forced, or the content has changed
             self._marks.clear(work.root.path, work.path)
         return FileRow(
             root_id=work.root.id,
@@ -114,7 +114,7 @@ class Committer:
         )
 
     def forget(self, root: Root, path: bytes) -> int:
-        """Takes the indexed files at or below ``path`` out, until their content or path changes. Returns how many."""
+        """Remove the indexed files at or below ``path`` until their content or path changes. Return how many."""
         rows = [row for row in self._rows_below(root.id, path) if row.status == "indexed" and row.content_hash]
         self._marks.add(root.path, ((row.path, row.content_hash) for row in rows if row.content_hash))
         try:
@@ -126,8 +126,11 @@ class Committer:
         return len(rows)
 
     def keep_forgotten(self, root: Root) -> None:
-        """Carries out what of the marks the index's own commit after them did not keep, in a crash or a power loss: it
-        is synced later than they. A mark may have come without its row, or gone while its row stands."""
+        """Bring the index in line with the marks after a crash or a power loss.
+
+        The index is synced later than the marks. So a mark may exist without its row, or be gone while its row is
+        still there.
+        """
         found = [(self._store.file(root.id, path), digest) for path, digest in self._marks.of_root(root.path)]
         rows = [row for row, digest in found if row is not None and row.content_hash == digest]
         self._take_out(root, [row for row in rows if row.status == "indexed"])
@@ -153,7 +156,7 @@ class Committer:
 
 
 def _is_there(work: Work) -> bool:
-    """Looks once more at a file that was found gone, or whose content was collected, before that counts."""
+    """Look once more at a file that was gone, or whose content was garbage-collected, before that counts."""
     try:
         return tree.stat(work.root.path, work.path) is not None
     except tree.TreeError:

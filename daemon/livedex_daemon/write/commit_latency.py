@@ -1,4 +1,4 @@
-"""Measures how long changes took from their event to their commit, and when the last commit was.
+"""Measure how long changes take from event to commit, and when the last commit was.
 
 Invariant: only the last 1,000 changes count.
 """
@@ -14,7 +14,7 @@ SAMPLES = 1000
 
 
 class CommitLatency:
-    """Written by the worker after each commit, read from any thread."""
+    """The worker writes it after each commit; any thread may read it."""
 
     def __init__(self) -> None:
         self.last_at = time.monotonic()  # when the last commit ended
@@ -22,7 +22,7 @@ class CommitLatency:
         self._samples: deque[float] = deque(maxlen=SAMPLES)
 
     def add(self, now: float, heard_at: Iterable[float]) -> None:
-        """Note a commit at ``now``; ``heard_at``: when each of its changes was reported (monotonic seconds)."""
+        """Record a commit at ``now``. ``heard_at``: when each of its changes was reported (monotonic seconds)."""
         self.last_at = now
         with self._lock:
             self._samples.extend(now - at for at in heard_at)

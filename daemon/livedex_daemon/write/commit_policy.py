@@ -1,6 +1,6 @@
-"""Decides when the outcomes that were read are committed: one edit at once, many of them together.
+"""Decide when to commit outcomes: a single edit at once, many edits together.
 
-Invariant: it reads no clock and no other object; times are passed in, in seconds on one monotonic clock.
+Invariant: it reads no clock and no other object; the caller passes times in seconds of one monotonic clock.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import NamedTuple
 from livedex_daemon.watch.backlog import Entry
 
 COLLECT = 256  # outcomes committed in one transaction
-GATHER_S = 0.25  # bulk outcomes are gathered so long into one transaction: a commit costs a segment of each index
-UNASKED = 2  # times as many, and as long, while nobody searches
-APART_S = 0.05  # between two commits of edits that nobody waits for: in a storm there were 170 a second
+GATHER_S = 0.25  # gather bulk outcomes so long into one transaction: each commit adds a segment to each index
+UNASKED = 2  # while no client searches, multiply both limits by this
+APART_S = 0.05  # between two commits of edits that no search waits for: a storm caused 170 commits a second
 
 
 class Undecided(NamedTuple):
-    """What lies outside the gathered outcomes.
+    """The pending work outside the gathered outcomes.
 
-    ``has_changes``: there are decided rows or removals to store. ``must_commit``: inspection waits for their commit.
-    ``finished``: entries that need no outcome any more. ``reading``: files are still being read.
+    ``has_changes``: decided rows or removals wait to be stored. ``must_commit``: inspection waits for their commit.
+    ``finished``: entries that need no more outcomes. ``reading``: files are still being read.
     """
 
     has_changes: bool
@@ -31,7 +31,7 @@ class Undecided(NamedTuple):
 
 
 class CommitPolicy:
-    """Counts the outcomes that wait for the next commit, by the entry that they belong to."""
+    """Count the outcomes that wait for the next commit, by entry."""
 
     def __init__(self) -> None:
         self._gathered: Counter[Entry] = Counter()
@@ -41,7 +41,7 @@ class CommitPolicy:
         self._committed_at = 0.0
 
     def room(self, now: float, *, searched: bool) -> int:
-        """Return how many more outcomes to collect. ``searched``: a client queried the index lately."""
+        """Return how many more outcomes to collect. ``searched``: a client queried the index recently."""
         if not self._count:
             times = 1 if searched else UNASKED
             self._most = COLLECT * times
@@ -49,12 +49,12 @@ class CommitPolicy:
         return self._most - self._count
 
     def gather(self, entry: Entry) -> None:
-        """One more outcome, of a file of ``entry``, waits for the commit."""
+        """Count one more outcome, for a file of ``entry``, that waits for the commit."""
         self._gathered[entry] += 1
         self._count += 1
 
     def drop(self) -> None:
-        """No outcome waits any more."""
+        """Reset the count: no outcome waits."""
         self._gathered.clear()
         self._count = 0
 
@@ -62,9 +62,9 @@ class CommitPolicy:
         self._committed_at = now
 
     def due(self, other: Undecided) -> float:
-        """Return when to commit: a time in the past means at once, infinity that there is nothing to commit.
+        """Return when to commit. A time in the past means at once; infinity means there is nothing to commit.
 
-        Commit an edit at once, and whatever completes what a search waits for; gather edits that come in a storm.
+        Commit an edit at once, and any outcome that completes a search's wait; gather edits that come in a storm.
         """
         if not (other.has_changes or self._count):
             return 0.0 if other.finished else inf

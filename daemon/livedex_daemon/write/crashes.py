@@ -1,8 +1,9 @@
-"""Remembers which files were being read when the daemon crashed, so that one of them cannot keep it from running.
+"""Remember which files were being read when the daemon crashed, so that one file cannot keep it from running.
 
-Invariant: what is being read stands in a file that outlives the process (not a power cut, which is no file's fault)
-before its first byte is looked at. Three crashes within a minute: the next start leaves alone what was in hand at all
-of them (safe mode). It stays so until it changes, or `index --force`; the warning ends with the next start.
+Invariant: before the first byte of a file is examined, its path is in a list on disk that survives the process (not a
+power cut, which is no file's fault). After three crashes within a minute, the next start skips the files that were
+being read at all three (safe mode). It skips them until they change or until ``index --force``; the warning ends with
+the next start.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ log = logging.getLogger(__name__)
 
 CRASHES = 3
 WITHIN_S = 60.0
-SLOTS = 16  # files read at the same time
+SLOTS = 16  # files being read at the same time
 SLOT_BYTES = 4096 + 2  # no path that can be opened is longer
 _LENGTH = struct.Struct("<H")
 
@@ -29,10 +30,10 @@ Start = tuple[float, frozenset[bytes]]
 
 
 class Crashes:
-    """``left_alone``: absolute paths that this run does not read; empty unless it is in safe mode."""
+    """``left_alone``: absolute paths that this run does not read; empty outside safe mode."""
 
     def __init__(self, folder: str) -> None:
-        """``folder``: of the daemon's own. On a full disk nothing is noted, and nothing fails."""
+        """``folder``: the daemon's own folder. On a full disk nothing is recorded and nothing fails."""
         self._starts_path = os.path.join(folder, "starts")
         former = b""
         self._free = list(range(SLOTS))
@@ -52,13 +53,13 @@ class Crashes:
         blamed = frozenset.intersection(*last) if len(last) == CRASHES else frozenset()
         if blamed:
             log.error("safe_mode", extra={"crashes": len(crashed), "files": len(blamed)})
-            crashed = []  # were they not to blame, three more crashes make another try
+            crashed = []  # if these files are not to blame, three more crashes start another try
         self._write_starts([*crashed[-CRASHES:], (now, frozenset())])
         return blamed
 
     @contextlib.contextmanager
     def reading(self, path: bytes) -> Iterator[None]:
-        """Around the reading of a file. From any thread."""
+        """Wrap the reading of a file. Call from any thread."""
         slot = self._free.pop() if self._free and len(path) <= SLOT_BYTES - _LENGTH.size else None
         if slot is None:
             yield
@@ -73,18 +74,18 @@ class Crashes:
             self._free.append(slot)
 
     def end(self) -> None:
-        """The daemon stops of its own accord: whatever happened before, it can."""
+        """Forget the crashes: the daemon stops normally."""
         with contextlib.suppress(OSError):
             os.unlink(self._starts_path)
 
     def _read_starts(self) -> list[Start]:
-        """When the daemon was started since it last stopped of its own accord, and what was in hand at each end."""
+        """Return each start since the last normal stop, with the files that were being read when that run ended."""
         try:
             with open(self._starts_path, encoding="ascii") as file:
                 held = json.load(file)
             return [(float(at), frozenset(bytes.fromhex(path) for path in files)) for at, files in held]
         except (OSError, ValueError, TypeError):
-            return []  # none, or none of ours: it can only say that files are left alone
+            return []  # missing or unusable: without it, no file is skipped
 
     def _write_starts(self, starts: list[Start]) -> None:
         beside = f"{self._starts_path}.new"
@@ -96,12 +97,12 @@ class Crashes:
 
 
 def _mapped(path: str) -> tuple[mmap.mmap, bytes]:
-    """The file of slots, all empty, and what stood in it. Raises OSError where there is no room for it."""
+    """Return the file of slots, all empty, and its former content. Raise OSError when the disk has no room for it."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.fchmod(handle, 0o600)
         former = os.pread(handle, SLOTS * SLOT_BYTES, 0)
-        # Written, not only made longer: a page of a mapping that a full disk has no room for would end the process.
+        # Write the bytes, not only the length: a mapped page that a full disk has no room for would end the process.
         if os.pwrite(handle, bytes(SLOTS * SLOT_BYTES), 0) != SLOTS * SLOT_BYTES:
             raise OSError(errno.ENOSPC, "no room for the list of files in hand")
         return mmap.mmap(handle, SLOTS * SLOT_BYTES), former

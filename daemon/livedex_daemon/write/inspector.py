@@ -1,8 +1,8 @@
-"""Looks at each marked path on the disk and finds out what must be read, stored or dropped on its account.
+"""Examine each marked path on the disk and decide what must be read, stored or removed.
 
-Invariant: what is gone is dropped only after the walks that may find it under its new name, and only when a second look
-still finds it gone; a path is looked at again only after the commit of what an older look decided of it; and a path is
-read by one work at a time, so that an older reading never follows a newer one. Runs on the worker's thread only.
+Invariant: a missing path is removed only after the walks that may find it under its new name, and only if a second look
+still misses it. A path is examined again only after the decisions of the earlier look are committed. Only one work
+reads a path at a time, so that an older reading never follows a newer one. Runs on the worker's thread only.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from livedex_indexing.relpath import is_below
 from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
-OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each is held in memory
+OUTSTANDING = 4_000  # a walk pauses while so many files wait to be read: each uses memory
 
 
 class Inspector:
-    """Collects ``changes`` to store and ``finished`` entries; files to read go to the pool."""
+    """Collect ``changes`` to store and ``finished`` entries; send files to read to the pool."""
 
     def __init__(self, store: Store, backlog: Backlog, presence: Presence, watching: EventSource, pool: Pool) -> None:
         self.changes = Changes()
         self.finished: list[Entry] = []
         self.retries: list[Work] = []
-        self.needs_commit = False  # a look waits for the commit of older decisions
+        self.needs_commit = False  # a path cannot be examined before older decisions are committed
         self._store = store
         self._backlog = backlog
         self._presence = presence
@@ -46,7 +46,7 @@ class Inspector:
         self._walked: tuple[TreeWalk, tuple[int, int, int]] | None = None  # the last walk, and the removals after it
 
     def is_busy(self, key: Key) -> bool:
-        """True while a newer look at the path must wait: it is being read, or its removal is not committed."""
+        """Return True while the path must not be examined: it is being read, or its removal is not committed."""
         if key in self._busy:
             return True
         covered = self.changes.covers(key)
@@ -54,7 +54,7 @@ class Inspector:
         return covered
 
     def inspect(self, entry: Entry, root: Root | None) -> None:
-        """One entry of the backlog; ``root``: the one it lies in, None when that is watched no longer."""
+        """Examine one entry of the backlog. ``root``: the root that contains it; None when it is no longer watched."""
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
         else:
@@ -74,7 +74,7 @@ class Inspector:
                 self.finished.append(entry)
             return
         if rules.is_marker_name(name) and self._came_or_went(root, path):
-            # It tells what the folder it lies in is, and the folders beside it: `target` beside Cargo.toml is shut out.
+            # A marker tells the kind of its folder and of its siblings: ``target`` next to Cargo.toml is ignored.
             entry.tree = True
             self._start_walk(root, folder.rpartition(b"/")[0], entry)
             return
@@ -96,7 +96,7 @@ class Inspector:
 
     @staticmethod
     def _stat(root: Root, path: bytes) -> Stat | None:
-        """None also for what may not be looked at: it counts as gone until it may."""
+        """Return the path's stat; None also when access is denied: the path counts as gone until access is allowed."""
         try:
             return tree.stat(root.path, path)
         except (tree.Denied, tree.ReadFailed):
@@ -137,7 +137,7 @@ class Inspector:
             self._look_at_twins(root, path, stat, entry)
 
     def _look_at_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
-        """The other names of a file that was written in place: the kernel reports only the name that was written by."""
+        """Examine the hard links of a file that was written in place: the kernel reports only the name in use."""
         for twin in self._store.by_inode(stat.ino):
             if twin.root_id != root.id:
                 self._backlog.mark((twin.root_id, twin.path))
@@ -159,12 +159,12 @@ class Inspector:
             root.overflows_at_walk = root.overflows
 
     def walk_on(self) -> bool:
-        """A slice of one walk, one that somebody waits for first. False when there is nothing to walk."""
+        """Run a slice of one walk, first one that a client waits for. Return False when there is no walk."""
         if not self._walks or self._pool.outstanding > OUTSTANDING:
             return False
         walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
         if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
-            self.needs_commit = True  # what others decided to remove may be there again, where this walk comes by
+            self.needs_commit = True  # this walk may find a path again that was decided to be removed
             return False
         started = time.monotonic()
         files, trees = len(self.changes.removed), len(self.changes.removed_trees)
@@ -199,13 +199,13 @@ class Inspector:
         self.release(walk.entry)
 
     def depart(self) -> None:
-        """Drops what is gone, but not before the walks that may find it under its new name."""
+        """Remove missing paths, but not before the walks that may find them under a new name."""
         if not self._departed or any(walk.path and not walk.entry.background for walk in self._walks):
             return
         departed, self._departed = self._departed, []
         for root, entry in departed:
             path = entry.key[1]
-            if not self._presence.is_same(root):  # it is the root that went
+            if not self._presence.is_same(root):  # the root itself is gone
                 self._presence.check(root)
                 self.finished.append(entry)
                 continue
@@ -231,14 +231,14 @@ class Inspector:
         self._cancel(root_id, lambda other: is_below(other, path))
 
     def _cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
-        """Drops what was read or decided of paths that are gone: nothing would report them once more."""
+        """Drop readings and decisions about paths that are gone: no event would report them again."""
         self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
         for key, work in self._busy.items():
             if key[0] == root_id and is_gone(key[1]):
                 work.cancelled = True
 
     def abandon(self) -> None:
-        """Forgets all that is under way: what is still being read counts for nothing when it comes back."""
+        """Forget all work in progress; ignore the outcomes of files that are still being read."""
         for work in self._busy.values():
             work.cancelled = True
         self._busy.clear()
@@ -250,15 +250,15 @@ class Inspector:
         self.changes = Changes()
 
     def expects(self, work: Work) -> bool:
-        """False for a work that was abandoned."""
+        """Return False for an abandoned work."""
         return self._busy.get(work.key) is work
 
     # -- the files to read
 
     def submit(self, works: list[Work], *, bulk: bool) -> None:
-        """Has files read, each as soon as nobody else reads it."""
+        """Submit files to the pool; keep a file for a retry while another work reads it."""
         free: list[Work] = []
-        for work in works:  # two of them may be for one file
+        for work in works:  # two works may be for the same file
             if self._busy.setdefault(work.key, work) is work:
                 free.append(work)
             else:
@@ -267,7 +267,7 @@ class Inspector:
             self._pool.submit(free, bulk=bulk)
 
     def retry(self) -> None:
-        """Submits again what had to wait, where its time has come."""
+        """Submit the waiting works again when their retry time has come."""
         now = time.monotonic()
         due = [work for work in self.retries if work.retry_at <= now and work.key not in self._busy]
         if due:
@@ -275,11 +275,11 @@ class Inspector:
             self.submit(due, bulk=False)
 
     def is_read(self, work: Work) -> None:
-        """The work's outcome is known: the path may be read again."""
+        """Allow the path to be read again: the work's outcome is known."""
         self._busy.pop(work.key, None)
 
     def release(self, entry: Entry) -> None:
-        """One of the entry's works, or its walk, has ended."""
+        """Count down the entry's works: one of them, or its walk, has ended."""
         entry.works -= 1
         if entry.works == 0:
             self.finished.append(entry)

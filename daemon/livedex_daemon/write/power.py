@@ -1,6 +1,6 @@
-"""Asks the machine whether bulk work should wait: on battery it does, when the configuration says so.
+"""Ask the machine whether bulk work must wait: it waits on battery if the configuration says so.
 
-Invariant: a machine that does not tell counts as being on mains.
+Invariant: a machine that does not report its power source counts as being on mains.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ASK_EVERY_S = 30.0
 
 
 def on_battery(supplies: str = SUPPLIES) -> bool:
-    """True when a battery discharges and no mains supply is online."""
+    """Return True when a battery discharges and no mains supply is online."""
     if sys.platform == "darwin":
         return _on_battery_macos()
     discharging = False
@@ -50,7 +50,7 @@ def _on_battery_macos() -> bool:
 
 
 class PowerGate:
-    """Remembers the answer for half a minute, so that asking costs nothing while bulk work runs."""
+    """Remember the answer for half a minute, so that asking costs nothing while bulk work runs."""
 
     def __init__(self, supplies: str = SUPPLIES) -> None:
         self.wait_on_battery = True

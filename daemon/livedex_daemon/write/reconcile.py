@@ -1,6 +1,6 @@
-"""Decides what must be done about one entry, from what the disk says and what the index holds. It does nothing itself.
+"""Decide what to do about one directory entry by comparing the disk with the index. It only decides.
 
-Invariant: only (size, mtime, ctime, inode) are compared, and only for inequality; nothing is concluded from an event.
+Invariant: it compares only (size, mtime, ctime, inode), only for inequality, and concludes nothing from an event.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 from livedex_indexing.model import FileRow, Stat
 
-RACY_S = 2.0  # a file whose times are this close to its indexing may change again without showing it
+RACY_S = 2.0  # a file indexed this soon after its last change may change again with the same times
 
 
 class Keep(NamedTuple):
-    """The index already says what the disk says."""
+    """The index already agrees with the disk."""
 
 
 class Read(NamedTuple):
-    """The bytes must be read: they may have changed, or nothing is known of them."""
+    """The bytes must be read: they may have changed, or the index does not know them."""
 
 
 class Skip(NamedTuple):
-    """The entry is accounted for and not read. ``reason``: ``symlink``, ``special`` or ``too_large``."""
+    """The entry is recorded and not read. ``reason``: ``symlink``, ``special`` or ``too_large``."""
 
     reason: str
 
@@ -39,9 +39,9 @@ def decide(
     force: bool = False,
     planned: Callable[[FileRow], bool] | None = None,
 ) -> Decision:
-    """What to do about an entry that the rules let through and that is no folder.
+    """Return what to do about an entry that the rules admit and that is not a folder.
 
-    ``max_size``: bytes. ``planned``: is the row's content cut as the settings ask? None: known to be so.
+    ``max_size``: bytes. ``planned``: tells whether the row's content is chunked as the settings ask; None: it is.
     """
     if stat.kind != "file":
         reason = "symlink" if stat.kind == "symlink" else "special"
@@ -53,7 +53,7 @@ def decide(
     if row.status == "pending" or not row.settled:
         return READ
     if row.status == "failed" and (row.reason or "").startswith(("read", "denied", "store")):
-        return READ  # what failed outside the file may work now
+        return READ  # a failure outside the file may be gone now
     if row.status == "skipped" and row.reason == "too_large":
         return READ  # the limit was raised
     if planned is not None and row.status == "indexed" and not planned(row):
@@ -67,6 +67,6 @@ def _skip_unless_said(reason: str, stat: Stat, row: FileRow | None) -> Decision:
 
 
 def is_settled(stat: Stat, now: float) -> bool:
-    """False while a later write could leave the file's times as they are. ``now``: seconds since the epoch."""
+    """Return False while a later write could leave the file's times unchanged. ``now``: seconds since the epoch."""
     newest_ns = max(stat.mtime_ns, stat.ctime_ns)
     return now - newest_ns / 1e9 > RACY_S or newest_ns / 1e9 - now > RACY_S

@@ -1,7 +1,7 @@
-"""Lets searches go first while much is indexed: both share the interpreter's lock and a few cores.
+"""Let searches go first during bulk indexing: both share the interpreter's lock and a few cores.
 
-Invariant: a thread never waits longer than `SHARE` times what it worked since it last did, so that searches without end
-make indexing take three times as long at most; and a few files never wait.
+Invariant: a thread never waits longer than ``SHARE`` times the time it worked since its last wait, so that endless
+searches make indexing take three times as long at most; and a few files never wait.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import Final
 
 MOST_S: Final = 0.05
 SHARE: Final = 2.0
-LATELY_S: Final = 30.0  # after the last question, until nobody is thought to wait for what is being indexed
-FEW: Final = 8  # files: an edit, or some, is stored before the next search asks for it
+LATELY_S: Final = 30.0  # after the last query; later, no client is assumed to wait for indexing
+FEW: Final = 8  # files: one edit or a few are stored before the next search asks for them
 
 
 class SearchPriority:
-    """Threads that search say when; threads that index stop between two files meanwhile."""
+    """Searching threads report their searches; indexing threads pause between two files during them."""
 
     def __init__(self, most_s: float = MOST_S) -> None:
         self._most_s = most_s
         self._lock = threading.Lock()
         self._searches = 0
-        self.last = 0.0  # when a search last ended (monotonic); 0: none did
-        self._asked_at = -inf  # unlike `last`: no look at the status, and before it is fresh
+        self.last = 0.0  # when the last search ended (monotonic); 0: no search yet
+        self._asked_at = -inf  # unlike ``last``: not set by a status query, and set before the answer is fresh
         self._none = threading.Event()
-        self._thread = threading.local()  # `since`: when it last waited
+        self._thread = threading.local()  # ``since``: when the thread last waited
 
     @contextmanager
     def searching(self) -> Iterator[None]:
@@ -46,15 +46,15 @@ class SearchPriority:
                     self._none.set()
 
     def ask(self) -> None:
-        """Somebody asks for what is indexed, be it or be it not yet."""
+        """Record that a client queries the index, whether or not its answer is indexed yet."""
         self._asked_at = time.monotonic()
 
     def is_asked(self) -> bool:
-        """Whether somebody did so lately: then what is indexed is stored soon."""
+        """Return True when a client queried the index in the last ``LATELY_S``: then outcomes are stored soon."""
         return time.monotonic() - self._asked_at < LATELY_S
 
     def yield_to_searches(self, files: int) -> None:
-        """Between two files, of so many that are to be done: waits for the searches that are under way."""
+        """Wait for the running searches, between two files. ``files``: how many files are to be done."""
         if not self._searches or files <= FEW:
             return
         worked_s = time.monotonic() - getattr(self._thread, "since", 0.0)

@@ -1,6 +1,6 @@
-"""Remembers the files that could not be read in one state, until they are read or gone.
+"""Remember the files that changed during every read, until they are read or gone.
 
-Invariant: only the worker's thread changes the sets; others copy them.
+Invariant: only the worker's thread changes the sets; other threads copy them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from livedex_indexing.relpath import is_within
 
 
 class UnsettledFiles:
-    """``unsettled``: files that could not be read in one state, or not be chunked, at all tries.
+    """``unsettled``: files that changed during every try to read them, or that no child could chunk.
 
-    ``unstable``: files that could not be read at the first try and are tried again.
+    ``unstable``: files that changed during the first try and are tried again.
     """
 
     def __init__(self) -> None:
@@ -22,12 +22,12 @@ class UnsettledFiles:
         self.unstable: set[Key] = set()
 
     def add(self, key: Key) -> None:
-        """All tries failed."""
+        """Add a file for which all tries failed."""
         self.unsettled.add(key)
         self.unstable.add(key)
 
     def discard(self, key: Key) -> None:
-        """The file was read."""
+        """Remove a file that was read."""
         self.unsettled.discard(key)
         self.unstable.discard(key)
 

@@ -1,7 +1,7 @@
-"""Walks a folder of a root step by step, compares it with the index, and collects what must change.
+"""Walk a folder of a root step by step, compare it with the index, and collect the changes to store.
 
-Invariant: a folder is watched before it is listed, so that what changes after the listing is reported; and a folder
-that the index knows is dropped only after the disk said that it is gone or shut out.
+Invariant: a folder is watched before it is listed, so that changes after the listing are reported; and a folder in the
+index is dropped only after the disk shows that it is gone or a rule shuts it out.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from livedex_indexing.model import FileRow, FileState, KnownState, Stat
 from livedex_indexing.relpath import is_within
 
 NOTHING = FileState(0, 0, 0, 0)
-AT_ONCE = 30_000  # rows of a root that are fetched in one go; of a larger one they are fetched folder by folder
+AT_ONCE = 30_000  # fetch so many rows of a root in one go; fetch the rows of a larger root folder by folder
 
 
 class Rows(Protocol):
@@ -43,7 +43,7 @@ class Rows(Protocol):
 
 
 class Policy(NamedTuple):
-    """What reading and chunking depend on. Replaced as a whole when the configuration changes. Sizes are bytes."""
+    """The settings for reading and chunking. Replaced as a whole when the configuration changes. Sizes are bytes."""
 
     chunking: ChunkSettings
     max_file_size: int
@@ -51,7 +51,7 @@ class Policy(NamedTuple):
 
 
 class _PlanCheck:
-    """Tells from a row alone whether its content is cut as the settings ask; remembers the answer for each suffix."""
+    """Tell from a row alone whether its content is chunked as the settings ask; remember the answer by suffix."""
 
     def __init__(self, settings: ChunkSettings) -> None:
         self._settings = settings
@@ -68,7 +68,7 @@ class _PlanCheck:
 
 
 class Work:
-    """One file to read. ``cancelled``: the path was seen to be gone meanwhile, so what was read must not be stored."""
+    """One file to read. ``cancelled``: the path vanished in the meantime, so the outcome must not be stored."""
 
     __slots__ = ("cancelled", "entry", "force", "key", "retry_at", "root", "row", "size", "tries")
 
@@ -89,18 +89,18 @@ class Work:
 
 
 class Changes:
-    """What was decided and is not yet committed: removals first, then rows.
+    """The decisions that are not committed yet: removals first, then rows.
 
-    A newer look at a path that a removal ``covers`` must wait for the commit: it compares the disk with rows that are
-    about to go, and would keep what the removal then takes.
+    A newer look at a path that a removal ``covers`` must wait for the commit: it would compare the disk with rows that
+    are about to go, and keep a file that the removal then takes.
     """
 
     def __init__(self) -> None:
         self.removed: list[Key] = []
-        self.removed_trees: list[Key] = []  # all below, not the path itself
-        self.shut_out: list[Key] = []  # with all below: a rule keeps them out now
+        self.removed_trees: list[Key] = []  # everything below the path, not the path itself
+        self.shut_out: list[Key] = []  # with everything below: a rule ignores them now
         self.rows: list[FileRow] = []
-        self._sizes = (0, 0, 0)  # of the removals when these sets were made
+        self._sizes = (0, 0, 0)  # the numbers of removals when these sets were made
         self._files: set[Key] = set()
         self._trees: set[Key] = set()
 
@@ -108,11 +108,11 @@ class Changes:
         return bool(self.removed or self.removed_trees or self.shut_out or self.rows)
 
     def removals(self) -> tuple[int, int, int]:
-        """How many removals of each kind there are."""
+        """Return the number of removals of each kind."""
         return len(self.removed), len(self.removed_trees), len(self.shut_out)
 
     def covers(self, key: Key) -> bool:
-        """True when a removal takes the row of ``key``."""
+        """Return True when a removal takes the row of ``key``."""
         if self._sizes != self.removals():
             self._sizes = self.removals()
             self._files, self._trees = set(self.removed), {*self.removed_trees, *self.shut_out}
@@ -129,14 +129,14 @@ class Changes:
 
 
 def bare_row(root_id: int, path: bytes, stat: Stat | None, status: str, reason: str | None, now: float) -> FileRow:
-    """A row without content: ``pending``, ``skipped`` or ``failed``."""
+    """Return a row without content: ``pending``, ``skipped`` or ``failed``."""
     state = stat.state if stat is not None else NOTHING
     settled = stat is not None and is_settled(stat, now)
     return FileRow(root_id, path, state, status, reason, None, None, None, None, now, settled)  # type: ignore[arg-type]
 
 
 class TreeWalk:
-    """One folder and all below it. Call ``step`` until it returns True."""
+    """A walk of one folder and everything below it. Call ``step`` until it returns True."""
 
     def __init__(
         self,
@@ -154,17 +154,17 @@ class TreeWalk:
         self.path = path
         self.entry = entry
         self.works: list[Work] = []
-        self.absent: list[Key] = []  # files that went so lately that they may be in the middle of being saved
+        self.absent: list[Key] = []  # files that vanished so recently that an editor may be saving them
         self.took_s = 0.0
-        self.emptied = False  # the root itself was found empty though the index holds files of it
+        self.emptied = False  # the root itself is empty although the index has files of it
         self._rows = rows
         self._watch = watch
         self.policy = policy
         self._planned = None if root.planned == policy.chunking else _PlanCheck(policy.chunking)
         self._now = now
-        self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of the one above
+        self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of its parent
         self._visited: set[bytes] = set()
-        self._said: set[bytes] = set()  # folders that have a row: they could not be listed before
+        self._said: set[bytes] = set()  # folders with a row: they could not be listed before
         self._states = rows.all_states(root.id, AT_ONCE) if not path else None
         self._known: list[bytes] | None = (
             rows.folders_below(root.id, path) if self._states is None else sorted(self._states)
@@ -172,9 +172,9 @@ class TreeWalk:
         self._holds = bool(self._known)
 
     def step(self, until: Callable[[], bool], changes: Changes) -> bool:
-        """Goes on until ``until()`` or the end; True at the end.
+        """Walk on until ``until()`` is true or the walk ends; return True at the end.
 
-        ``works`` holds the files to read since the last call, ``absent`` those whose going is not settled.
+        ``works`` gets the files to read, ``absent`` the files that may be gone only for a moment.
         """
         while True:
             while self._stack:
@@ -213,7 +213,7 @@ class TreeWalk:
         self._compare(path, device, entries, changes)
 
     def _seen_to_go(self) -> bool:
-        """Whether an empty root is believed: it is the folder that was watched all the time, so its files left it."""
+        """Return True when an empty root is credible: it is the folder that was watched all along."""
         root = self.root
         if root.state != "online" or root.polled:
             return False
@@ -226,7 +226,7 @@ class TreeWalk:
     def _compare(
         self, path: bytes, device: int | None, entries: list[tuple[bytes, os.stat_result]], changes: Changes
     ) -> None:
-        """Holds a folder's entries against what the index has of them. The inner loop of every walk."""
+        """Compare a folder's entries with their rows in the index. The inner loop of every walk."""
         root = self.root
         decide = root.rules.rules(path, {name: tree.describe(st) for name, st in entries if name in RULE_NAMES}).decide
         known = self._rows.states(root.id, path) if self._states is None else self._states.pop(path, {})
@@ -263,7 +263,7 @@ class TreeWalk:
             self.entry.tally.scanned += unchanged
 
     def _changed_lately(self, path: bytes) -> bool:
-        """Whether names came or went in a folder within the time in which a file settles."""
+        """Return True when names came or went in the folder within ``SETTLE_S``."""
         try:
             stat = tree.stat(self.root.path, path)
         except (Denied, ReadFailed):
@@ -271,9 +271,9 @@ class TreeWalk:
         return stat is not None and 0 <= self._now() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _may_enter(self, path: bytes, stat: Stat, changes: Changes) -> bool:
-        """Decide what to do where the device changes.
+        """Return True when the walk may enter a folder on another device.
 
-        Other mounts are entered, kernel file systems are not, remote ones are polled.
+        Enter other mounts, but not kernel file systems; poll remote file systems.
         """
         kind = mount_kind(self.root.absolute(path))
         if kind == "pseudo":
@@ -284,7 +284,7 @@ class TreeWalk:
         return True
 
     def _adopt(self, path: bytes, stat: Stat) -> FileRow | None:
-        """The row of a file that was moved here with its folder: same inode, same times, so its content is known."""
+        """Return the row of a file moved here with its folder (same inode and times: same content), else None."""
         for old in self._rows.by_inode(stat.ino):
             if old.state == stat.state and old.settled and old.status == "indexed" and _same_suffix(old.path, path):
                 return old._replace(root_id=self.root.id, path=path)
@@ -311,7 +311,7 @@ class TreeWalk:
                 tally.skipped += 1
 
     def _leave(self, known: list[bytes], changes: Changes) -> None:
-        """Looks again at the folders that the index knows and the walk did not come by."""
+        """Look again at the folders that the index knows and the walk did not reach."""
         for path in known:
             if path in self._visited or not is_within(path, self.path):
                 continue
@@ -333,7 +333,7 @@ class TreeWalk:
 
 
 def _same_suffix(old: bytes, new: bytes) -> bool:
-    """True when both names choose the same pipeline and language."""
+    """Return True when both names choose the same pipeline and language."""
     old_name, new_name = old.rpartition(b"/")[2], new.rpartition(b"/")[2]
     if old_name == new_name:
         return True
@@ -344,7 +344,7 @@ def _same_suffix(old: bytes, new: bytes) -> bool:
 def examine(
     root: Root, path: bytes, stat: Stat, row: FileRow | None, entry: Entry, max_size: int, changes: Changes, now: float
 ) -> Work | None:
-    """One path that is there and is no folder: the work it needs, None when nothing has to be read."""
+    """Examine one existing path that is not a folder. Return the work to do, None when nothing must be read."""
     key = (root.id, path)
     if root.rules.explain(path, False) is not None:
         if row is not None:

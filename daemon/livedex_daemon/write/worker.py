@@ -1,7 +1,7 @@
-"""The thread that keeps the index equal to the disk: it takes what is marked, has it looked at, read and stored.
+"""The thread that keeps the index equal to the disk: it takes marked paths and has them examined, read and stored.
 
 Invariant: this is the only thread that writes to the index, and an entry of the backlog is done only after the commit
-that holds its outcome.
+of its outcome.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
 
 log = logging.getLogger(__name__)
 
-TAKE = 256  # entries looked at in one turn
+TAKE = 256  # entries examined in one turn
 UNSETTLED_TRIES = 3
 UNSETTLED_PAUSE_S = 0.02
 
@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class WriteSteps(NamedTuple):
-    """What a change passes on its way into the index, in that order; ``rebuilder`` begins a new index file."""
+    """The steps of a change on its way into the index, in order; ``rebuilder`` starts a new index file."""
 
     backlog: Backlog
     presence: Presence
@@ -64,8 +64,8 @@ class Worker:
         latency: CommitLatency,
         wake: threading.Event,
     ) -> None:
-        """``wake``: set by whoever has something for this thread to do."""
-        self.turn_fault: str | None = None  # the error of a turn that nobody expected; None once a turn commits
+        """``wake``: an event that other threads set when they have work for this thread."""
+        self.turn_fault: str | None = None  # the unexpected error of a turn; None once a turn commits
         self.files = UnsettledFiles()
         self._store = index.store
         self._readers = index.readers
@@ -100,25 +100,25 @@ class Worker:
         return self._thread.is_alive()
 
     def submit(self, action: Callable[[], T]) -> Future[T]:
-        """Runs ``action`` on the worker's thread, between two turns."""
+        """Run ``action`` on the worker's thread, between two turns."""
         future: Future[T] = Future()
         self._orders.append((action, future))
         self._wake.set()
         return future
 
     def forget(self, root: Root, path: bytes) -> int:
-        """Carries out ``files/delete``; to be ordered. Raises Unavailable and changes nothing where it cannot."""
+        """Carry out ``files/delete``. Raise Unavailable and change nothing if it fails. Call through ``submit``."""
         self.refuse_without_store()
         return self._committer.forget(root, path)
 
     def keep_forgotten(self, root: Root) -> None:
-        """What was told to be forgotten is so before anything of the root is served; to be ordered."""
+        """Remove forgotten files before anything of the root is served. Call through ``submit``."""
         self._committer.keep_forgotten(root)
 
     def refuse_without_store(self) -> None:
-        """Raises why the store cannot be written, where it cannot: nothing is promised then that could be lost.
+        """Raise the store's fault if it cannot be written, so that nothing is promised that could be lost.
 
-        To be ordered.
+        Call through ``submit``.
         """
         if self._health.fault is not None:
             raise self._health.fault
@@ -153,7 +153,7 @@ class Worker:
             self._wake.clear()
 
     def _pause(self) -> float | None:
-        """Seconds until something is due, None when nothing is."""
+        """Return the seconds until something is due; None when nothing is."""
         now = time.monotonic()
         if self._health.fault is not None:
             return max(0.0005, self._health.retry_at - now)
@@ -167,7 +167,7 @@ class Worker:
         return max(0.0005, min(due) - now) if due else None
 
     def _turn(self) -> bool:
-        """One round; True when nothing is left to do at once."""
+        """Run one round; return True when nothing is left to do at once."""
         worked = self._run_orders() or self._check_reported()
         if self._health.fault is not None:
             if time.monotonic() >= self._health.retry_at:
@@ -196,7 +196,7 @@ class Worker:
                 with translated(self._store.path):
                     result = action()
                 future.set_result(result)
-            except BaseException as error:  # handed to whoever asked
+            except BaseException as error:  # passed to the caller
                 future.set_exception(error)
                 if isinstance(error, IndexDamaged):
                     self._replace_index("damaged")
@@ -205,7 +205,7 @@ class Worker:
         return ran
 
     def _check_reported(self) -> bool:
-        """Check the index file when a reader reported that it could not be read; True when there was a report."""
+        """Check the index file when a reader reported a failed read; return True when there was a report."""
         error = self._readers.take_report()
         if error is not None:
             self.mend(damaged=isinstance(error, IndexDamaged))
@@ -214,7 +214,7 @@ class Worker:
     # -- outcomes
 
     def _gather(self) -> None:
-        """Collect outcomes; read a file that changed meanwhile again before it counts as unsettled."""
+        """Collect outcomes. Read a file that changed in the meantime again before it counts as unsettled."""
         room = self._policy.room(time.monotonic(), searched=self._priority.is_asked())
         for outcome in self._pool.collect(room):
             work = outcome.work
@@ -239,7 +239,7 @@ class Worker:
 
     @staticmethod
     def _is_being_saved(outcome: Outcome) -> bool:
-        """Whether a file that held something was found gone or empty so lately that its text may be about to come."""
+        """Return True when a file with content became missing or empty so recently that an editor may be saving it."""
         work, stat = outcome.work, outcome.stat
         if work.row is None or work.cancelled:
             return False
@@ -248,7 +248,7 @@ class Worker:
         return stat.size == 0 < work.row.state.size and 0 <= time.time() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _commit_due(self) -> float:
-        """When to commit (monotonic); see `CommitPolicy.due`."""
+        """Return when to commit (monotonic); see ``CommitPolicy.due``."""
         inspector = self._inspector
         return self._policy.due(
             Undecided(bool(inspector.changes), inspector.needs_commit, inspector.finished, bool(self._pool.outstanding))
@@ -286,9 +286,9 @@ class Worker:
     # -- a store that fails
 
     def mend(self, *, damaged: bool = False) -> bool:
-        """Looks whether the index file is still ours and sound, and begins a new one where not. True when it did.
+        """Check that the index file is still ours and sound; if not, start a new one and return True.
 
-        ``damaged``: a reader has found it so. To be ordered.
+        ``damaged``: a reader found damage. Call through ``submit``.
         """
         try:
             cause = "damaged" if damaged else self._rebuilder.look()
@@ -309,13 +309,13 @@ class Worker:
             self._health.recovered()
 
     def _start_over(self) -> None:
-        """Nothing of what is under way can be trusted to reach the store: all of it is looked at again."""
+        """Abandon all work in progress, because it may not reach the store, and examine it again."""
         self._inspector.abandon()
         self._drop_outcomes()
         self._backlog.hand_back()
 
     def _try_store(self) -> None:
-        """Once more what could not be stored; where that was nothing, whether it could be."""
+        """Check the store, then try the failed commit again."""
         self._health.postpone()
         if self.mend() or self._health.fault is None:
             return
