@@ -79,7 +79,7 @@ class FileTable:
         self._db = db
         self._contents = contents
         self.changed_files: set[tuple[int, bytes]] = set()  # changed by the transaction, and indexed before or after it
-        self.changed_roots: set[int] = set()  # roots whose files all changed
+        self.changed_roots: set[int] = set()  # all files of these roots count as changed
 
     def forget_changed(self) -> None:
         """Forget the changes: the transaction has ended."""
