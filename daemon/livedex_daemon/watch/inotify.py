@@ -50,7 +50,7 @@ _ARRIVED = InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO
 
 
 class _Folder:
-    """What one watch descriptor refers to: a folder of a root, a folder outside the roots, or both."""
+    """The target of one watch descriptor: a folder of a root, a folder outside the roots, or both."""
 
     __slots__ = ("absolute", "outside", "path", "root_id", "wd")
 

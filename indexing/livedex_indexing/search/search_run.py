@@ -1,4 +1,4 @@
-"""What a search for words and a search for lines have in common: one request on one reader.
+"""The common part of a search for words and a search for lines: one request on one reader.
 
 Invariant: all text of an answer goes through the same budget and the same check of the live files.
 """
