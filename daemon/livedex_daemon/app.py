@@ -1,7 +1,7 @@
-"""Builds everything the daemon is made of, and orders how it starts and stops.
+"""Builds all parts of the daemon, and starts and stops them in order.
 
-Invariant: the socket answers while the first walk goes on, and nothing is lost by stopping at any instant. Each part
-gets what it uses when it is made, and none of them knows the app.
+Invariant: the socket answers while the first walk goes on, and a stop at any instant loses nothing. Each part receives
+its dependencies when it is created, and no part knows the app.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
 
-BEGIN_S = 0.3  # the socket answers after that, however long catching up takes
+BEGIN_S = 0.3  # the socket answers after this, however long catching up takes
 STOP_S = 4.0
 
 
@@ -67,7 +67,7 @@ async def run(locations: Locations, config: Config) -> None:
 
 
 class App:
-    """One daemon. Made on its event loop."""
+    """One daemon. Create it on its event loop."""
 
     def __init__(self, locations: Locations, config: Config) -> None:
         # What the parts share
@@ -132,8 +132,8 @@ class App:
         keeping = asyncio.create_task(self._door.watch(self._server, self._stopping.set))
         beat = asyncio.create_task(self._beat())
         try:
-            # Clients that connect already wait in the socket's queue. Most trees are caught up with before the first
-            # answer, which is then complete; a large one, or a root on a disk that hangs, keeps nobody waiting.
+            # Early clients wait in the socket's queue. Most trees are up to date before the first answer, which is then
+            # complete; a large tree, or a root on a disk that hangs, delays no client.
             beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
             await self._server.start(self._door.sock)
@@ -177,7 +177,7 @@ class App:
         log.info("daemon_stopped")
 
     async def _beat(self) -> None:
-        """Tell the supervisor's watchdog that the loop and the worker live."""
+        """Tell the supervisor's watchdog that the loop and the worker are alive."""
         interval = supervisor.watchdog_interval_s()
         while interval is not None:
             if self._worker.alive():

@@ -1,4 +1,4 @@
-"""Takes a configuration over: at start, after an edit, on SIGHUP and on request, while searches go on.
+"""Applies a configuration: at start, after an edit, on SIGHUP and on request, while searches go on.
 
 Invariant: a broken configuration changes nothing; a good one is applied as a whole, on the worker's thread.
 """
@@ -58,13 +58,13 @@ class ConfigTargets(NamedTuple):
 
 
 class Reloader:
-    """Used on the event loop; what touches roots and store runs as an order of the worker."""
+    """Reloads the configuration. Used on the event loop; changes of roots and store run as orders of the worker."""
 
     def __init__(
         self, locations: Locations, current: CurrentConfig, targets: ConfigTargets, edited: asyncio.Event
     ) -> None:
-        """``edited``: set on the event loop when the file may have changed."""
-        self.owes = False  # the index could not take the configuration over; it is tried again
+        """``edited`` is set on the event loop when the file may have changed."""
+        self.owes = False  # the index could not apply the configuration; try again
         self._locations = locations
         self._current = current
         self._targets = targets
@@ -73,16 +73,16 @@ class Reloader:
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._seen: tuple[int, ...] | None = None  # what the file was when it was last read
+        self._seen: tuple[int, ...] | None = None  # the file's state when it was last read
 
     async def begin(self) -> None:
-        """The first configuration."""
+        """Apply the first configuration."""
         async with self._lock:
-            with contextlib.suppress(IndexUnwritable):  # then it is owed, and what the index has is served
+            with contextlib.suppress(IndexUnwritable):  # then it is owed, and the index is served as it is
                 await self._apply(self._current.config, first=True)
 
     def start(self) -> None:
-        """From now on read the file after each edit."""
+        """Read the file after each edit from now on."""
         for follow in (self._follow_edits, self._follow_looks):
             self._keep(asyncio.get_running_loop().create_task(follow()))
 
@@ -102,7 +102,7 @@ class Reloader:
         task.add_done_callback(self._tasks.discard)
 
     def soon(self) -> None:
-        """The file may have changed: reads it once it was quiet for a moment. A fault goes to the status."""
+        """Read the file, which may have changed, after a quiet moment. A fault goes to the status."""
         if self._closed:
             return
         if self._timer is not None:
@@ -110,15 +110,15 @@ class Reloader:
         self._timer = asyncio.get_running_loop().call_later(EDIT_SETTLE_S, self._start)
 
     def look(self) -> None:
-        """Reads the file again when it is another than the last one read: where nothing is watched no event tells.
+        """Read the file again if it differs from the last one read: without a watch there is no event.
 
-        So it is done too while what it said is owed.
+        Also read it while its configuration is owed.
         """
         if self._timer is None and (self.owes or self._state_of_file() != self._seen):
             self.soon()
 
     def close(self) -> None:
-        """What was about to be read is not read any more: the daemon ends."""
+        """Cancel a read that is due: the daemon ends."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -147,7 +147,7 @@ class Reloader:
             log.exception("reload_failed")
 
     async def reload(self) -> None:
-        """Raises ConfigInvalid with ``data.faults``; then the former configuration stays in force."""
+        """Read and apply the file. Raises ConfigInvalid with ``data.faults``; then the former configuration stays."""
         async with self._lock:
             with supervisor.reloading():
                 await self._reload()
@@ -182,7 +182,7 @@ class Reloader:
         log.info("config_applied", extra={"roots": len(config.roots)})
 
     def _apply_roots(self, config: Config, former: Config, first: bool) -> None:
-        """On the worker's thread. Raises IndexUnwritable; then it has to be done once more."""
+        """Apply the roots, on the worker's thread. Raises IndexUnwritable; then call it again."""
         store, roots, watching = self._targets.store, self._targets.roots, self._targets.watching
         if not first and config.watch.observer != former.watch.observer:
             watching.stop()
@@ -196,7 +196,7 @@ class Reloader:
             try:
                 admitted.append(current.get(path) or self._admit(path, root_config, path in known))
             except IndexUnwritable as error:
-                fault = error  # the others must not wait for it
+                fault = error  # the other roots must not wait for this one
         nested = {root.id: root.nested for root in admitted}
         roots.replace(RootTable(admitted))
         regrouped = {root.id for root in admitted if root.nested != nested[root.id]}
@@ -236,7 +236,7 @@ class Reloader:
     def _compare(
         self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig], regrouped: set[int]
     ) -> None:
-        """Marks what the new configuration makes worth looking at."""
+        """Mark the paths that the new configuration may affect."""
         steps = self._targets.steps
         everything = not first and (config.index, config.chunking, config.watch.observer) != (
             former.index,

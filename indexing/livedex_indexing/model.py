@@ -1,6 +1,6 @@
-"""What the rooms of the index hand each other: plain data, no behaviour.
+"""The values that the rooms of the index exchange: plain data, no behaviour.
 
-Invariant: a value here never changes after it was made, and every path is bytes relative to its root
+Invariant: a value here never changes after its creation, and every path is bytes relative to its root
 (``b""`` is the root itself; no leading or trailing slash), because file names are bytes and not text.
 """
 
@@ -33,7 +33,7 @@ class Stat(NamedTuple):
 
 
 class FileState(NamedTuple):
-    """What tells one state of a file from another. The device is left out: its number changes over a remount."""
+    """The attributes that tell one state of a file from another. Not the device: its number changes on a remount."""
 
     size: int
     mtime_ns: int
@@ -41,17 +41,17 @@ class FileState(NamedTuple):
     ino: int
 
 
-# Of a held entry: size, mtime_ns, ctime_ns, inode, and 1 when the same state means that nothing has to be done.
-# A plain tuple: a walk compares one for each file there is.
+# The state of an indexed entry: size, mtime_ns, ctime_ns, inode, and 1 if an equal state means nothing to do.
+# A plain tuple: a walk compares one for each file.
 KnownState = tuple[int, int, int, int, int]
 
 
 class FileRow(NamedTuple):
-    """What the index holds for one path.
+    """The row of the index for one path.
 
     ``content_id`` is None unless ``status`` is ``indexed``. ``indexed_at`` is seconds since the epoch. ``settled`` is
-    False while the file's times lie so close to its indexing that a later write could have left them unchanged
-    (git calls such an entry racily clean): its bytes are hashed again before they are believed.
+    False while the file's times are so close to its indexing that a later write could have left them unchanged
+    (git calls such an entry racily clean): its bytes are hashed again before the row is trusted.
     """
 
     root_id: int
@@ -89,9 +89,9 @@ class Chunk(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChunkTerms(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """What is searchable of a chunk beside its text: words joined by spaces.
+    """The searchable words of a chunk in addition to its text, joined by spaces.
 
-    ``ids`` holds the parts of words in mixed case (``getHTTPResponse`` gives ``get HTTP Response``), ``heads`` the
+    ``ids`` are the parts of words in mixed case (``getHTTPResponse`` gives ``get HTTP Response``), ``heads`` the
     headings above and inside, ``symbols`` the names of the definitions around and inside.
     """
 
@@ -101,10 +101,10 @@ class ChunkTerms(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
-    """One file's bytes, decoded and cut. ``chunks`` tile the decoded text; ``terms`` runs beside them.
+    """One file's bytes, decoded and cut. ``chunks`` tile the decoded text; ``terms`` has one entry per chunk.
 
-    ``encoding`` is a Python codec name with which a slice of the bytes decodes again. ``frontmatter`` is None where
-    there is none, and ``frontmatter_fault`` says why a block that looks like one was taken as ordinary text.
+    ``encoding`` is the name of a Python codec that decodes a slice of the bytes again. ``frontmatter`` is None if
+    there is none, and ``frontmatter_fault`` says why a block that looks like one counts as ordinary text.
     """
 
     pipeline: str
@@ -119,9 +119,9 @@ class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
 
 
 class RootRow(NamedTuple):
-    """A watched folder as the index knows it. ``missing_since`` is seconds since the epoch, None while it is there.
+    """A watched folder as the index knows it. ``missing_since`` is seconds since the epoch, None while it exists.
 
-    ``planned`` is the fingerprint of the settings that all its contents were seen to follow (`plan.fingerprint`).
+    ``planned`` is the fingerprint of the settings that all its contents are known to follow (``plan.fingerprint``).
     """
 
     id: int
@@ -134,7 +134,7 @@ class RootRow(NamedTuple):
     planned: int = 0
 
 
-KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # stored as places in these: append only
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # stored as indexes into these tuples: append only
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 
 
@@ -155,7 +155,7 @@ class StatusCounts(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How much the index holds. ``roots`` has an entry for each root with rows; ``chunks`` counts those in use."""
+    """The size of the index. ``roots`` has an entry for each root with rows; ``chunks`` counts those in use."""
 
     roots: dict[int, StatusCounts]
     chunks: int
@@ -167,7 +167,7 @@ TermName = Literal["path", "ext", "lang", "kind", "meta", "tag"]
 @dataclass(frozen=True, slots=True)
 class Term:
     """``name:value`` of a query. ``value`` is as written, without quotes (``KEY=VALUE`` or ``KEY`` of ``meta``); an
-    excluded one shuts out what it admits."""
+    excluded term excludes the files that it would admit."""
 
     name: TermName
     value: str
@@ -176,12 +176,12 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is asked of an index.
+    """One query of an index.
 
-    ``text`` is the words alone, separated by blanks, a prefix with its ``*``: a file holds at least one of them and
-    all of ``phrases``. ``excluded`` are words, prefixes, or phrases in double quotes. ``places`` are where to look,
-    None for everywhere; ``globs`` are relative to each root; ``kinds``, ``languages`` and ``root_ids`` are lists of
-    which any one suffices, empty for all. ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are
+    ``text`` is the words alone, separated by blanks, a prefix with its ``*``: a file contains at least one of them and
+    all of ``phrases``. ``excluded`` are words, prefixes, or phrases in double quotes. ``places`` limit the search,
+    None means everywhere; ``globs`` are relative to each root; ``kinds``, ``languages`` and ``root_ids`` admit any of
+    their values, and everything when empty. ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are
     seconds since the epoch.
     """
 

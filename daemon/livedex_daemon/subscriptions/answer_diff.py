@@ -40,7 +40,7 @@ class ChangeSet:
             yield from parts_of_all(self._reader, self.dirty.roots)
 
     def delivered(self, subscription: int) -> dict[FileKey, DeliveredFile]:
-        """Return what was delivered to one query of these files."""
+        """Return the delivered state of these files for one query."""
         return {**self._of_files.get(subscription, {}), **self._delivered.of_roots(subscription, self.dirty.roots)}
 
     @cached_property

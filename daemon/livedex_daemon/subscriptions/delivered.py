@@ -1,7 +1,7 @@
-"""Stores what was delivered to each standing query: which chunks of which files.
+"""Stores the chunks that were delivered to each standing query, by file.
 
 Invariant: exact at any size and small in memory: an unnamed private database, which SQLite keeps in its cache while it
-fits there, and otherwise in a temporary file that no other process can open and that ends with this one.
+fits there, and otherwise in a temporary file that no other process can open and that disappears with this one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class DeliveredFile(NamedTuple):
 
 
 class DeliveredState:
-    """Safe to use from several threads."""
+    """The delivered chunks of all subscriptions. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -71,7 +71,7 @@ class DeliveredState:
         self._db.execute(_SCHEMA)
 
     def of_files(self, keys: Iterable[FileKey]) -> dict[int, dict[FileKey, DeliveredFile]]:
-        """Return what was delivered of these files, by subscription."""
+        """Return the delivered state of these files, by subscription."""
         found: dict[int, dict[FileKey, DeliveredFile]] = {}
         with self._lock:
             for key in keys:
@@ -80,7 +80,7 @@ class DeliveredState:
         return found
 
     def of_roots(self, subscription: int, roots: Iterable[int]) -> dict[FileKey, DeliveredFile]:
-        """Return what was delivered to one subscription of whole roots."""
+        """Return the delivered state of whole roots for one subscription."""
         with self._lock:
             return {
                 (root_id, path): DeliveredFile(content_hash, places)
@@ -89,12 +89,12 @@ class DeliveredState:
             }
 
     def roots(self) -> set[int]:
-        """Return the ids of the roots of which anything was delivered."""
+        """Return the ids of the roots with delivered files."""
         with self._lock:
             return {root_id for (root_id,) in self._db.execute(_ROOTS)}
 
     def put(self, subscription: int, entries: Mapping[FileKey, DeliveredFile | None]) -> None:
-        """Record what was delivered of these files; None: nothing."""
+        """Record the delivered state of these files; None: nothing was delivered."""
         there = [(*key, subscription, *entry) for key, entry in entries.items() if entry is not None]
         gone = [(*key, subscription) for key, entry in entries.items() if entry is None]
         with self._lock, self._db:

@@ -137,14 +137,14 @@ class ChangeNotifier:
     # -- the index
 
     def changed(self, files: Iterable[FileKey], roots: Iterable[int]) -> None:
-        """A commit changed these files, and possibly every file of these roots."""
+        """Note that a commit changed these files, and possibly every file of these roots."""
         if self._subscriptions:
             with self._wake:
                 self._dirty.add(files, roots)
                 self._wake.notify()
 
     def mark_all_changed(self) -> None:
-        """The index was rebuilt: compare everything that was delivered with it."""
+        """Compare everything that was delivered with the index: it was rebuilt."""
         if self._delivered is not None and self._subscriptions:
             self.changed((), {*self._delivered.roots(), *(root.id for root in self._roots)})
 
@@ -163,10 +163,10 @@ class ChangeNotifier:
     ) -> FirstAnswer:
         """Return the hits of the query now, the newest files first, at most ``limit``. Runs in a thread.
 
-        Raises DeadlinePassed, Cancelled, and whatever reading the index raises.
+        Raises DeadlinePassed, Cancelled, and the errors of reading the index.
         """
         assert self._delivered is not None
-        self._delivered.forget([subscription.id])  # left by a first try that failed
+        self._delivered.forget([subscription.id])  # remains of a first try that failed
         deadline = side.readers.clock() + FIRST_ANSWER_S
         roots = self._served()
         try:

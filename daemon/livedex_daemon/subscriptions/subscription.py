@@ -1,4 +1,4 @@
-"""One standing query of one client, and the files whose changes it has not been sent yet.
+"""One standing query of one client, and the files whose changes were not sent to it yet.
 
 Invariant: the pending set is bounded: beyond ``MAX_FILES`` files, whole roots are pending instead.
 """
@@ -41,7 +41,7 @@ class Dirty:
         self.add(other.files, other.roots)
 
     def take(self) -> Dirty:
-        """Return all of it and leave this empty."""
+        """Return all files and roots, and leave this object empty."""
         taken = Dirty()
         taken.files, taken.roots = self.files, self.roots
         self.files, self.roots = set(), set()

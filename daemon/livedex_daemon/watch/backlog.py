@@ -195,7 +195,7 @@ class Backlog:
         return True
 
     def done(self, entries: Iterable[Entry]) -> None:
-        """The entries are committed: release the searches that waited for them, and allow later marks to be taken."""
+        """Release the searches that waited for these committed entries, and allow later marks to be taken."""
         finished = list(entries)
         with self._lock:
             for entry in finished:

@@ -53,7 +53,7 @@ class EventSource:
         except OSError as error:
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
-        for root in self._roots:  # first, so that no search takes its word for what it was not there to see
+        for root in self._roots:  # first, so that no search trusts the watcher for the time before it started
             self._backlog.mark((root.id, b""), tree=True, now=True)
         self.watcher = watcher
         self._sources.clear()  # the new watcher has no watches yet
@@ -65,7 +65,7 @@ class EventSource:
             watcher.stop()
 
     def revive(self) -> bool:
-        """Restart a watcher that ended or could not be started. Return True if there now is another one, or none."""
+        """Restart a watcher that ended or could not be started. Return True if there is now another one, or none."""
         watcher = self.watcher
         if self._observer == "polling" or (watcher is not None and watcher.alive()):
             return False

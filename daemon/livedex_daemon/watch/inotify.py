@@ -50,7 +50,7 @@ _ARRIVED = InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO
 
 
 class _Folder:
-    """What one watch descriptor refers to: a folder of a root, a folder outside the roots, or both."""
+    """The target of one watch descriptor: a folder of a root, a folder outside the roots, or both."""
 
     __slots__ = ("absolute", "outside", "path", "root_id", "wd")
 
@@ -198,7 +198,7 @@ class InotifyWatcher:
     def caught_up(self) -> bool:
         """Return True if all earlier events have been reported, so that there is nothing to wait for.
 
-        That is the usual case and takes microseconds to find out; a cookie passes through two other threads.
+        That is the usual case, and the check takes microseconds; a cookie passes through two other threads.
         """
         with self._lock:
             return self._fd is not None and self.alive() and self._fd.caught_up()
@@ -228,15 +228,15 @@ class InotifyWatcher:
     def _open_cookie(self, name: bytes) -> tuple[int, int] | None:
         """Open a file whose close is the event. Return its descriptor and that event's mask; None on failure."""
         opened = self._open_in_place(name) if self._cookie_wd is not None else None
-        if opened is None and self._fd is not None:  # the folder is gone: make it again and watch it
+        if opened is None and self._fd is not None:  # the folder is gone: create it again and watch it
             with contextlib.suppress(OSError):
                 self._place_cookies(self._fd)
                 opened = self._open_in_place(name)
         return opened
 
     def _open_in_place(self, name: bytes) -> tuple[int, int] | None:
-        # Opened for writing, so that another program that reads our folder (a backup) does not pass the barrier. On a
-        # file system that became read-only, a read-only open has to do.
+        # Open it for writing, so that another program that reads our folder (a backup) does not pass the barrier. On a
+        # file system that became read-only, only a read-only open is possible.
         path = self._cookie_folder + b"/" + name
         ways = ((os.O_WRONLY | os.O_CREAT, InotifyConstants.IN_CLOSE_WRITE), (os.O_RDONLY, _READ_ONLY))
         for flags, kind in ways:

@@ -1,7 +1,7 @@
 """Reads inotify events on a thread: every private name of watchdog that livedex uses is in this module.
 
 Invariant: ``caught_up`` is true only when every event that was queued before the call has been passed on. A new
-release of watchdog can break this module only; ``tests/daemon/watch/test_inotify_reader.py`` tells.
+release of watchdog can break this module only; ``tests/daemon/watch/test_inotify_reader.py`` detects that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class InotifyReader(InotifyFD):
         super().__init__()
         self.daemon = True
         os.set_inheritable(self._inotify_fd, False)  # watchdog lets child processes inherit it
-        self._idle = False  # waiting for events, with everything that was read before passed on
+        self._idle = False  # waiting for events, after all earlier events were passed on
         self._queue = select.poll()
         self._queue.register(self._inotify_fd, select.POLLIN)
 

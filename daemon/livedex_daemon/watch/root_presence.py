@@ -62,7 +62,7 @@ class Presence:
         if not same and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
             self._leave(root, "missing")
         elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
-            pass  # an empty folder where files were may be an unmounted disk
+            pass  # an empty folder that had files may be an unmounted disk
         elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
@@ -79,7 +79,7 @@ class Presence:
         return bool(self._store.folders_below(root.id, b""))
 
     def _enter(self, root: Root, dev: int, ino: int) -> None:
-        """The root is present for the first time, again, or as another folder: watch it and compare all of it."""
+        """Watch the root and compare all of it: it is present for the first time, again, or as another folder."""
         log.info("root_present", extra={"root": display_path(root.path)})
         # First, so that no search trusts the root before there is a walk to wait for.
         self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
@@ -119,7 +119,7 @@ class Presence:
             root.unsaved.clear()
 
     def emptied(self, root: Root) -> None:
-        """A walk found the root's folder empty although the index has files of it."""
+        """Handle a walk that found the root's folder empty although the index has files of it."""
         self._leave(root, "missing")
 
     def drop_expired(self, root: Root) -> None:
@@ -128,7 +128,7 @@ class Presence:
             self._store.remove_tree(root.id, b"")
 
     def walked(self, root: Root) -> None:
-        """A walk of the whole root was committed."""
+        """Record that a walk of the whole root was committed."""
         if not root.present:
             return
         root.state = "online"

@@ -141,7 +141,7 @@ class Roots:
         self.table = RootTable(roots)
 
     def replace(self, table: RootTable) -> None:
-        """Switch to ``table`` at once: no reader sees half of the change. Worker's thread only."""
+        """Switch to ``table`` at once: no reader sees half of the change. For the worker's thread only."""
         self.table = table
 
     def __iter__(self) -> Iterator[Root]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 
 class RunProgress:
-    """Written by the worker's thread, read by whoever shows progress."""
+    """The counts of one run. The worker's thread writes them; any thread reads them to show progress."""
 
     def __init__(self) -> None:
         self.scanned = self.indexed = self.unchanged = self.skipped = self.removed = 0

@@ -28,7 +28,7 @@ class Placed(Protocol):
 
 
 def rfc3339(nanoseconds: int) -> str:
-    """A time since the epoch in UTC, with milliseconds, rounded down, and limited to the years 1 to 9999."""
+    """Format a time since the epoch in UTC, with milliseconds, rounded down, and limited to the years 1 to 9999."""
     try:
         moment = _EPOCH + timedelta(milliseconds=nanoseconds // 1_000_000)
     except OverflowError:

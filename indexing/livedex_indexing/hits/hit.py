@@ -1,7 +1,7 @@
 """One hit of an answer: the value that the library returns and that the daemon writes to the wire.
 
-Invariant: the fields are those of ``methods.HIT``; a field that may be absent there is None here where it does not
-apply, and is then left out of the JSON.
+Invariant: the fields are those of ``methods.HIT``; an optional field is None here if it does not apply, and is then
+left out of the JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ScorePart(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """How a score came about: the sum of ``parts`` is ``total``."""
+    """The explanation of a score: the sum of ``parts`` is ``total``."""
 
     total: float
     parts: list[ScorePart]
@@ -38,9 +38,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     offsets into ``snippet`` in code points. ``content_hash`` is the hex BLAKE2b-128 of the file's bytes,
     ``modified_at`` an RFC 3339 time.
 
-    ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None where no other file has the same content;
-    ``matches`` where hits are not grouped by file; ``context_before`` and ``context_after`` where no lines around the
-    snippet were asked for; ``explain`` where it was not asked for.
+    ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None if no other file has the same content;
+    ``matches`` if hits are not grouped by file; ``context_before`` and ``context_after`` if no lines around the
+    snippet were requested; ``explain`` if it was not requested.
     """
 
     path: str
@@ -73,10 +73,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def path_bytes(self) -> bytes:
-        """The absolute path as the file system knows it."""
+        """Return the absolute path as the file system knows it."""
         return self.path.encode() if self.path_b64 is None else from_b64(self.path_b64)
 
     @property
     def text_chars(self) -> int:
-        """The length of the snippet and of the lines around it, in characters."""
+        """Return the length of the snippet and of the lines around it, in characters."""
         return len(self.snippet) + len(self.context_before or "") + len(self.context_after or "")

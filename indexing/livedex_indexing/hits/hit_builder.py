@@ -85,7 +85,7 @@ class HitMaker:
         self._style = style
 
     def make(self, placed: Placed) -> Hit | None:
-        """Build one hit; None when no copy of the file is as it was indexed."""
+        """Build one hit; None if no copy of the file is as it was indexed."""
         content = self._rows.contents[placed.content_id]
         copies = _best_first(self._rows.copies.get(content.id, []), placed.file_id)
         made = self._read(content, placed, copies)
@@ -100,14 +100,14 @@ class HitMaker:
         if self._style.matches:
             changes["matches"] = self._rows.matches.get(content.id, 0)
         if self._style.explain:
-            named = zip(WEIGHTS, placed.parts, strict=False)  # one past the ranked has no parts
+            named = zip(WEIGHTS, placed.parts, strict=False)  # a place after the ranked ones has no parts
             parts = [ScorePart(name, value) for name, value in named if value]
             changes["explain"] = Explanation(placed.score, parts)
         return msgspec.structs.replace(hit, **changes) if changes else hit
 
     def _read(self, content: ContentRow, placed: Placed, copies: Sequence[FileCopy]) -> tuple[FileCopy, Hit] | None:
-        """The copy that was read, and the hit of the chunk (of the first chunk where ``placed`` names none); None
-        where no copy has the content any more."""
+        """Return the copy that was read, and the hit of the chunk (the first one if ``placed`` names none); None if no
+        copy has the content any more."""
         marked = placed.chunk_id is not None
         chunk_id = placed.chunk_id if marked else self._rows.first_chunk.get(content.id)
         if chunk_id is None:
@@ -135,7 +135,7 @@ class HitMaker:
     def _cut(
         self, content: ContentRow, chunk: ChunkRow, part: Part, mark: Callable[[str], list[Span]]
     ) -> dict[str, Any]:
-        """The fields of a hit that are read from the file. Raises BeyondPartError where ``part`` is not enough."""
+        """Return the fields of a hit that come from the file. Raises BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
         snippet = cut(text, mark(text), self._style.max_snippet_chars)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
@@ -159,7 +159,7 @@ class HitMaker:
         return fields
 
     def _empty(self, copy: FileCopy, content: ContentRow, score: float) -> Hit:
-        """The hit of a file without chunks."""
+        """Return the hit of a file without chunks."""
         return Hit(
             **file_fields(copy, content, self._roots),
             kind=_PIPELINE_KIND.get(content.pipeline, "plain"), language=content.language, heading=None, symbol=None,
@@ -173,8 +173,8 @@ class BeyondPartError(Exception):
 
 
 class Lines:
-    """The lines around a place, in the file's encoding. ``data`` is the file's bytes from ``base`` on, of ``size`` in
-    all (None: to its end); all places are the file's."""
+    """The lines around an offset, in the file's encoding. ``data`` is the file's bytes from ``base`` on; the file has
+    ``size`` bytes (None: ``data`` reaches its end). All offsets count from the start of the file."""
 
     def __init__(self, data: bytes, encoding: str, base: int = 0, size: int | None = None) -> None:
         self._data = data
@@ -186,11 +186,11 @@ class Lines:
         self._mark = len(mark) if mark and not base and data.startswith(mark) else 0
 
     def column(self, at: int) -> int:
-        """1-based, in bytes; a byte order mark before the first line does not count. Raises BeyondPartError."""
+        """Return the column, 1-based, in bytes, without a byte order mark. Raises BeyondPartError."""
         return at - (self._start(at) or min(self._mark, at)) + 1
 
     def before(self, at: int, count: int) -> str:
-        """At most ``count`` whole lines before the line that holds ``at``. Raises BeyondPartError."""
+        """Return at most ``count`` whole lines before the line that contains ``at``. Raises BeyondPartError."""
         end = start = self._start(at)
         for _ in range(count):
             if not start:
@@ -199,7 +199,7 @@ class Lines:
         return self._text(start or min(self._mark, end), end)
 
     def after(self, at: int, count: int) -> str:
-        """At most ``count`` whole lines after the line that holds ``at``. Raises BeyondPartError."""
+        """Return at most ``count`` whole lines after the line that contains ``at``. Raises BeyondPartError."""
         end = start = self._end(at)
         for _ in range(count):
             if end >= self._size:
@@ -211,7 +211,7 @@ class Lines:
         return decode_slice(self._data, self._encoding, start - self._base, end - self._base)
 
     def _start(self, at: int) -> int:
-        """Where the line that holds ``at`` begins; 0 for the first."""
+        """Return the start of the line that contains ``at``; 0 for the first."""
         width, place = len(self._feed), at - self._base
         found = place
         while (found := self._data.rfind(self._feed, 0, found)) >= 0:
@@ -223,7 +223,7 @@ class Lines:
         return 0
 
     def _end(self, at: int) -> int:
-        """Where the line after the one that holds ``at`` begins, or the file ends."""
+        """Return the start of the line after the one that contains ``at``, or the end of the file."""
         width, place = len(self._feed), at - self._base
         found = place
         while (found := self._data.find(self._feed, found)) >= 0:
@@ -236,7 +236,7 @@ class Lines:
 
 
 def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes]) -> dict[str, Any]:
-    """The fields of a hit that describe its file."""
+    """Return the fields of a hit that describe its file."""
     path = absolute(roots, copy)
     return {
         "path": display_path(path),
@@ -249,7 +249,7 @@ def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes])
 
 
 def chunk_fields(content: ContentRow, chunk: ChunkRow) -> dict[str, Any]:
-    """The fields of a hit that describe its chunk."""
+    """Return the fields of a hit that describe its chunk."""
     return {
         "kind": KINDS[chunk.kind],
         "language": chunk.language,
@@ -260,8 +260,8 @@ def chunk_fields(content: ContentRow, chunk: ChunkRow) -> dict[str, Any]:
 
 
 def byte_length(text: str, encoding: str) -> int:
-    """The bytes that a slice of a decoded file takes on disk. In cp1252 every byte has one character, if only a
-    replacement; elsewhere the character written for a fault is as long as its replacement, or the slice is exact."""
+    """Return the length in bytes, on disk, of a slice of a decoded file. In cp1252 every byte has one character, even
+    a faulty one; elsewhere the character for a fault is as long as its replacement, or the slice is exact."""
     return (
         len(text)
         if encoding == "cp1252" or (text.isascii() and encoding == "utf-8")
@@ -270,7 +270,7 @@ def byte_length(text: str, encoding: str) -> int:
 
 
 def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCopy]:
-    """The copy that ranking chose, then the others by the length of their path."""
+    """Return the copy that ranking chose, then the others by the length of their path."""
     return sorted(copies, key=lambda copy: copy.file_id != file_id)
 
 

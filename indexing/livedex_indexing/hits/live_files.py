@@ -17,10 +17,10 @@ from livedex_indexing.model import FileState
 from livedex_indexing.store.file_rows import to_unsigned
 
 HASH_BYTES: Final = 16
-PART_FROM: Final = 32 << 10  # bytes: of a larger file only the part around a chunk is read
-MARGIN: Final = 4 << 10  # before and after it: the line it begins in, and lines of context
-_KEPT_BYTES: Final = 16 << 20  # of files kept until the answer is made
-_TRIED: Final = 3  # copies of one content, should the first have changed
+PART_FROM: Final = 32 << 10  # bytes: from a larger file only the part around a chunk is read
+MARGIN: Final = 4 << 10  # bytes before and after the chunk: the line it begins in, and lines of context
+_KEPT_BYTES: Final = 16 << 20  # of files, cached until the answer is built
+_TRIED: Final = 3  # copies of one content to try, in case the first has changed
 
 Stale = dict[tuple[int, bytes], bool]  # see `LiveFiles`
 
@@ -53,8 +53,8 @@ class Part(NamedTuple):
 
 
 class LiveFiles:
-    """Reads files for one answer. ``stale`` gathers (root id, path) of those found changed, to be looked at again, and
-    of each whether it still holds what was indexed: as a log does that grew, or a file that was only touched."""
+    """Reads files for one answer. ``stale`` collects the changed files, to be inspected again: (root id, path) to
+    whether the file still contains the indexed bytes (a log that grew, or a file that was only touched)."""
 
     def __init__(self, roots: Mapping[int, bytes]) -> None:
         self.stale: Stale = {}
@@ -62,8 +62,8 @@ class LiveFiles:
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
 
     def read(self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
-        """The bytes of a content and the copy they came from, the first of ``copies`` that still holds them; None
-        when none of the first few does."""
+        """Return the bytes of a content and their source, the first of ``copies`` that still has them; None if none
+        of the first few has."""
         if content_id not in self._kept:
             self._keep(content_id, self._first_of(content_hash, copies))
         return self._kept[content_id]
@@ -71,7 +71,7 @@ class LiveFiles:
     def part(
         self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy], start: int, end: int
     ) -> tuple[FileCopy, Part] | None:
-        """As ``read``, for at least the bytes from ``start`` to ``end``."""
+        """Like ``read``, for at least the bytes from ``start`` to ``end``."""
         first = copies[0] if copies else None
         if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
             low, high = max(0, start - MARGIN), min(first.state.size, end + MARGIN)
@@ -89,7 +89,7 @@ class LiveFiles:
         return None
 
     def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
-        """Read a content from one copy; None when the copy has other bytes now."""
+        """Read a content from one copy; None if the copy has other bytes now."""
         root, key = self._roots[copy.root_id], (copy.root_id, copy.path)
         data = tree.read_if_unchanged(root, copy.path, copy.state)
         if data is not None and copy.settled:
@@ -97,7 +97,7 @@ class LiveFiles:
         changed = data is None
         if data is None:
             try:
-                # One that was touched holds the same bytes still, and one that grew begins with them.
+                # A touched file still has the same bytes, and a file that grew begins with them.
                 data = tree.read_head(root, copy.path, copy.state.size).data
             except tree.TreeError:
                 data = b""

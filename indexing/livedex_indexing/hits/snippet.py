@@ -1,6 +1,6 @@
 """Cuts the part of a chunk that shows why it matched.
 
-Invariant: a snippet is a verbatim slice of the text, at most so long as asked, and its highlights lie inside it.
+Invariant: a snippet is a verbatim slice of the text, no longer than requested, and its highlights lie inside it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from livedex_indexing.query.highlight import Span
 
 # The end of a sentence, the signs that may close it, and the blanks after it (Chinese and Japanese have none).
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’»)\]]*(?=\s)|[。！？][」』”’）]*")
-_NEAR: Final = 24  # characters in which a border between words is looked for
+_NEAR: Final = 24  # characters to search for a border between words
 
 
 class Snippet(NamedTuple):
@@ -27,11 +27,11 @@ class Snippet(NamedTuple):
 
 
 def cut(text: str, spans: Sequence[Span], max_chars: int) -> Snippet:
-    """The slice of ``text`` around its densest matches, at line borders; of a line longer than ``max_chars`` at the
-    borders of sentences, else of words.
+    """Return the slice of ``text`` around its densest matches, cut at line borders; a line longer than ``max_chars``
+    is cut at the borders of sentences, else of words.
 
-    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint. What it costs
-    follows the length of the snippet, not of the text.
+    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint. The cost grows
+    with the length of the snippet, not of the text.
     """
     begin, end = _filled(text)
     start, stop = begin, end
@@ -46,7 +46,7 @@ def cut(text: str, spans: Sequence[Span], max_chars: int) -> Snippet:
 
 
 def _filled(text: str) -> Span:
-    """From the first line that is not blank to the end of the last; nothing where all are."""
+    """Return the span from the first line that is not blank to the end of the last one; empty if all are blank."""
     begin = len(text) - len(text.lstrip())
     if begin == len(text):
         return 0, 0
@@ -58,17 +58,17 @@ def _line_start(text: str, at: int) -> int:
 
 
 def _line_end(text: str, at: int) -> int:
-    """The end of the line that holds ``at``, before its feed and return."""
+    """Return the end of the line that contains ``at``, before its line feed and carriage return."""
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
     return end - 1 if end > at and text[end - 1] == "\r" else end
 
 
 def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: int) -> Span:
-    """The whole lines with most matches that fit: one line at least, however long."""
+    """Return the whole lines with most matches that fit: at least one line, however long."""
     lines: list[Span] = []
     for a, b in spans:
-        if lines and b <= lines[-1][1]:  # in the line of the match before
+        if lines and b <= lines[-1][1]:  # in the same line as the previous match
             lines.append(lines[-1])
         elif a < end and b > begin:
             lines.append((_line_start(text, a), _line_end(text, max(a, b - 1))))
@@ -84,11 +84,11 @@ def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: 
 
 
 def _grown(text: str, start: int, stop: int, whole: Span, max_chars: int) -> Span:
-    """As many lines around these as fit."""
+    """Add as many lines around these as fit."""
     begin, end = whole
     grows_up = grows_down = True
     while grows_up or grows_down:
-        # The heading or signature above says more than what follows: look up once for every line down.
+        # The heading or signature above says more than the lines below: add one line above for each line below.
         if grows_down:
             feed = text.find("\n", stop, end)
             below = _line_end(text, feed + 1) if feed >= 0 else stop
@@ -102,7 +102,7 @@ def _grown(text: str, start: int, stop: int, whole: Span, max_chars: int) -> Spa
 
 
 def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: int) -> Span:
-    """A slice of one long line around its densest matches: whole sentences where they fit."""
+    """Return a slice of one long line around its densest matches: whole sentences if they fit."""
     here = [(a, b) for a, b in spans if a < end and b > start] or [(start, start)]
     best, most, begin = (here[0][0], here[0][1]), 0, 0
     for place, (_, stop) in enumerate(here):
@@ -117,7 +117,7 @@ def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: i
 
 
 def _left_border(text: str, start: int, left: int, first: int) -> int:
-    """The first border from ``left`` on and before the match that begins at ``first``."""
+    """Return the first border from ``left`` on and before the match that begins at ``first``."""
     if left == start:
         return left
     ended = _SENTENCE_END.search(text, left, first)
@@ -131,7 +131,7 @@ def _left_border(text: str, start: int, left: int, first: int) -> int:
 
 
 def _right_border(text: str, end: int, right: int, last: int) -> int:
-    """The last border up to ``right`` and behind the match that ends at ``last``."""
+    """Return the last border up to ``right`` and after the match that ends at ``last``."""
     if right >= end:
         return end
     ends = [match.end() for match in _SENTENCE_END.finditer(text, last, right)]

@@ -1,6 +1,6 @@
-"""Keeps an answer as short as the request asks.
+"""Keeps the text of an answer within the limit of the request.
 
-Invariant: the snippets of the hits that fit, with the lines around them, are together no longer than allowed.
+Invariant: the snippets of the hits that fit, with the lines around them, are together no longer than the limit.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from livedex_indexing.hits.hit import Hit
 
 
 class TextBudget:
-    """How much text an answer may still take: ``chars`` characters, None for no limit."""
+    """The text that an answer may still take: ``chars`` characters, None for no limit."""
 
     def __init__(self, chars: int | None) -> None:
         self._left = chars
         self._empty = True
 
     def snippet_chars(self, wanted: int) -> int:
-        """The maximum length of one snippet: ``wanted``, or less, so that one snippet alone fits."""
+        """Return the maximum length of one snippet: ``wanted``, or less, so that one snippet alone fits."""
         return wanted if self._left is None else min(wanted, self._left)
 
     def take(self, hit: Hit) -> Hit | None:
-        """The hit, paid for with its text and the lines around it; None where it does not fit.
+        """Return the hit and deduct its text and the lines around it; None if it does not fit.
 
-        The first hit always fits: if need be it is returned without the lines around its snippet.
+        The first hit always fits: if necessary, without the lines around its snippet.
         """
         if self._left is None:
             return hit

@@ -31,7 +31,7 @@ from livedex_indexing.text.unsegmented import to_bigrams
 TOO_MANY: Final = 1_000  # words that contain a piece: beyond, it is not selective
 LOOKUPS: Final = 64  # strings to look up for one pattern
 FEW: Final = 16  # contents: reading them is quicker than further lookups
-MANY: Final = 100  # contents, from which on phrases are looked up
+MANY: Final = 100  # contents: with as many left, phrases are looked up too
 ALTERNATIVES: Final = 3  # a phrase costs 50 to 200 µs, as much as reading this many contents
 LONGEST_PHRASE: Final = 16  # words
 MOST_PHRASES: Final = 1_000  # of one pattern
@@ -177,7 +177,7 @@ def phrases(pieces: Sequence[tuple[WordPiece, list[str] | None]]) -> list[list[l
 
 
 def _as_in_postings(piece: WordPiece, words: list[str] | None) -> list[str] | None:
-    """Return the words that a piece may be part of, as the postings have them, next to another word; None where the
+    """Return the words that a piece may be part of, as the postings have them, next to another word; None if the
     postings may differ. ASCII is never changed, but a script without blanks splits a word."""
     if words is None or not "".join(piece.forms).isascii():
         return None
@@ -198,8 +198,8 @@ def _piece(forms: Sequence[frozenset[str]], *, begins: bool, ends: bool, follows
 
 
 def _written(char: str, reader: Reader) -> frozenset[str] | None:
-    """Return the forms that a letter may have in the index, ignoring case: None where it separates words, empty where
-    that or something else cannot be told."""
+    """Return the forms that a letter may have in the index, ignoring case: None if it separates words, empty if
+    this or something else is unknown."""
     if char.isascii():
         return frozenset({char.lower()}) if char.isalnum() else None
     forms = {_indexed(one, reader) for one in _cases(char)}
@@ -209,8 +209,7 @@ def _written(char: str, reader: Reader) -> frozenset[str] | None:
 
 
 def _indexed(char: str, reader: Reader) -> str | None:
-    """Return what the tokenizer makes of a character inside a word (nothing of a diacritic); None where it separates
-    words."""
+    """Return the tokenizer's form of a character inside a word (empty for a diacritic); None if it separates words."""
     tokens = reader.words(f"a{char}a".encode())
     return tokens[0][2][1:-1] if len(tokens) == 1 else None
 

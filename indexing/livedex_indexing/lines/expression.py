@@ -78,7 +78,7 @@ class Expression(NamedTuple):
 
 
 def literal(text: str) -> Expression:
-    """Return an expression that matches exactly the text. Raises BadPattern where no line can contain it."""
+    """Return an expression that matches exactly the text. Raises BadPattern if no line can contain it."""
     return _finished([_char(char) for char in text], text)
 
 
@@ -91,7 +91,7 @@ def read(pattern: str) -> Expression:
 
 
 def quoted(char: str) -> str:
-    """A character as both halves of re2's syntax, inside and outside of classes, take it for itself."""
+    """Return a character written so that re2 takes it literally, inside and outside of classes."""
     return char if char.isalnum() else f"\\x{{{ord(char):X}}}"
 
 
@@ -106,7 +106,7 @@ def _char(char: str) -> Piece:
 
 
 class _Reader:
-    """One pass over a pattern. ``literals`` collects the characters that smart case looks at."""
+    """One pass over a pattern. ``literals`` collects the characters that decide smart case."""
 
     def __init__(self, pattern: str) -> None:
         self.pieces: list[Piece] = []
@@ -239,7 +239,7 @@ class _Reader:
             self.pieces.append(Piece("other", written))
 
     def _member(self) -> tuple[str, str | None]:
-        """Read one member of a class: its text for re2, and its characters; None where they are many or unknown."""
+        """Read one member of a class: its text for re2, and its characters; None if they are many or unknown."""
         named = _NAMED.match(self._text, self._at)
         if named is not None:
             self._at = named.end()

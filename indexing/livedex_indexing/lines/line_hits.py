@@ -54,14 +54,14 @@ class Place(NamedTuple):
 
 
 def chunk_at(chunks: Sequence[ChunkRow], file: FileText, line: Line) -> ChunkRow | None:
-    """Return the chunk in which the line's first match begins, None where it is in none. ``chunks`` are in order."""
+    """Return the chunk in which the line's first match begins, None if it is in none. ``chunks`` are in order."""
     at = min(file.on_disk(line.spans[0][0]), len(file.data) - 1)
     place = bisect_right(chunks, at, key=attrgetter("start_byte")) - 1
     return chunks[place] if place >= 0 and at < chunks[place].end_byte else None
 
 
 def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
-    """Return the hit of a line. Its highlights may be empty spans, where the pattern matches the empty string."""
+    """Return the hit of a line. Its highlights may be empty spans, if the pattern matches the empty string."""
     file, line = place.file, place.line
     text, spans = _decoded(file.text, line)
     left, right = _window(len(text), spans[0], style.max_snippet_chars)

@@ -92,7 +92,7 @@ def _expression(text: str, *, exact: bool) -> Expression:
 
 def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
     options = re2.Options()
-    options.never_nl = True  # classes do not hold the line feed
+    options.never_nl = True  # classes do not contain the line feed
     options.never_capture = True
     options.case_sensitive = not fold
     options.log_errors = False

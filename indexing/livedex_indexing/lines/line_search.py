@@ -50,7 +50,7 @@ _CHUNKS = f"""SELECT {CHUNK} FROM contents t
 class Page(NamedTuple):
     """One page of lines. ``hits`` start at ``offset``; ``more``: others follow, or may. ``late``: the deadline came
     first. ``omitted``: hits of the page that exceeded the text budget. ``left_out``: files that had changed. ``facets``
-    are None where they were not requested, or not counted in time."""
+    are None if they were not requested, or not counted in time."""
 
     hits: list[Hit]
     more: bool
@@ -61,7 +61,7 @@ class Page(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """``matches``: number of matching lines in the file, where one hit represents all of them."""
+    """``matches``: number of matching lines in the file, if one hit represents all of them."""
 
     place: Place
     matches: int | None = None
@@ -148,7 +148,7 @@ class LineSearch:
                 yield first._replace(matches=1 + sum(1 for _ in found))
 
     def _lines(self, copy: FileCopy, content: ContentRow, file: FileText, reach: int) -> Iterator[_Found]:
-        """The lines of one file that match and lie in an admitted chunk."""
+        """Yield the lines of one file that match and lie in an admitted chunk."""
         chunks: list[ChunkRow] | None = None
         for line in self._pattern.lines(file.text, reach, self._ended):
             if chunks is None:

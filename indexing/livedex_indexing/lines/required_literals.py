@@ -1,6 +1,6 @@
 """Derives the strings that every match of an expression must contain, without fully interpreting the expression.
 
-Invariant: a text that matches contains what is required here, whatever number of blanks and signs may replace some.
+Invariant: a text that matches contains the strings required here; any number of blanks and signs may replace some.
 Constructs that are not interpreted require nothing.
 
 Strings are concatenated along the expression as long as the alternatives are few (``(foo|bar)_x+`` gives ``foo_x`` and
@@ -36,7 +36,7 @@ NO_LITERALS: Final = RequiredLiterals()
 
 
 class _Info(NamedTuple):
-    """What a piece may match: exactly ``strings``; or, where that is None, a text that satisfies ``required``."""
+    """The texts that a piece may match: exactly ``strings``; if that is None, any that satisfies ``required``."""
 
     strings: frozenset[str] | None
     required: RequiredLiterals = NO_LITERALS

@@ -15,7 +15,7 @@ from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 
 _STEP: Final = 20_000  # words read at once
 _POLL_S: Final = 0.02
-_LATER: Final = 256  # unknown contents, from which on the words are read again …
+_LATER: Final = 256  # unknown contents: with as many, the words are read again …
 _LATER_SHARE: Final = 8  # … unless they are fewer than one in this many
 _CUT: Final = 32_000  # bytes: FTS5 cuts a longer word at 32,768
 _BEGINNING: Final = 200  # letters by which a truncated word is found
@@ -24,7 +24,7 @@ _NEWEST = "SELECT (SELECT coalesce(max(id), 0) FROM contents), (SELECT value FRO
 _LATER_THAN = """SELECT (SELECT count(*) FROM contents WHERE id > ?),
                  (SELECT value FROM state WHERE name = 'rewritten')"""
 _COUNT = "SELECT count(*) FROM contents"
-# A chunk begins in the line in which the one before it ends.
+# A chunk begins in the line in which the previous chunk ends.
 _TORN = """SELECT b.id FROM chunks b JOIN chunks a ON a.id = b.id - 1 AND a.content_id = b.content_id
            WHERE b.start_line = a.end_line"""
 _WORDS = "SELECT CAST(term AS BLOB) FROM temp.written WHERE term > CAST(? AS TEXT) ORDER BY term LIMIT ?"

@@ -35,7 +35,7 @@ Path = str | bytes | os.PathLike[str]
 
 
 class AddedFiles(NamedTuple):
-    """What ``Index.add`` did: files read, files that were up to date, and files that are gone from the index."""
+    """The result of ``Index.add``: files read, files that were up to date, and files removed from the index."""
 
     read: int
     unchanged: int
@@ -50,7 +50,7 @@ class Index:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the index at ``path``, or make it. Raises IndexNewer, IndexDamaged or IndexUnwritable."""
+        """Open the index at ``path``, or create it. Raises IndexNewer, IndexDamaged or IndexUnwritable."""
         self._store = Store.open(os.fsdecode(path))
         self._readers = ReadPool(os.fsdecode(path))
         self._searcher = Searcher(self._readers)
@@ -69,7 +69,7 @@ class Index:
 
     @property
     def roots(self) -> dict[int, bytes]:
-        """The real paths of the folders that were added, by id."""
+        """Return the real paths of the folders that were added, by id."""
         return {root.id: root.path for root in self._store.roots()}
 
     def add(self, folder: Path, *, ignore: Sequence[str] = ()) -> AddedFiles:
@@ -77,7 +77,7 @@ class Index:
 
         Ignore files apply as in the daemon; ``ignore`` are gitignore patterns that rank above them. Files that are
         binary or larger than ``MAX_FILE_SIZE`` are listed as skipped, files that cannot be read as failed. Raises
-        NotADirectoryError for what is no folder.
+        NotADirectoryError if ``folder`` is not a folder.
         """
         root = os.path.realpath(os.fsencode(folder))
         if not os.path.isdir(root):
@@ -120,10 +120,10 @@ class Index:
             return listing.list_files(reader, ListRequest(places=inside, **fields), roots)
 
     def retrieve(self, path: Path, *, start_line: int = 1, end_line: int | None = None) -> FileChunks | None:
-        """The chunks of one file that touch these lines (1-based, inclusive; ``end_line`` None: to the end).
+        """Return the chunks of one file that touch these lines (1-based, inclusive; ``end_line`` None: to the end).
 
-        None when the file has changed since it was indexed. Raises OutsideRoots, and NotFound for a file that is not
-        indexed.
+        Return None if the file has changed since it was indexed. Raises OutsideRoots, and NotFound for a file that is
+        not indexed.
         """
         roots = self.roots
         place = places(_absolute(path), roots)[0]
@@ -156,7 +156,7 @@ class Index:
 
 
 def _walk(root: bytes, rules: RuleTree) -> Iterator[tuple[bytes, Stat]]:
-    """The regular files that the rules let through, with their state. Links are not followed."""
+    """Yield the regular files that the rules admit, with their state. Do not follow links."""
     left = [b""]
     while left:
         above = left.pop()
@@ -180,7 +180,7 @@ def _bare(root_id: int, path: bytes, stat: Stat, reason: str, now: float) -> Fil
 
 
 def _is_settled(stat: Stat, now: float) -> bool:
-    """False while a later write could leave the file's times as they are. ``now``: seconds since the epoch."""
+    """Return False while a later write could leave the file's times unchanged. ``now``: seconds since the epoch."""
     return now * 1e9 - max(stat.mtime_ns, stat.ctime_ns) > tree.RECENT_NS
 
 

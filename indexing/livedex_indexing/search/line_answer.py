@@ -14,7 +14,7 @@ from livedex_indexing.search.search_run import SearchRun
 
 
 def answer_lines(run: SearchRun, pattern: Pattern, vocabulary: Vocabulary) -> SearchAnswer:
-    """The lines that match a pattern. Raises Cancelled, and DeadlinePassed before the first file was read."""
+    """Return the lines that match a pattern. Raises Cancelled, and DeadlinePassed before the first file was read."""
     request, reader = run.request, run.reader
     with reader.snapshot():
         generation = run.generation()

@@ -38,7 +38,7 @@ _PARAMS: Final = METHODS["files/list"].params
 
 
 class ListRequest(msgspec.Struct, frozen=True):
-    """Which files to list. ``root_id``, ``places`` (files at or below them), ``glob`` (ripgrep's, relative to each
+    """A filter for the list. ``root_id``, ``places`` (files at or below them), ``glob`` (ripgrep's, relative to each
     root) and ``status`` are None for no such filter."""
 
     root_id: int | None = None
@@ -50,7 +50,7 @@ class ListRequest(msgspec.Struct, frozen=True):
 
 
 class FileRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One file of the list. ``path`` is absolute; ``path_b64`` holds its bytes in base64 where they are not UTF-8, else
+    """One file of the list. ``path`` is absolute; ``path_b64`` is its bytes in base64 if they are not UTF-8, else
     None. ``size`` is in bytes, ``content_hash`` None unless the file is indexed, ``indexed_at`` an RFC 3339 time.
     ``reason`` says why the file is skipped or failed, else None."""
 
@@ -112,8 +112,8 @@ def list_files(reader: Reader, request: ListRequest, roots: Mapping[int, bytes])
 def retrieve(
     reader: Reader, place: Place, roots: Mapping[int, bytes], *, start_line: int = 1, end_line: int | None = None
 ) -> tuple[FileChunks | None, Stale]:
-    """The chunks of a file that touch the lines from ``start_line`` to ``end_line`` (None: to its end), and the files
-    found changed (``LiveFiles``). The chunks are None when the file holds other bytes now.
+    """Return the chunks of a file that touch the lines from ``start_line`` to ``end_line`` (None: to its end), and the
+    files found changed (``LiveFiles``). The chunks are None if the file has other bytes now.
 
     Raises NotFound with the reason for a file that is not indexed.
     """
@@ -135,19 +135,19 @@ def retrieve(
 
 
 def find_row(reader: Reader, place: Place) -> FileRow | None:
-    """The row of one file, None where the index has none."""
+    """Return the row of one file, None if the index has none."""
     values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
     return file_row(values[0]) if values else None
 
 
 def frontmatter_fault(reader: Reader, row: FileRow) -> str | None:
-    """Why a block that looks like frontmatter is taken as ordinary text; None where there is no such block."""
+    """Return why a block that looks like frontmatter counts as ordinary text; None if there is no such block."""
     fault: str | None = reader.one(_FRONTMATTER_FAULT, (row.content_id,))
     return fault
 
 
 def _matching(reader: Reader, request: ListRequest, roots: Mapping[int, bytes]) -> list[tuple[bytes, int]]:
-    """(absolute path, id) of the files that the filters admit."""
+    """Return (absolute path, id) of the files that the filters admit."""
     tests = [_PRESENT, "d.root_id IN (SELECT value FROM json_each(?))"]
     values: list[Any] = [json.dumps(sorted(roots))]
     if request.root_id is not None:

@@ -1,6 +1,6 @@
-"""What a search answers: the hits of one page, where the next page begins, and what the caller must be told.
+"""The answer of a search: the hits of one page, the offset of the next page, and warnings for the caller.
 
-Invariant: an optional field is None where it does not apply, and then absent from the wire.
+Invariant: an optional field is None if it does not apply, and then absent from the wire.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class DidYouMean(msgspec.Struct, frozen=True):
 
 
 class SearchAnswer(NamedTuple):
-    """``hits`` are best first. ``next_offset`` is the ``offset`` of the next page, None where there is none.
+    """``hits`` are best first. ``next_offset`` is the ``offset`` of the next page, None if there is none.
 
     ``generation`` is the state of the index that answered, ``mode`` the mode that was used. ``stale`` names the files
-    that were found changed, to be looked at again (``LiveFiles``). ``facets`` count files by facet and value; None
-    where they were not asked for, or not counted in time. ``omitted`` is the number of hits of this page left out for
-    ``max_chars``, None where there are none. ``failed`` is the number of files that could not be indexed.
+    that had changed and must be inspected again (``LiveFiles``). ``facets`` count files by facet and value; None if
+    they were not requested, or not counted in time. ``omitted`` is the number of hits of this page left out for
+    ``max_chars``, None if there are none. ``failed`` is the number of files that could not be indexed.
     """
 
     hits: list[Hit]
@@ -54,6 +54,6 @@ class SearchAnswer(NamedTuple):
     failed: int = 0
 
     def optional_fields(self) -> dict[str, Any]:
-        """The fields of the wire that are there only where they apply."""
+        """Return the fields that are on the wire only if they apply."""
         fields = {"facets": self.facets, "omitted": self.omitted, "did_you_mean": self.did_you_mean}
         return {name: value for name, value in fields.items() if value is not None}

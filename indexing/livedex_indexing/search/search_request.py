@@ -1,4 +1,4 @@
-"""What one search asks for: the params of the method ``search`` as a value, with every path resolved to a place.
+"""The request of one search: the params of the method ``search`` as a value, with every path resolved to a place.
 
 Invariant: the defaults are those of the method table, and a request never changes.
 """
@@ -61,13 +61,13 @@ class SearchRequest(msgspec.Struct, frozen=True):
     def from_params(
         cls, params: Mapping[str, Any], places: tuple[Place, ...] | None = None, root_ids: tuple[int, ...] = ()
     ) -> SearchRequest:
-        """The request of checked ``search`` or ``search/subscribe`` params, whose ``path`` and ``roots`` are resolved
-        to ``places`` and ``root_ids``."""
+        """Return the request of checked ``search`` or ``search/subscribe`` params. ``places`` and ``root_ids`` are
+        their resolved ``path`` and ``roots``."""
         fields = {name: _value(name, params[name]) for name in cls.__struct_fields__ if name in params}
         return cls(**fields, places=places, root_ids=root_ids)
 
     def parsed(self) -> tuple[Query, bool]:
-        """The query that the index is asked, and whether only the first part of its text counts."""
+        """Return the query for the index, and whether only the first part of its text counts."""
         parsed = parse(self.query)
         query = replace(
             self.filters_only(),
@@ -79,7 +79,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
         return query, parsed.cut
 
     def filters_only(self) -> Query:
-        """The query without its text: for a search whose text is one pattern."""
+        """Return the query without its text: for a search whose text is one pattern."""
         return Query(
             places=self.places,
             root_ids=self.root_ids,

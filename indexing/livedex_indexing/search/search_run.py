@@ -1,4 +1,4 @@
-"""What a search for words and a search for lines have in common: one request on one reader.
+"""The common part of a search for words and a search for lines: one request on one reader.
 
 Invariant: all text of an answer goes through the same budget and the same check of the live files.
 """
@@ -17,7 +17,7 @@ from livedex_ipc.methods import SEARCH_WINDOW
 
 
 class SearchRun:
-    """One request while it is answered. ``roots`` are the watched roots by id."""
+    """One request in progress. ``roots`` are the watched roots by id."""
 
     def __init__(
         self, reader: Reader, request: SearchRequest, roots: Mapping[int, bytes], cancelled: Callable[[], bool]
@@ -36,12 +36,12 @@ class SearchRun:
         )
 
     def generation(self) -> int:
-        """The state of the index that the reader sees. Call it inside a snapshot."""
+        """Return the generation of the index that the reader sees. Call it inside a snapshot."""
         with self.reader.without_deadline():
             return int(self.reader.one(GENERATION))
 
     def next_offset(self, reached: int, more: bool) -> int | None:
-        """The offset of the next page after ``reached`` places of this one; None where no ``more`` follow, or where
+        """Return the offset of the next page after ``reached`` places of this one; None if no ``more`` follow, or if
         the next page would lie outside the search window."""
         offset = self.request.offset + reached
         return offset if more and offset < SEARCH_WINDOW else None

@@ -1,6 +1,6 @@
-"""Answers searches of one index: chooses between words and lines, and keeps what searches remember.
+"""Answers searches of one index: chooses between words and lines, and keeps the caches that searches share.
 
-Invariant: no query is an error, and an answer comes by the deadline with what was found until then.
+Invariant: no query is an error, and an answer comes by the deadline with the hits found until then.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Searcher:
         self._lock = threading.Lock()
 
     def release_memory(self) -> None:
-        """Forget what can be read again."""
+        """Drop the caches: all of it can be read again."""
         self._vocabulary.release_memory()
 
     def search(
@@ -70,7 +70,7 @@ class Searcher:
             return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], {})
 
     def _counts_of(self, generation: int) -> WordCounts:
-        """What is known of the frequency of words, from the start with each generation."""
+        """Return the cache of word frequencies; it starts empty with each generation."""
         with self._lock:
             if self._counts.generation != generation:
                 self._counts = WordCounts(generation, self._counts)

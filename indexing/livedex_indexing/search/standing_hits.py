@@ -1,7 +1,7 @@
-"""Builds the hits of a standing query: one file at a time, also where several files have the same content.
+"""Builds the hits of a standing query: one file at a time, even if several files have the same content.
 
-Invariant: as in a search, text is cut from the file after the check that it is still as it was indexed; a file that
-is not has no hits now.
+Invariant: as in a search, text is cut from the file after the check that it is still as it was indexed; a changed file
+has no hits now.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import ChunkRow
 
-_SCORE = 1.0  # a standing query is about matching: no hit is better than another
+_SCORE = 1.0  # a standing query only matches: no hit is better than another
 
 
 class StandingHits:
@@ -36,7 +36,7 @@ class StandingHits:
         self.stale: set[FileKey] = set()
 
     def of(self, found: Found) -> list[Hit] | None:
-        """The hits of one file, in their order; None when it is not as it was indexed."""
+        """Return the hits of one file, in file order; None if it is not as it was indexed."""
         live = LiveFiles(self._roots)
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
@@ -56,7 +56,7 @@ class StandingHits:
 def removed_hit(
     root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
 ) -> dict[str, Any]:
-    """The notice of a removed hit. ``path`` is relative to ``root``, ``kind`` an index into ``KINDS``."""
+    """Return the notice of a removed hit. ``path`` is relative to ``root``, ``kind`` an index into ``KINDS``."""
     whole = relpath.absolute(root, path)
     return {
         **path_fields(whole),

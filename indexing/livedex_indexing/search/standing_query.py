@@ -1,7 +1,7 @@
-"""Which chunks of which files a standing query holds: all its words, its phrases and what its filters admit.
+"""Finds the chunks that match a standing query: they contain all its words and phrases, and its filters admit them.
 
-Invariant: whether a state of a file is in a standing query depends on that state and its path alone, never on the rest
-of the index; so only files that changed have to be looked at, and what came in and went out is the difference.
+Invariant: whether a state of a file matches depends on that state and its path alone, never on the rest of the index.
+So only changed files need a check, and the difference is what the client is told.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from livedex_ipc.errors import InvalidParams, OutsideRoots
 
 FileKey = tuple[int, bytes]  # root id, path relative to the root
 
-SLICE: Final = 20_000  # chunks of the index that are looked at in one go
-_GAP: Final = 512  # ids between two chunks that are not worth a statement of their own
+SLICE: Final = 20_000  # chunks of the index per part
+_GAP: Final = 512  # ids: a gap up to this between two chunks is not worth a second statement
 _MOST_SPANS: Final = 12
 _LAST: Final = (1 << 63) - 1
 
@@ -51,8 +51,8 @@ _OWNERS = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM
 
 
 class Found(NamedTuple):
-    """A file that is in a standing query, with those of its chunks that are, in their order in the file; ``matches``
-    is their number where only the first of them is here."""
+    """A file that matches a standing query, with its matching chunks in file order; ``matches`` is their number if
+    only the first one is here."""
 
     copy: FileCopy
     content: ContentRow
@@ -65,8 +65,8 @@ class Found(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A part of the index to look at: the chunks of ``spans`` (sorted, disjoint, whole contents), and of the files
-    that hold them those in ``files``; None: all, or all of ``roots`` where that is not None."""
+    """A part of the index to search: the chunks in ``spans`` (sorted, disjoint, whole contents), and the files in
+    ``files`` that contain them. ``files`` None: all files, or all of ``roots`` if that is not None."""
 
     spans: Sequence[tuple[int, int]]
     ranges: Sequence[tuple[int, int]] | None
@@ -74,7 +74,7 @@ class Part(NamedTuple):
     roots: Collection[int] | None = None
 
     def holds(self, chunk_id: int) -> bool:
-        """Whether a chunk inside ``spans`` is meant: a span may reach over a small gap."""
+        """Whether a chunk inside ``spans`` belongs to the part: a span may cover a small gap."""
         if self.ranges is None:
             return True
         place = bisect_right(self.ranges, (chunk_id, _LAST)) - 1
@@ -82,7 +82,7 @@ class Part(NamedTuple):
 
 
 def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
-    """The part of the index that these files make up, as they are indexed now."""
+    """Return the part of the index with these files, as they are indexed now."""
     files: set[int] = set()
     contents: set[int] = set()
     keys_in_parts = [(root_id, *relpath.split(path)) for root_id, path in keys]
@@ -94,7 +94,7 @@ def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
 
 
 def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterator[Part]:
-    """The whole index, or all of some roots, part by part."""
+    """Yield the whole index, or all of some roots, part by part."""
     low = 1
     while True:
         border = reader.one(_BORDER, (low + SLICE,))
@@ -118,16 +118,16 @@ class StandingQuery:
         self.group_by_file = group_by_file
 
     def compiled(self, reader: Reader) -> CompiledQuery:
-        """The words of the query. They say the same with every reader."""
+        """Return the compiled query. It is the same with every reader."""
         return compile_strict(reader, self._query)
 
     def found(
         self, reader: Reader, part: Part, roots: Mapping[int, bytes], live: LiveFiles, unsure: set[FileKey]
     ) -> Iterator[Found]:
-        """The files of ``part`` that are in the query. Only ``roots`` are served, and of them those that are there.
+        """Yield the files of ``part`` that match the query. Only those of ``roots`` that are present count.
 
-        A phrase is read from the files, by ``live``. Those that have changed meanwhile are left out, and added to
-        ``unsure``: nothing can be said of them now. Raises DeadlinePassed and Cancelled.
+        ``live`` reads the files to check phrases. Files that have changed meanwhile are left out and added to
+        ``unsure``: their matches are unknown now. Raises DeadlinePassed and Cancelled.
         """
         compiled = self.compiled(reader)
         candidates = _candidates(reader, compiled, part, self._says_nothing(compiled))
@@ -136,7 +136,7 @@ class StandingQuery:
         try:
             query = self._placed(roots)
         except OutsideRoots:
-            return  # what it looks into is no root any more, or not yet again
+            return  # its path is in no root any more, or not yet again
         filters = build_filters(reader, query, roots, any_path_of(compiled.excluded) or None)
         chunks = _chunks(reader, candidates, filters)
         for content_id in _excluded(reader, compiled, part):
@@ -156,17 +156,17 @@ class StandingQuery:
                 yield from (Found(copy, content, shown, len(held)) for copy in those)
 
     def _placed(self, roots: Mapping[int, bytes]) -> Query:
-        """The query with what it looks into as it is now. Raises OutsideRoots."""
+        """Return the query with its path and roots resolved as they are now. Raises OutsideRoots."""
         inside = None if self._path is None else tuple(places(self._path, roots))
         return replace(self._query, places=inside, root_ids=tuple(root_at(root, roots) for root in self._roots))
 
     def _says_nothing(self, compiled: CompiledQuery) -> bool:
-        """Whether the query has text but no word in it: then nothing is found, rather than everything."""
+        """Whether the query has text without a word: then it finds nothing, rather than everything."""
         return bool(self._query.text or self._query.phrases) and not compiled.textual
 
 
 def standing_query(request: SearchRequest, path: bytes | None = None, roots: Sequence[bytes] = ()) -> StandingQuery:
-    """The standing query of a request that looks into ``path`` and ``roots`` (see ``StandingQuery``).
+    """Return the standing query of a request, limited to ``path`` and ``roots`` (see ``StandingQuery``).
 
     Raises InvalidParams for a query so long that only a part of it would count.
     """
@@ -177,8 +177,8 @@ def standing_query(request: SearchRequest, path: bytes | None = None, roots: Seq
 
 
 class _Phrases:
-    """Decides which chunks hold the phrases of a query as they are written. A phrase over the border of two chunks
-    counts for the second."""
+    """Decides which chunks contain the phrases of a query as written. A phrase across the border of two chunks counts
+    for the second."""
 
     def __init__(self, reader: Reader, compiled: CompiledQuery, part: Part, live: LiveFiles) -> None:
         self._live = live
@@ -190,7 +190,7 @@ class _Phrases:
     def those_that_hold(
         self, content: ContentRow, chunks: Sequence[ChunkRow], copies: Sequence[FileCopy]
     ) -> Sequence[ChunkRow] | None:
-        """Those of ``chunks``, none where the content is barred; None where no copy of it can be read as it was."""
+        """Return the matching ``chunks``, none if the content is excluded; None if no copy is unchanged."""
         last = content.first_chunk + content.chunks - 1
         doubtful = [(written, near) for written, ids in self._excluded
                     if (near := [i for i in ids if content.first_chunk <= i <= last])]  # fmt: skip
@@ -216,7 +216,7 @@ class _Phrases:
 
 
 def _candidates(reader: Reader, compiled: CompiledQuery, part: Part, nothing: bool) -> list[int]:
-    """The chunks of a part that hold all the words, and may hold all the phrases."""
+    """Return the chunks of a part that contain all the words, and may contain all the phrases."""
     if nothing or not part.spans:
         return []
     found: set[int] | None = None
@@ -237,7 +237,7 @@ def _matching(reader: Reader, match: str, part: Part) -> set[int]:
 
 
 def _ending(reader: Reader, phrase: QueryTerm, part: Part) -> set[int]:
-    """The chunks in which the words of a phrase may end."""
+    """Return the chunks in which the words of a phrase may end."""
     found = _matching(reader, phrase.match, part)
     for span in part.spans:
         for ids in border_chunks(reader, phrase, span).values():
@@ -246,7 +246,7 @@ def _ending(reader: Reader, phrase: QueryTerm, part: Part) -> set[int]:
 
 
 def _excluded(reader: Reader, compiled: CompiledQuery, part: Part) -> set[int]:
-    """The contents of a part that hold an excluded word."""
+    """Return the contents of a part that contain an excluded word."""
     if not compiled.excluded:
         return set()
     rows = _matching(reader, any_of(compiled.excluded), part)
@@ -254,7 +254,7 @@ def _excluded(reader: Reader, compiled: CompiledQuery, part: Part) -> set[int]:
 
 
 def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, list[ChunkRow]]:
-    """The rows of those of the chunks that the filters admit, by content."""
+    """Return the rows of the chunks that the filters admit, by content."""
     sql, values = filters.chunks
     by_content: dict[int, list[ChunkRow]] = {}
     for row in reader.rows(_CHUNKS.format(sql), (json.dumps(ids), *values)):
@@ -263,7 +263,7 @@ def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, l
 
 
 def _copies(reader: Reader, contents: Iterable[int], filters: Filters, part: Part) -> dict[int, list[FileCopy]]:
-    """The files of a part that hold these contents and that the filters admit."""
+    """Return the files of a part that have these contents and that the filters admit."""
     sql, values = filters.files
     path_matches: Callable[[bytes], bool] = filters.path_matches or (lambda _path: True)
     by_content: dict[int, list[FileCopy]] = {}
@@ -276,7 +276,7 @@ def _copies(reader: Reader, contents: Iterable[int], filters: Filters, part: Par
 
 
 def _spans(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """A few spans that cover sorted ranges, with the largest of the gaps between them left out."""
+    """Return a few spans that cover sorted ranges, without the largest gaps between them."""
     gaps = sorted(
         ((right[0] - left[1], place) for place, (left, right) in enumerate(pairwise(ranges), 1)),
         reverse=True,

@@ -42,8 +42,8 @@ _COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY 
 
 
 class WordSearch:
-    """One search for words. ``memory`` remembers phrases between searches; ``counts_of`` gives what is known of the
-    frequency of words in a generation."""
+    """One search for words. ``memory`` remembers phrases between searches; ``counts_of`` returns the cache of word
+    frequencies of a generation."""
 
     def __init__(self, run: SearchRun, memory: PhraseMemory, counts_of: Callable[[int], WordCounts]) -> None:
         self._run = run
@@ -52,7 +52,7 @@ class WordSearch:
         self._counts_of = counts_of
         self._query, self._cut = run.request.parsed()
         self._late = False
-        self._reached = 0  # places of the page that were looked at
+        self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
         self._omitted: int | None = None
 
@@ -92,14 +92,14 @@ class WordSearch:
         return [warning for applies, warning in said if applies]
 
     def _corrected(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> str:
-        """The query with its corrections, written as the hits write them."""
+        """Return the query with its corrections, spelt as in the hits."""
         shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
         words = self._reader.words
         corrections = {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt}
         return with_words(self._run.request.query, corrections)
 
     def _find(self, compiled: CompiledQuery, generation: int) -> tuple[list[Placed | None], bool, Rows]:
-        """The page's places, whether more follow, and the rows to make hits of them."""
+        """Return the page's places, whether more follow, and the rows to build their hits from."""
         reader, request = self._reader, self._run.request
         excluded = any_path_of(term for term in compiled.excluded if term.files) or None
         filters = build_filters(reader, self._query, self._run.roots, excluded)
@@ -119,7 +119,7 @@ class WordSearch:
             return page, more, read_rows(reader, ranked, file_filter.resolved, counted or None)
 
     def _says_nothing(self, compiled: CompiledQuery) -> bool:
-        """Whether the query has text but no word in it: then nothing is found, rather than everything."""
+        """Whether the query has text without a word: then it finds nothing, rather than everything."""
         return bool(self._query.text or self._query.phrases) and not compiled.textual
 
     def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
@@ -137,7 +137,7 @@ class WordSearch:
         return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
 
     def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
-        """Count the facets: all of them, or none where the time runs out, since a part would be wrong."""
+        """Count the facets: all of them, or none if the time runs out, since a part would be wrong."""
         facets = self._run.request.facets
         if not facets:
             return
@@ -150,7 +150,7 @@ class WordSearch:
     def _page(
         self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck
     ) -> tuple[list[Placed | None], bool]:
-        """The places of the page, empty ones too, and whether more follow. A page ends with the places left empty."""
+        """Return the places of the page, empty ones too, and whether more follow. Empty places are at its end."""
         query, request = self._query, self._run.request
         narrowed = query.places is not None or query.globs or any(term.name == "path" for term in query.terms)
         results = RankedResults(

@@ -1,4 +1,4 @@
-"""Contents: the chunks of one state of a file's bytes, stored once however many files have those bytes.
+"""Contents: the chunks of one state of a file's bytes, stored once for all files with those bytes.
 
 Invariant: a content that no file uses carries ``unused_since`` and its chunks are listed in ``dead``; one in
 use has neither. `ContentTable.settle` restores this before each commit for every content that was touched.
@@ -162,7 +162,7 @@ class ContentTable:
 
     def mark_unmerged(self, *, forget: bool = False) -> None:
         """Note that rows were removed whose words stay in the postings until `maintenance` merges them: with ``forget``
-        at its next turn, else in its own time."""
+        at its next turn, otherwise later."""
         self._db.execute(_UNMERGED, (LONG_AGO if forget else max(LONG_AGO, int(self._now())),))
 
     def _language(self, name: str | None) -> int | None:

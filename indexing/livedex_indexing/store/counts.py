@@ -39,7 +39,7 @@ def chunks_of(pool: ReadPool, root_ids: Iterable[int]) -> int:
 
 
 def faults(pool: ReadPool) -> list[str]:
-    """Return what is wrong inside the index, in words; empty if it is sound. Reads all of it while searches go on.
+    """Return the faults inside the index, in words; empty if it is sound. Reads all of it while searches go on.
 
     Uses a connection of its own: a pooled one may cache the layout of the postings from before a merge, and the check
     would then report damage that is not there.

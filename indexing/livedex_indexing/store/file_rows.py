@@ -1,7 +1,7 @@
-"""Files: one row a path, in the tables ``files`` and ``paths``, as the writer uses them.
+"""Files: one row per path, in the tables ``files`` and ``paths``, as the writer uses them.
 
-Invariant: every row of ``files`` has its words in ``paths`` under the same id, and each content that a row begins or
-ceases to point at is handed to `ContentTable.touch`.
+Invariant: every row of ``files`` has its words in ``paths`` under the same id, and `ContentTable.touch` receives each
+content that a row begins or ceases to point at.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from livedex_indexing.store.database import fetch
 from livedex_indexing.text.path_words import path_text
 
 _STATUS_PLACE: Final = {status: place for place, status in enumerate(STATUSES)}
-_WRAP: Final = 1 << 64  # inode numbers have 64 bits without sign, SQLite's integers 64 with
+_WRAP: Final = 1 << 64  # inode numbers are unsigned 64-bit, SQLite's integers signed
 _BATCH: Final = 500
 
 ROW = """f.root_id, f.folder, f.name, f.size, f.mtime_ns, f.ctime_ns, f.ino, f.status, f.reason, f.content_id,
@@ -29,7 +29,7 @@ _FOLDER = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ?"
 _FILE = f"{_FOLDER} AND f.name = ?"
 _BY_INO = f"SELECT {ROW} {FROM} WHERE f.ino = ?"
 _HAS_INO = "SELECT 1 FROM files WHERE ino = ?"
-# Known for certain while the state is the same: the others are looked at closely whatever their state.
+# While the state is the same, these rows are certain; the others are examined whatever their state.
 _CERTAIN = f"""(status = {STATUSES.index("indexed")}
                OR status = {STATUSES.index("skipped")} AND reason IN ('binary', 'forgotten')) AND settled = 1"""
 _STATES = f"SELECT name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ? AND folder = ?"
@@ -53,7 +53,7 @@ _DROP_PATH = "DELETE FROM paths WHERE rowid = ?"
 
 
 def to_signed(number: int) -> int:
-    """An inode or device number as SQLite can hold it."""
+    """Return an inode or device number as a signed number that SQLite can store."""
     return number - _WRAP if number >= _WRAP >> 1 else number
 
 
@@ -62,7 +62,7 @@ def to_unsigned(number: int) -> int:
 
 
 def file_row(values: tuple[Any, ...]) -> FileRow:
-    """A row selected as `ROW`."""
+    """Return a row selected as `ROW`."""
     (root_id, folder, name, size, mtime, ctime, ino, status, reason, content_id, digest, signature, language,
      indexed_at, settled) = values  # fmt: skip
     return FileRow(
@@ -78,15 +78,15 @@ class FileTable:
     def __init__(self, db: apsw.Connection, contents: ContentTable) -> None:
         self._db = db
         self._contents = contents
-        self.changed_files: set[tuple[int, bytes]] = set()  # indexed before or now, and changed by the transaction
-        self.changed_roots: set[int] = set()  # of these all files
+        self.changed_files: set[tuple[int, bytes]] = set()  # changed by the transaction, and indexed before or after it
+        self.changed_roots: set[int] = set()  # all files of these roots count as changed
 
     def forget_changed(self) -> None:
-        """The transaction has ended."""
+        """Forget the changes: the transaction has ended."""
         self.changed_files, self.changed_roots = set(), set()
 
     def put(self, rows: Iterable[FileRow]) -> int:
-        """Inserts or replaces each row by (root_id, path). Returns how many rows were given."""
+        """Insert or replace each row by (root_id, path). Return the number of rows given."""
         count = 0
         for row in rows:
             self._put_one(row)
@@ -102,7 +102,7 @@ class FileTable:
         return self._drop(found, forget=forget)
 
     def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
-        """Everything under a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
+        """Remove everything below a folder, but not the row of ``path`` itself; ``b""`` is the whole root."""
         sql, values = (_BELOW, (path, *relpath.range_below(path))) if path else (_BELOW_ALL, ())
         found = fetch(self._db, sql, (root_id, *values))
         if path:
@@ -115,17 +115,17 @@ class FileTable:
         return {values[2]: file_row(values) for values in fetch(self._db, _FOLDER, (root_id, path))}
 
     def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]:
-        """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
+        """Return the known states of the entries directly in a folder, by name: just enough to detect a change."""
         return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
 
     def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
-        """The files of a root that are left out as forgotten, as (path, content hash)."""
+        """Return the files of a root that are left out as forgotten, as (path, content hash)."""
         return [
             (relpath.join(folder, name), digest) for folder, name, digest in fetch(self._db, _FORGOTTEN, (root_id,))
         ]
 
     def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None:
-        """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
+        """Return the known states of a whole root, by folder and name; None if it has more than ``limit`` rows."""
         if fetch(self._db, _COUNT, (root_id, limit + 1))[0][0] > limit:
             return None
         held: dict[bytes, dict[bytes, KnownState]] = {}
@@ -146,14 +146,14 @@ class FileTable:
 
     def by_inode(self, ino: int) -> list[FileRow]:
         key = (to_signed(ino),)
-        if not fetch(self._db, _HAS_INO, key):  # of a new file: an eighth of the time
+        if not fetch(self._db, _HAS_INO, key):  # a new file: this check takes an eighth of the time
             return []
         return [file_row(values) for values in fetch(self._db, _BY_INO, key)]
 
     def _put_one(self, row: FileRow) -> None:
         folder, name = relpath.split(row.path)
         state, content_id = row.state, row.content_id
-        # The content carries hash and signature of an indexed file: kept here only where there is no content.
+        # An indexed file's hash and signature are on its content; the row has them only if there is no content.
         own = (row.content_hash, row.signature) if content_id is None else (None, None)
         values = (state.size, state.mtime_ns, state.ctime_ns, to_signed(state.ino), _STATUS_PLACE[row.status],
                   row.reason, content_id, *own, row.indexed_at, int(row.settled))  # fmt: skip

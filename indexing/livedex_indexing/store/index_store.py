@@ -1,7 +1,7 @@
 """The store: files, contents, chunks and postings in one SQLite file, written by one thread.
 
-Invariant: whatever a transaction changed becomes visible at once and whole, together with the next generation; the
-text of files is never kept, only their words.
+Invariant: all changes of a transaction become visible at once, together with the next generation; the text of files
+is never stored, only their words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from livedex_indexing.store.sql import GENERATION
 
 __all__ = ["KEEP_S", "IndexDamaged", "IndexNewer", "IndexUnwritable", "Store", "read_counts", "read_roots"]
 
-KEEP_S: Final = 24 * 3600.0  # how long unused contents, and the files of a root that is gone, are kept
+KEEP_S: Final = 24 * 3600.0  # how long to keep unused contents, and the files of a root that is gone
 
 _SET_GENERATION = "UPDATE state SET value = ? WHERE name = 'generation'"
 _ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconciled, planned
@@ -33,14 +33,14 @@ _PUT_ROOT = """INSERT INTO roots (path, dev, ino) VALUES (?, ?, ?)
                ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino RETURNING id"""
 _KEEP_ROOT = """INSERT INTO roots (id, path, dev, ino, missing_since) VALUES (?, ?, ?, ?, ?)"""
 _ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled", "planned")
-_VISIBLE: Final = frozenset({"missing_since"})  # what of a root's state a search can see
-# Through the index by path, which SQLite would choose, each row is looked up by itself: twice as long, more when cold.
+_VISIBLE: Final = frozenset({"missing_since"})  # the part of a root's state that a search can see
+# SQLite would choose the index by path and look up each row by itself: twice as long, more when cold.
 _STATUSES = "SELECT root_id, status, count(*) FROM files NOT INDEXED GROUP BY root_id, status"
 _CHUNKS = "SELECT (SELECT count(*) FROM chunks) - (SELECT count(*) FROM dead)"
 
 
-# After each commit: the indexed files that it changed, as (root id, path), and the roots of which it changed all that
-# is served.
+# Called after each commit with the indexed files that it changed, as (root id, path), and with the roots whose served
+# files all changed.
 OnChange = Callable[[set[tuple[int, bytes]], set[int]], None]
 
 
@@ -52,8 +52,8 @@ class Store:
     """The write side. Not thread-safe: one thread opens it, uses it and closes it.
 
     Every method that changes something is a transaction of its own unless it runs inside `transaction`. Raises
-    IndexUnwritable where the file cannot be written and IndexDamaged where its pages make no sense; what the
-    transaction did is then undone.
+    IndexUnwritable if the file cannot be written and IndexDamaged if its pages make no sense; the transaction is
+    then undone.
     """
 
     def __init__(self, db: apsw.Connection, path: str, now: Callable[[], float], on_change: OnChange) -> None:
@@ -69,13 +69,13 @@ class Store:
         self._changed = False
         self.generation: int = int(db.execute(GENERATION).get)
         self._guard = FileGuard(db, self.path)
-        self._folded = False  # the log into the file, once since it was opened
+        self._folded = False  # whether the log was copied into the file once since it was opened
 
     @classmethod
     def open(cls, path: str, *, now: Callable[[], float] = time.time, on_change: OnChange = ignore_change) -> Store:
-        """Opens the index file, or makes it. ``now`` gives seconds since the epoch.
+        """Open the index file, or create it. ``now`` returns seconds since the epoch.
 
-        Raises IndexDamaged (no database, corrupt, foreign), IndexNewer (a schema of later livedex; nothing is
+        Raises IndexDamaged (no database, corrupt, foreign), IndexNewer (the schema of a later livedex; nothing is
         changed) or IndexUnwritable.
         """
         db = open_writer(path)
@@ -83,10 +83,10 @@ class Store:
             return cls(db, path, now, on_change)
 
     def reopen(self) -> None:
-        """Begins anew with what stands at the path now, or with nothing: for when the file was lost or put aside.
+        """Open the file that is at the path now, or an empty one: for when the file was lost or put aside.
 
-        The generation goes on growing, so that nothing remembered of the former file is taken for the new one's.
-        Raises what `open` raises; until a later call succeeds every use raises IndexUnwritable.
+        The generation keeps growing, so that no cached state of the former file passes for the new file's.
+        Raises the errors of `open`; until a later call succeeds, every use raises IndexUnwritable.
         """
         # Closed first: the last connection to close removes the log by its name, which may be the new file's by then.
         self._db.close()
@@ -98,9 +98,9 @@ class Store:
             self._use(db)
 
     def replaced_or_lost(self) -> Loss | Literal["unsynced"] | None:
-        """What happened to the file under us (deleted, replaced, truncated, overwritten), None while nothing did.
+        """Return what happened to the open file (deleted, replaced, truncated, overwritten), None if nothing did.
 
-        ``unsynced``: the disk failed to keep some of it and keeps things again. Raises IndexUnwritable while it fails.
+        ``unsynced``: the disk lost some writes and works again. Raises IndexUnwritable while it still fails.
         """
         with translated(self.path):
             try:
@@ -108,18 +108,18 @@ class Store:
             except OSError as error:
                 raise IndexUnwritable(f"the index {self.path} cannot be read: {error.strerror}") from error
             if lost is None and page_checksums.is_unsynced(self.path):
-                maintenance.fold(self._db)  # what could not be synced is still to be folded: it is tried again
+                maintenance.fold(self._db)  # pages that could not be synced are still in the log: try again
                 return "unsynced"
             return lost
 
     def prove_writable(self) -> None:
-        """Writes and commits what changes nothing. Raises IndexUnwritable or IndexDamaged."""
+        """Commit a write that changes nothing. Raises IndexUnwritable or IndexDamaged."""
         with self.transaction():
             self._db.execute(_SET_GENERATION, (self.generation,))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside is one commit, undone when it raises. Inside another it joins that one."""
+        """Make everything inside one commit, undone if it raises. A nested one joins the outer one."""
         joins = self._db.in_transaction
         if joins:
             yield
@@ -147,18 +147,18 @@ class Store:
                 self._files.forget_changed()
 
     def close(self) -> None:
-        """Closes the file; the last connection to close folds the write-ahead log into it. May be called twice."""
+        """Close the file; the last connection to close copies the write-ahead log into it. May be called twice."""
         self._db.close()
 
     # roots
 
     def put_root(self, path: bytes, dev: int, ino: int) -> int:
-        """Adds a root, or takes the new ``dev`` and ``ino`` of a known one. Returns its id."""
+        """Add a root, or set the new ``dev`` and ``ino`` of a known one. Return its id."""
         with self.transaction():
             return int(self._db.execute(_PUT_ROOT, (path, to_signed(dev), to_signed(ino))).get)
 
     def keep_root(self, root_id: int, path: bytes, dev: int, ino: int, missing_since: float | None) -> None:
-        """Adds a root under the id that it had in a former file, with nothing indexed yet."""
+        """Add a root under the id that it had in a former file, with nothing indexed yet."""
         with self.transaction():
             self._db.execute(_KEEP_ROOT, (root_id, path, to_signed(dev), to_signed(ino), missing_since))
 
@@ -166,7 +166,7 @@ class Store:
         return read_roots(self._db)
 
     def set_root(self, root_id: int, **state: Any) -> None:
-        """Sets any of dev, ino, missing_since, first_indexed, last_reconciled, planned."""
+        """Set any of dev, ino, missing_since, first_indexed, last_reconciled, planned."""
         unknown = state.keys() - set(_ROOT_STATE)
         if unknown:
             raise ValueError(f"a root has no {sorted(unknown)}")
@@ -180,7 +180,7 @@ class Store:
                 self._files.changed_roots.add(root_id)
 
     def drop_root(self, root_id: int) -> None:
-        """Removes a root with its files; contents that only it used do not wait for `collect`."""
+        """Remove a root with its files; contents that only it used do not wait for `collect`."""
         with self.transaction():
             self._files.remove_below(root_id, b"", forget=True)
             self._db.execute("DELETE FROM roots WHERE id = ?", (root_id,))
@@ -189,38 +189,38 @@ class Store:
     # contents
 
     def find_content(self, content_hash: bytes, signature: bytes) -> int | None:
-        """The content cut from these bytes by this plan, also one that no file uses at present."""
+        """Return the id of the content cut from these bytes by this plan, used by a file or not; None if unknown."""
         return self._contents.find(content_hash, signature)
 
     def add_content(
         self, content_hash: bytes, signature: bytes, size: int, content: ChunkedContent, *, rewrite: bool = False
     ) -> int:
-        """Stores a content and returns its id. Until a row of `put_files` points at it no search sees it.
+        """Store a content and return its id. No search sees it until a row of `put_files` points at it.
 
-        With ``rewrite`` one that is there already is written once more: what was damaged of it is whole then.
+        With ``rewrite`` an existing content is written again, which repairs damaged rows.
         """
         with self.transaction():
             return self._contents.add(content_hash, signature, size, content, rewrite=rewrite)
 
     def collect(self, older_than_s: float = KEEP_S, limit: int = 200) -> int:
-        """Removes at most ``limit`` contents that no file has used for that long. Returns how many went."""
+        """Remove at most ``limit`` contents that no file has used for ``older_than_s``. Return how many."""
         with self.transaction():
             gone = self._contents.collect(older_than_s, limit)
-            self._changed |= gone > 0  # how rare a word is changes with them, and so may the order of hits
+            self._changed |= gone > 0  # word frequencies change with them, and so may the order of hits
             return gone
 
     # files
 
     def put_files(self, rows: Iterable[FileRow]) -> None:
-        """Inserts or replaces each row by (root_id, path)."""
+        """Insert or replace each row by (root_id, path)."""
         with self.transaction():
             self._changed |= self._files.put(rows) > 0
 
     def remove_files(self, root_id: int, paths: Iterable[bytes], *, forget: bool = False) -> int:
-        """Removes the rows there are of these paths and returns their number.
+        """Remove the rows of these paths, as far as they exist. Return how many.
 
-        With ``forget`` their contents do not wait a day to be collected, should no other file use them: for what was
-        forgotten on demand or shut out by a rule.
+        With ``forget`` contents that no other file uses are collected at once, not after a day: for files that the
+        user forgot or a rule excludes.
         """
         with self.transaction():
             gone = self._files.remove(root_id, paths, forget=forget)
@@ -228,75 +228,76 @@ class Store:
             return gone
 
     def remove_tree(self, root_id: int, path: bytes, *, forget: bool = False) -> int:
-        """Removes everything below a folder, not a row of ``path`` itself; ``b""`` is the whole root."""
+        """Remove everything below a folder, but not the row of ``path`` itself; ``b""`` is the whole root."""
         with self.transaction():
             gone = self._files.remove_below(root_id, path, forget=forget)
             self._changed |= gone > 0
             return gone
 
     def folder(self, root_id: int, path: bytes) -> dict[bytes, FileRow]:
-        """The rows directly in a folder, by name."""
+        """Return the rows directly in a folder, by name."""
         return self._files.folder(root_id, path)
 
     def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]:
-        """What is held of the entries directly in a folder, by name: as little as tells whether they changed."""
+        """Return the known states of the entries directly in a folder, by name: just enough to detect a change."""
         return self._files.states(root_id, path)
 
     def all_states(self, root_id: int, limit: int) -> dict[bytes, dict[bytes, KnownState]] | None:
-        """The same for a whole root, by folder and name; None where it has more than ``limit`` rows."""
+        """Return the known states of a whole root, by folder and name; None if it has more than ``limit`` rows."""
         return self._files.all_states(root_id, limit)
 
     def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
-        """The files of a root that are left out as forgotten, as (path, content hash)."""
+        """Return the files of a root that are left out as forgotten, as (path, content hash)."""
         return self._files.forgotten(root_id)
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
-        """The folders that hold rows, ``path`` itself included, in order of their bytes."""
+        """Return the folders that contain rows, ``path`` included, in byte order."""
         return self._files.folders_below(root_id, path)
 
     def file(self, root_id: int, path: bytes) -> FileRow | None:
         return self._files.file(root_id, path)
 
     def by_inode(self, ino: int) -> list[FileRow]:
-        """Rows whose file had this inode, in any root: what a renamed file may have been."""
+        """Return the rows whose file had this inode, in any root: a renamed file may have been one of them."""
         return self._files.by_inode(ino)
 
     # upkeep
 
     def maintain(self, budget_s: float, *, keep_s: float = KEEP_S) -> bool:
-        """Collects, merges, gives pages back and empties the write-ahead log, in short transactions, for about
-        ``budget_s``. Returns True when nothing is left to do. What was forgotten is then physically gone; what was
-        merely removed waits ``keep_s`` for a file to use it again, then its words at most as long to be merged away.
+        """Collect, merge, free pages and empty the write-ahead log, in short transactions, for about ``budget_s``.
+
+        Return True when nothing is left to do. Forgotten contents are then physically gone. Removed ones wait
+        ``keep_s`` for a file to use them again; their words are merged away after at most as long again.
         """
         with translated(self.path):
             return maintenance.maintain(self._db, lambda: self.collect(keep_s) > 0, self._now() - keep_s, budget_s)
 
     def is_scattered(self) -> bool:
-        """Whether bulk work left the postings in so many pieces that searches pay for it."""
+        """Whether bulk work left the postings in so many pieces that searches become slower."""
         with translated(self.path):
             return maintenance.is_scattered(self._db)
 
     def merge(self, budget_s: float) -> bool:
-        """Merges the postings, in short transactions, for about ``budget_s``; True when they are in one piece."""
+        """Merge the postings, in short transactions, for about ``budget_s``. Return True when they are in one piece."""
         with translated(self.path):
             return maintenance.merge(self._db, budget_s)
 
     def checkpoint(self) -> bool:
-        """Folds the write-ahead log into the file and empties it; False while a reader still needs it."""
+        """Copy the write-ahead log into the file and empty it. Return False while a reader still needs it."""
         with translated(self.path):
             return maintenance.checkpoint(self._db)
 
     def release_memory(self) -> None:
-        """Gives the page cache back: for when bulk work has ended."""
+        """Free the page cache: for the end of bulk work."""
         self._db.pragma("shrink_memory")
 
     def counts(self) -> Counts:
         return read_counts(self._db)
 
     def damaged_pages(self, first: int, count: int) -> list[int] | None:
-        """Those among ``count`` pages from ``first`` on (1-based) whose bytes have changed on the disk.
+        """Return those of ``count`` pages from ``first`` on (1-based) whose bytes have changed on the disk.
 
-        None where it cannot be told now: what stands in the log must be in the file first, and a reader holds it.
+        None if this cannot be checked now: the log must be copied into the file first, and a reader still needs it.
         """
         with translated(self.path):
             if not self._folded:
@@ -305,15 +306,15 @@ class Store:
                 return None
             found = page_checksums.damaged(self._db, first, count)
             if found and not maintenance.fold(self._db):
-                return None  # before a page that is still held up in the log, later ones may have reached the file
+                return None  # one page may still wait in the log while later ones have reached the file
             return page_checksums.damaged(self._db, first, count) if found else []
 
     def pages(self) -> int:
-        """How many pages the file has."""
+        """Return the number of pages of the file."""
         return os.stat(self.path).st_size // page_checksums.PAGE_BYTES
 
     def integrity(self) -> list[str]:
-        """What is wrong inside the file, empty when it is sound. Reads all of it."""
+        """Return the faults inside the file, in words; empty if it is sound. Reads all of it."""
         return maintenance.integrity(self._db)
 
 
@@ -325,7 +326,7 @@ def read_roots(db: apsw.Connection) -> list[RootRow]:
 
 
 def read_counts(db: apsw.Connection) -> Counts:
-    """For the writer and for readers alike."""
+    """Return the counts, for the writer and for readers."""
     held: dict[int, dict[str, int]] = {}
     for root_id, status, count in fetch(db, _STATUSES):
         held.setdefault(root_id, {})[STATUSES[status]] = count

@@ -1,11 +1,11 @@
-"""Keeps the index file small and clean while nobody waits: merges postings, gives pages back, checks itself.
+"""Keeps the index file small and clean while the daemon is idle: merges postings, frees pages, checks the file.
 
 Invariant: every step is a short transaction of its own, so that a writer waits for one step at most; after the last
-one no byte of a forgotten text is left in the file or its log.
+step no byte of a forgotten text is left in the file or its log.
 
-FTS5 removes a row by a mark; its words go when the segment that holds them is written anew. To write all of them takes
-as long as the index is large, so it is done for what is to be forgotten and else once in a while; what edits leave
-behind is merged among itself, which costs what was edited.
+FTS5 only marks a row as removed; its words disappear when their segment is rewritten. Rewriting all segments takes time
+in proportion to the index, so it happens for forgotten texts, and otherwise only now and then. The remains of edits are
+merged with each other, at a cost in proportion to the edits.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from livedex_indexing.store.contents import LONG_AGO
 from livedex_indexing.store.database import BUSY_MS, fetch, varints
 from livedex_indexing.store.sql import IN_CONTENT
 
-_MERGE_PAGES: Final = 250  # of one step: about 12 ms
+_MERGE_PAGES: Final = 250  # per step: about 12 ms
 _VACUUM_PAGES: Final = 1_000
-_FRAGMENTS: Final = 12  # segments of one table from which a merge pays for searches
+_FRAGMENTS: Final = 12  # segments of one table: with as many, a merge makes searches faster
 _TABLES: Final = ("postings", "exact", "paths")
 
-# Of each segment the pages it begins words on, which is nearly all of its pages: how many segments, the largest, all.
+# The number of segments, the pages of the largest, and all pages. Only pages on which a word begins count: nearly all.
 _SPREAD = "SELECT count(*), max(pages), total(pages) FROM (SELECT count(*) AS pages FROM {}_idx GROUP BY segid)"
 _UNMERGED = "SELECT value FROM state WHERE name = 'unmerged'"
 _MERGED = "UPDATE state SET value = 0 WHERE name = 'unmerged'"
 
-# Each query lists what must not be: a word for it and the first few ids.
+# Each query lists rows that must not exist: a word for the fault and the first few ids.
 _CHECKS: Final = {
     "files that point at no content": """SELECT id FROM files
         WHERE content_id IS NOT NULL AND content_id NOT IN (SELECT id FROM contents)""",
@@ -59,8 +59,8 @@ _CHECKS: Final = {
 
 
 def maintain(db: apsw.Connection, collect: Callable[[], bool], until: float, budget_s: float) -> bool:
-    """Runs steps until nothing is left (True) or ``budget_s`` is over (False). ``collect`` says whether it did work;
-    no word is kept of what was removed up to ``until``, seconds since the epoch."""
+    """Run steps until nothing is left (True) or ``budget_s`` is over (False). ``collect`` returns whether it did work.
+    Words of rows removed up to ``until`` (seconds since the epoch) are merged away."""
     ends = time.monotonic() + budget_s
     steps = _steps(db, collect, until)
     for _ in steps:
@@ -71,14 +71,14 @@ def maintain(db: apsw.Connection, collect: Callable[[], bool], until: float, bud
 
 
 def is_scattered(db: apsw.Connection) -> bool:
-    """Whether words stand in so many segments of like size, as bulk work leaves them, that searches take twice as long
-    (measured after a first index: a mean of 9 ms by 6, of the slowest hundredth 40 by 17)."""
+    """Whether the words are in so many segments of similar size, as after bulk work, that searches take twice as long
+    (measured after a first index: a mean of 9 ms instead of 6, the slowest hundredth 40 ms instead of 17)."""
     segments, largest, pages = db.execute(_SPREAD.format("postings")).get
     return bool(segments >= _FRAGMENTS and 2 * largest < pages)
 
 
 def merge(db: apsw.Connection, budget_s: float) -> bool:
-    """Runs steps of `maintain` that merge postings until each table is one segment (True) or ``budget_s`` is over."""
+    """Run the merging steps of `maintain` until each table is one segment (True) or ``budget_s`` is over (False)."""
     ends = time.monotonic() + budget_s
     for table in _TABLES:
         if _segments(db, table) > 1:
@@ -89,7 +89,7 @@ def merge(db: apsw.Connection, budget_s: float) -> bool:
 
 
 def checkpoint(db: apsw.Connection) -> bool:
-    """False where a reader still needs the log. Does not wait for it: the busy timeout would hold the writer up."""
+    """Return False if a reader still needs the log. Do not wait for it: the busy timeout would block the writer."""
     db.set_busy_timeout(0)
     try:
         return not fetch(db, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
@@ -98,15 +98,15 @@ def checkpoint(db: apsw.Connection) -> bool:
 
 
 def fold(db: apsw.Connection) -> bool:
-    """Copies the log into the file as far as readers let it; True when that was all of it."""
+    """Copy the log into the file as far as readers permit. Return True if that was all of it."""
     _, pages, done = fetch(db, "PRAGMA wal_checkpoint(PASSIVE)")[0]
     return bool(pages == done)
 
 
 def integrity(db: apsw.Connection) -> list[str]:
-    """What is wrong, in words, empty when all is sound; at most a few ids each. Reads all of the file.
+    """Return the faults in words, with at most a few ids each; empty if all is sound. Reads all of the file.
 
-    SQLite's own check (which FTS5 joins) proves the structure, ours that the tables agree.
+    SQLite's own check, with that of FTS5, proves the structure; ours proves that the tables agree.
     """
     try:
         faults = [str(row[0]) for row in fetch(db, "PRAGMA integrity_check(20)") if row[0] != "ok"]
@@ -122,7 +122,7 @@ def integrity(db: apsw.Connection) -> list[str]:
 
 
 def _wrong_totals(db: apsw.Connection, table: str) -> list[str]:
-    """Ranking divides by how long the rows of a table are on average: the sums that it takes that from."""
+    """Check the sums behind the average length of a table's rows: ranking divides by that average."""
     kept = fetch(db, f"SELECT block FROM {table}_data WHERE id = 1")
     rows = 0
     sums: list[int] = []
@@ -146,7 +146,7 @@ def _steps(db: apsw.Connection, collect: Callable[[], bool], until: float) -> Ge
         for table in _TABLES:
             yield from _merge(db, table)
     while int(db.pragma("freelist_count")):
-        # Freed pages are zeroed already (secure_delete); giving them back keeps the file at the size of the index.
+        # Freed pages are zeroed already (secure_delete); releasing them keeps the file at the size of the index.
         before = int(db.pragma("page_count"))
         fetch(db, f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
         yield
@@ -157,10 +157,10 @@ def _steps(db: apsw.Connection, collect: Callable[[], bool], until: float) -> Ge
 
 
 def _merge_all(db: apsw.Connection, table: str) -> Generator[None]:
-    """Brings a table to one segment, which holds nothing of what was deleted.
+    """Merge a table into one segment, without any deleted rows.
 
-    A negative step makes one level of all segments, as 'optimize' would at one go; positive steps carry on. Once more
-    then: what was deleted meanwhile may have been written into the new segment before.
+    A negative step puts all segments into one level, as 'optimize' would in one go; positive steps continue. Then do it
+    once more: rows deleted meanwhile may have been copied into the new segment before their deletion.
     """
     while _merge_step(db, table, -_MERGE_PAGES):
         yield
@@ -168,14 +168,14 @@ def _merge_all(db: apsw.Connection, table: str) -> Generator[None]:
 
 
 def _merge(db: apsw.Connection, table: str) -> Generator[None]:
-    """Goes on with a merge that has begun; merges segments of one level where there are several (`usermerge`), and
-    those with many rows removed (`deletemerge`)."""
+    """Continue a merge that has begun; merge segments of one level if there are several (`usermerge`), and segments
+    with many removed rows (`deletemerge`)."""
     while _merge_step(db, table, _MERGE_PAGES):
         yield
 
 
 def _merge_step(db: apsw.Connection, table: str, pages: int) -> bool:
-    """False when there was nothing to merge: less than two rows were changed (the FTS5 manual's test)."""
+    """Return False if there was nothing to merge: fewer than two rows changed (the FTS5 manual's test)."""
     before = db.total_changes()
     db.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))
     return db.total_changes() - before >= 2

@@ -1,9 +1,8 @@
-"""Gives each page of the index file a checksum of its own, so that bytes that changed on the disk are noticed, and
-remembers when the disk failed to keep what it was given.
+"""Gives each page of the index file a checksum, to detect bytes that changed on the disk, and remembers failed syncs.
 
-Invariant: every page that the writer puts into the file carries in its last 8 bytes the CRC-32 of what stands before
-them, begun with the page's number. SQLite itself notices changed bytes only where they make no sense to it. While the
-writer waits for a disk or a lock, all other threads go on.
+Invariant: every page that the writer puts into the file has in its last 8 bytes the CRC-32 of the bytes before them,
+seeded with the page's number. SQLite itself notices changed bytes only if they make no sense to it. While the writer
+waits for a disk or a lock, all other threads go on.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ _LOCK_PAGE: Final = (1 << 30) // PAGE_BYTES + 1  # SQLite locks bytes of this pa
 _SUM: Final = struct.Struct("<Q")
 
 
-# Files, by path, of which a sync failed: the kernel counts as written what it could not write, and a later sync that
-# succeeds says nothing of it (Rebello et al., Can Applications Recover from fsync Failures?, USENIX ATC 2020).
+# Paths of files with a failed sync: the kernel marks the lost pages as written, so that a later sync succeeds without
+# them (Rebello et al., Can Applications Recover from fsync Failures?, USENIX ATC 2020).
 _unsynced: Final[set[str]] = set()
 
-_sync: Final = getattr(os, "fdatasync", os.fsync)  # as SQLite does it: macOS has no other one
+_sync: Final = getattr(os, "fdatasync", os.fsync)  # as in SQLite: macOS has no fdatasync
 
 
 class _File(apsw.VFSFile):
-    """A file that the writer writes. SQLite calls holding the interpreter's lock: what lasts must give it up."""
+    """A file that the writer writes. SQLite's calls come with the interpreter's lock: slow ones must release it."""
 
     def __init__(self, name: apsw.URIFilename | str | None, flags: list[int]) -> None:
         super().__init__("", name, flags)
         self._path = name.filename() if isinstance(name, apsw.URIFilename) else name
-        # Closed with the file and no earlier: closing a descriptor of a database drops the locks on it.
+        # Close it together with the file, no earlier: closing a descriptor of a database drops the locks on it.
         self._own = os.open(self._path, os.O_RDWR | os.O_CLOEXEC) if self._path else -1
         self._named = False
 
@@ -49,7 +48,7 @@ class _File(apsw.VFSFile):
         try:
             if self._own >= 0:
                 _sync(self._own)
-            if not self._named:  # SQLite's own also makes the name of a new file last; the bytes are there by now
+            if not self._named:  # SQLite's own sync also makes the name of a new file durable; the bytes are already
                 super().xSync(flags)
                 self._named = True
         except (OSError, apsw.Error) as error:
@@ -67,7 +66,7 @@ class _File(apsw.VFSFile):
 
 
 class _PageFile(_File):
-    """The index file as the writer writes it: by whole pages, and only when the log is folded into it."""
+    """The index file as the writer writes it: whole pages, and only when the log is copied into it."""
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - SQLite's name
         if len(data) == PAGE_BYTES:
@@ -86,7 +85,7 @@ class _Vfs(apsw.VFS):
         return _File(name, flags) if flags[0] & apsw.SQLITE_OPEN_WAL else apsw.VFSFile("", name, flags)
 
     def xFullPathname(self, name: str) -> str:  # noqa: N802 - SQLite's name
-        return os.path.realpath(name)  # APSW takes SQLite's "I followed a link" for a failure
+        return os.path.realpath(name)  # APSW mistakes SQLite's "I followed a link" for a failure
 
     def xSleep(self, microseconds: int) -> int:  # noqa: N802 - SQLite's name
         time.sleep(microseconds / 1e6)
@@ -102,7 +101,7 @@ def is_unsynced(path: str) -> bool:
 
 
 def forget_unsynced(path: str) -> None:
-    """What will stand at ``path`` is another file."""
+    """Clear the failed syncs of ``path``: the next file there is another one."""
     _unsynced.difference_update(_names(path))
 
 
@@ -112,22 +111,22 @@ def _names(path: str) -> tuple[str, str]:
 
 
 def reserve(db: apsw.Connection) -> None:
-    """Makes room for the checksums: before the first table is made."""
+    """Reserve room for the checksums. Call it before the first table is created."""
     wanted = ctypes.c_int(SUM_BYTES)
     db.file_control("main", apsw.SQLITE_FCNTL_RESERVE_BYTES, ctypes.addressof(wanted))
 
 
 def is_reserved(db: apsw.Connection) -> bool:
-    """Whether the pages of this file have room for checksums: not in a file that another program made."""
+    """Whether the pages of this file have room for checksums; False for a file that another program made."""
     whole, header = db.read("main", 0, 0, _RESERVED_AT + 1)
     return whole and header[_RESERVED_AT] == SUM_BYTES
 
 
 def damaged(db: apsw.Connection, first: int, count: int) -> list[int]:
-    """The pages among ``count`` from page ``first`` on (1-based) whose bytes are not those that were written.
+    """Return those of ``count`` pages from ``first`` on (1-based) whose bytes are not those that were written.
 
-    The log must have been folded into the file once since it was opened: a crash may have torn a page whose whole
-    text stands in the log. Pages past the end are left out.
+    The log must have been copied into the file once since it was opened: a crash may have torn a page that is
+    complete in the log. Pages past the end are left out.
     """
     found: list[int] = []
     for page in range(first, first + count):

@@ -1,7 +1,7 @@
-"""Frontmatter as it is searched: each name with each of its values as a row beside the content.
+"""Frontmatter as searches see it: one row of the content for each name with each of its values.
 
-Invariant: names and values are compared without case and in one Unicode form, as the text they are; what a term costs
-is bounded by the files that have frontmatter.
+Invariant: names and values are compared as text, without case and in one Unicode form; the cost of a term is bounded by
+the number of files with frontmatter.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-# The value of a name that has no text of its own: a mapping, or a list. No text equals it.
+# The value of a name without text of its own (a mapping or a list). No text equals it.
 PRESENT: Final = b""
-# The name under which every tag stands. YAML knows no name with a line feed that is not quoted.
+# The name of all tags. In YAML a name with a line feed must be quoted.
 TAGS: Final = "\ntags"
 _TAG_NAMES: Final = frozenset(("tags", "tag"))
 _LONGEST_NAME: Final = 256  # characters: a name that repeats below a long one must not grow without bounds
-_MOST_BORDERS: Final = 4  # between a name and its value that are tried
+_MOST_BORDERS: Final = 4  # places to split a term into name and value
 _PARTED: Final = re.compile(r"[,\s]+")
 
 _OF_VALUE = "name = ? AND value = ?"
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 def rows_of(frontmatter: Mapping[str, Any]) -> list[Row]:
-    """All rows of a frontmatter (strings, lists and mappings of strings), each once, in order."""
+    """Return all rows of a frontmatter (strings, lists and mappings of strings), each once, in order."""
     found: dict[Row, None] = {}
     _add("", frontmatter, found)
     for name, value in frontmatter.items():
@@ -43,12 +43,12 @@ def rows_of(frontmatter: Mapping[str, Any]) -> list[Row]:
 
 
 def folded(text: str) -> str:
-    """The text without case and in one Unicode form."""
+    """Return the text without case and in one Unicode form."""
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
 def meta_condition(terms: Iterable[str], *, excluded: bool) -> tuple[str, tuple[str, ...]]:
-    """A condition on ``files d``: ``KEY=VALUE`` or ``KEY``, any of them. Either side may hold a ``=`` of its own."""
+    """Return a condition on ``files d``: any of the terms ``KEY=VALUE`` or ``KEY``. Either side may contain ``=``."""
     tests: list[str] = []
     values: list[str] = []
     for term in terms:
@@ -63,7 +63,7 @@ def meta_condition(terms: Iterable[str], *, excluded: bool) -> tuple[str, tuple[
 
 
 def tag_condition(tags: Iterable[str], *, excluded: bool) -> tuple[str, tuple[str, ...]]:
-    """A condition on ``files d``: one of the tags is there, with or without its ``#``."""
+    """Return a condition on ``files d``: the file has one of the tags, written with or without ``#``."""
     values = [value for tag in tags for value in (TAGS, folded(tag.removeprefix("#")))]
     return _holding([_OF_VALUE] * (len(values) // 2), excluded), tuple(values)
 
@@ -73,7 +73,7 @@ def _holding(tests: list[str], excluded: bool) -> str:
 
 
 def _add(name: str, value: Any, found: dict[Row, None]) -> None:
-    """No deeper than frontmatter may be nested."""
+    """Add the rows of a value. The recursion is no deeper than frontmatter may be nested."""
     if isinstance(value, str):
         found[Row(name, folded(value))] = None
         return
@@ -88,7 +88,7 @@ def _add(name: str, value: Any, found: dict[Row, None]) -> None:
 
 
 def _tags(value: Any) -> Iterable[str]:
-    """The tags of a list, or of one text that parts them by commas or blanks; a ``#`` before one is left out."""
+    """Return the tags of a list, or of one text with commas or blanks between them, without a leading ``#``."""
     if isinstance(value, str):
         text = folded(value)
         return (tag.removeprefix("#") for tag in (text, *_PARTED.split(text)) if tag)

@@ -60,8 +60,8 @@ class Reader:
 
     @contextmanager
     def without_deadline(self) -> Iterator[None]:
-        """Inside, the deadline ends no statement; cancelling still does. For the few rows that turn what was found in
-        time into an answer."""
+        """Inside, the deadline ends no statement; cancelling still does. For the few rows that turn the results found
+        in time into an answer."""
         self._deadline_applies = False
         try:
             yield
@@ -72,7 +72,7 @@ class Reader:
         return self._clock() >= self._deadline
 
     def check(self) -> None:
-        """Check between statements. Raises DeadlinePassed or Cancelled where a statement would be ended."""
+        """Check between statements. Raises DeadlinePassed or Cancelled if a statement would be ended."""
         if self._cancelled():
             raise Cancelled("the search was cancelled")
         if self._deadline_applies and self.is_past_deadline():

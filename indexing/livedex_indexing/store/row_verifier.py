@@ -27,7 +27,7 @@ _PATH_WORDS: Final = """SELECT p.sz FROM files f JOIN paths_docsize p ON p.id = 
                         WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"""
 _LANGUAGES: Final = "SELECT id, name FROM languages"
 
-# What may differ between two indexes of the same files: ids, and since when a content is unused.
+# Columns that may differ between two indexes of the same files: ids, and the time since which a content is unused.
 _OWN: Final = frozenset({"id", "content_id", "first_chunk", "unused_since"})
 
 _Rows = list[Any]
