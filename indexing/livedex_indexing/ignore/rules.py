@@ -277,7 +277,7 @@ class RuleTree:
             self._outside[path] = (source, source.state(), rel)
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
-        """Return the links for a work tree's lowest-ranking files, ``info/exclude`` and the user's own, from its top."""
+        """Return links to a work tree's lowest-ranking files, based at its top: ``info/exclude``, the user's own."""
         links = []
         if exclude is not None:
             self._depend_on(exclude, rel)

@@ -14,7 +14,7 @@ from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.ignore.external_files import lines_at, stat_at
 from livedex_indexing.relpath import parent
 
-_POINTER_LIMIT = 16_384  # bytes of a `.git` file or a `commondir`
+_POINTER_LIMIT = 16_384  # bytes of a ``.git`` file or a ``commondir``
 
 
 class WorkTree(NamedTuple):
