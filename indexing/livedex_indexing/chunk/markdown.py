@@ -148,7 +148,10 @@ class _Scan:
         return j
 
     def _raw_end(self, i: int, closing: str) -> int:
-        """Return the line after an HTML block whose content is not Markdown. Without an end, it is the rest."""
+        """Return the line after an HTML block whose content is not Markdown.
+
+        A block without its end covers the rest of the text.
+        """
         while i < len(self.lines) and closing not in self.lines[i].lower():
             i += 1
         return i + 1
