@@ -1,1 +1,1 @@
-"""Chunking: a file's bytes become chunks with their places, headings and symbols, in a process of their own."""
+"""Chunking: cut a file's bytes into chunks with their locations, headings and symbols, in a separate process."""

@@ -1,7 +1,6 @@
-"""The process that cuts files into chunks, apart from the daemon so that a bad file can only take this one down.
+"""The process that cuts files into chunks, separate from the daemon so that a bad file can crash only this process.
 
-Invariant: it reads jobs from its standard input and nothing else, answers each one, and ends when the input does or
-its parent is gone.
+Invariant: it reads only jobs, from its standard input, answers each one, and ends when the input or its parent ends.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from livedex_indexing.chunk.lazy_modules import defer
 if TYPE_CHECKING:
     from livedex_indexing.model import ChunkedContent
 
-_ADDRESS_SPACE = 2 << 30  # bytes: far above an ordinary file's need, far below what would hurt the machine
-_PAUSE_S = 0.1  # without a job: then freed memory is handed back to the system
+_ADDRESS_SPACE = 2 << 30  # bytes: far more than an ordinary file needs, far less than would hurt the machine
+_PAUSE_S = 0.1  # without a job, before freed memory is returned to the system
 _PR_SET_PDEATHSIG = 1
 
 
@@ -49,9 +48,9 @@ def main() -> None:
     from livedex_indexing.chunk.chunker import chunk_content
 
     jobs, answers = os.dup(0), os.dup(1)
-    os.dup2(2, 1)  # nothing a library prints may come between the frames
+    os.dup2(2, 1)  # the output of a library must not mix with the frames
     gc.collect()
-    gc.freeze()  # what the imports left stays for good
+    gc.freeze()  # the objects from the imports stay until the end
     _trim()
     _write(answers, frame(READY, None))
     while (job := _next(jobs)) is not None:
@@ -70,7 +69,7 @@ def main() -> None:
 
 
 def _next(jobs: int) -> ChunkJob | None:
-    """The next job, or None at the end of the input."""
+    """Return the next job, or None at the end of the input."""
     header = _read(jobs, HEADER)
     if header is None:
         return None
@@ -79,7 +78,7 @@ def _next(jobs: int) -> ChunkJob | None:
 
 
 def _read(fd: int, length: int) -> bytearray | None:
-    """Exactly ``length`` bytes, or None when the input ends before."""
+    """Read exactly ``length`` bytes; return None if the input ends before."""
     data = bytearray(length)
     got = 0
     with memoryview(data) as view:
@@ -92,7 +91,7 @@ def _read(fd: int, length: int) -> bytearray | None:
 
 
 def _write(fd: int, data: bytearray) -> None:
-    """Ends the process where nobody reads any more: the daemon was killed, which is no fault of ours to report."""
+    """Write all of ``data``. End the process quietly if the pipe has no reader: the daemon was killed."""
     with memoryview(data) as view:
         sent = 0
         while sent < len(data):
@@ -103,7 +102,7 @@ def _write(fd: int, data: bytearray) -> None:
 
 
 def _without_text(error: Exception) -> str:
-    """What went wrong and where, without the message: it may quote the file."""
+    """Return the error's type and location, without its message, which may quote the file."""
     frames = error.__traceback__
     while frames is not None and frames.tb_next is not None:
         frames = frames.tb_next
@@ -114,16 +113,16 @@ def _without_text(error: Exception) -> str:
 def _prepare(nice: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
-        # The kernel sends it when the *thread* that started us ends, so look whether the process is gone too.
+        # The kernel sends it when the parent *thread* ends, so check that the parent process is gone too.
         signal.signal(signal.SIGUSR1, lambda *_: None if os.getppid() == parent else os._exit(0))
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)
     if os.getppid() != parent:
-        sys.exit(0)  # it died before the line above could tell us
+        sys.exit(0)  # the parent died before the line above took effect
     if nice:
         os.nice(nice)
     with contextlib.suppress(OSError, ValueError):  # macOS refuses this limit
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core would hold text of files
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
 
 
 def _trim() -> None:

@@ -1,7 +1,7 @@
-"""What the daemon and its chunk process say to each other, as bytes on two pipes.
+"""The messages between the daemon and its chunk process, as bytes on two pipes.
 
-Invariant: a frame is a length (4 bytes, little-endian), a kind (1 byte) and a msgpack body; one job frame is answered
-by exactly one result frame, in order, and the first frame of a child says that it is ready.
+Invariant: a frame is a length (4 bytes, little-endian), a kind (1 byte) and a msgpack body. Each job frame gets exactly
+one result frame, in order. The first frame of a child says that it is ready.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ HEADER = 5  # bytes before a body
 JOB = 0
 CONTENT = 1
 FAILURE = 2
-READY = 3  # sent once, with an empty body, when the child has imported all it needs
+READY = 3  # sent once, with an empty body, after the child's imports
 
 
 class ChunkJob(msgspec.Struct, frozen=True, array_like=True):
-    """One file to cut. ``name`` is its last path component: it and the bytes decide the plan."""
+    """One file to cut. ``name`` is its last path component; the name and the bytes decide the plan."""
 
     name: bytes
     data: bytes
@@ -27,7 +27,7 @@ class ChunkJob(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ChunkFailure(msgspec.Struct, frozen=True, array_like=True):
-    """Why a file was not cut. ``stage`` is ``parse`` or ``chunk``; ``message`` holds no text of the file."""
+    """Why a file was not cut. ``stage`` is ``parse`` or ``chunk``; ``message`` quotes no text of the file."""
 
     stage: str
     message: str
@@ -40,7 +40,7 @@ _failure = msgspec.msgpack.Decoder(ChunkFailure)
 
 
 def frame(kind: int, message: object) -> bytearray:
-    """A message as the bytes that go over the pipe."""
+    """Return a message as the bytes of its frame."""
     out = bytearray(HEADER)
     _encoder.encode_into(message, out, HEADER)
     out[:4] = (len(out) - HEADER).to_bytes(4, "little")
@@ -49,7 +49,7 @@ def frame(kind: int, message: object) -> bytearray:
 
 
 def split_header(header: bytes | bytearray | memoryview) -> tuple[int, int]:
-    """Body length and kind."""
+    """Return the body length (bytes) and the kind."""
     return int.from_bytes(header[:4], "little"), header[4]
 
 
@@ -58,5 +58,5 @@ def read_job(body: bytes | bytearray | memoryview) -> ChunkJob:
 
 
 def read_result(kind: int, body: bytes | bytearray | memoryview) -> ChunkedContent | ChunkFailure:
-    """Raises msgspec.MsgspecError when the body is not what its kind says."""
+    """Decode a result. Raise msgspec.MsgspecError if the body does not fit its kind."""
     return _content.decode(body) if kind == CONTENT else _failure.decode(body)

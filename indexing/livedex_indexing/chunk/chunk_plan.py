@@ -1,7 +1,7 @@
-"""Decides how a file will be cut, from its name and first bytes, and gives that decision a short fingerprint.
+"""Decide from a file's name and first bytes how to cut it, and give the decision a short signature.
 
-Invariant: two files with the same bytes and the same fingerprint have the same chunks; and a setting or a library that
-a pipeline does not use is not part of its fingerprint, so that changing it re-chunks nothing there.
+Invariant: two files with the same bytes and the same signature have the same chunks. The signature of a pipeline covers
+only the settings and libraries it uses, so that a change to any other re-chunks nothing there.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from livedex_indexing.chunk import language_detection
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_indexing.text import decoder
 
-HEAD_BYTES = decoder.BINARY_HEAD  # of a file, that `choose` looks at
+HEAD_BYTES = decoder.BINARY_HEAD  # the first bytes of a file, which ``choose`` reads
 PIPELINES = ("markdown", "code", "plain")
 
-# Raised by one whenever a component of ours cuts, names or describes chunks in another way.
+# Increase by one whenever a livedex component changes the way it cuts, names or describes chunks.
 _COMPONENTS = {"markdown": 1, "code": 3, "plain": 1}
 _LIBRARIES = {
     "markdown": ("chonkie", "chonkie-core", "pyyaml", "charset-normalizer"),
@@ -30,7 +30,7 @@ _LIBRARIES = {
 
 
 class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The ``[chunking]`` table. Sizes are characters; ``pipelines`` maps a suffix, dot included, to a pipeline."""
+    """The ``[chunking]`` table. Sizes are in characters; ``pipelines`` maps a suffix, with its dot, to a pipeline."""
 
     tokenizer: str = "character"
     chunk_size: int = 2048
@@ -39,7 +39,7 @@ class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(NamedTuple):
-    """``language`` is None where it is unknown. ``signature`` is 16 bytes."""
+    """The way to cut a file. ``language`` is None if it is unknown. ``signature`` is 16 bytes."""
 
     pipeline: str
     language: str | None
@@ -47,16 +47,16 @@ class Plan(NamedTuple):
 
 
 def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
-    """The plan for a file called ``name`` that begins with ``head``: its first `HEAD_BYTES`, or all of it."""
+    """Return the plan for a file ``name``. ``head`` is its first ``HEAD_BYTES`` bytes, or the whole file."""
     language, pipeline = _kind(name, head[:HEAD_BYTES])
     pipeline = _override(name, settings) or pipeline
     return _plan(pipeline, language, settings)
 
 
 def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
-    """Every signature that a file of this name can have, whatever is in it.
+    """Return every signature that a file of this name can have, whatever its content.
 
-    It tells without reading a file that its stored chunks are still what the settings ask for.
+    A caller can then tell, without reading the file, whether its stored chunks still match the settings.
     """
     by_name = language_detection.by_name(name)
     kinds: list[tuple[str, str | None]]
@@ -71,7 +71,7 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
 
 
 def fingerprint(settings: ChunkSettings) -> int:
-    """A number that changes with every setting and library version that any plan depends on."""
+    """Return a number that changes with every setting and library version that any plan depends on."""
     plans = [_plan(pipeline, None, settings).signature for pipeline in PIPELINES]
     plans += [_plan("code", language, settings).signature for language in sorted(DISTRIBUTIONS)]
     text = repr(sorted(settings.pipelines.items())).encode()

@@ -1,7 +1,7 @@
-"""The daemon's side of a chunk process: hands files over, takes chunks back, outlives whatever happens to the child.
+"""The daemon's side of a chunk process: send files, receive chunks, survive any failure of the child.
 
-Invariant: a call either answers every job, in order, or raises `WorkerDied` with the answers that came before and the
-index of the job in hand. The child never outlives its parent and never opens a user's file.
+Invariant: a call either answers every job, in order, or raises ``WorkerDied`` with the earlier answers and the index of
+the current job. The child never outlives its parent and never opens a user's file.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from livedex_indexing.model import ChunkedContent
 
 __all__ = ["ChunkFailure", "ChunkJob", "ChunkProcess", "WorkerDied"]
 
-_READ = 1 << 18  # bytes taken from the pipe at a time
-_START_S = 60.0  # for the imports of a child on a busy machine
-_END_S = 5.0  # for a child told to end
+_READ = 1 << 18  # bytes per read from the pipe
+_START_S = 60.0  # time for the imports of a child on a busy machine
+_END_S = 5.0  # time for a child to end by itself
 
 
 class WorkerDied(Exception):
     """The child was killed, crashed, ran out of time or answered nonsense.
 
     ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``. ``job`` is the index
-    of the job in hand, None when the child never got ready and no job is to blame; ``results`` are the answers to the
-    jobs before it.
+    of the current job; None if the child never became ready, so that no job is to blame. ``results`` are the answers
+    to the jobs before it.
     """
 
     def __init__(self, reason: str, job: int | None, results: list[ChunkedContent | ChunkFailure]) -> None:
@@ -53,21 +53,21 @@ class WorkerDied(Exception):
 
 
 class ChunkProcess:
-    """One child, started at the first call and again after it died. Blocking; used by one thread at a time."""
+    """One child, started at the first call and restarted after it dies. Blocking; for one thread at a time."""
 
     def __init__(self, *, nice: int = 0) -> None:
-        """``nice`` is added to the child's niceness: 0 for edits that someone waits for, 10 for bulk work."""
+        """Add ``nice`` to the child's niceness: 0 for edits that a user waits for, 10 for bulk work."""
         self._nice = nice
         self._child: subprocess.Popen[bytes] | None = None
         self._ready = False
 
     @property
     def pid(self) -> int | None:
-        """The child's process id, None while none runs."""
+        """The child's process id; None while no child runs."""
         return self._child.pid if self._child is not None else None
 
     def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
-        """Cut the files. ``timeout_s`` is the wall time for one of them. Raises `WorkerDied`."""
+        """Cut the files. ``timeout_s`` is the wall time for each file, in seconds. Raise ``WorkerDied``."""
         if not jobs:
             return []
         child = self._running()
@@ -80,7 +80,7 @@ class ChunkProcess:
             self._ready = self._child is not None
 
     def close(self) -> None:
-        """End the child: its input is closed, and it is killed when it does not go by itself."""
+        """End the child: close its input, and kill it if it does not exit by itself."""
         child, self._child = self._child, None
         if child is not None:
             _reap(child, kill=False)
@@ -92,14 +92,14 @@ class ChunkProcess:
             _reap(self._child, kill=True)
         self._ready = False
         self._child = subprocess.Popen(
-            # -P: a module that lies in the working folder must not be taken for a library's.
+            # -P: a module in the working folder must not shadow a library.
             [sys.executable, "-P", "-m", "livedex_indexing.chunk.chunk_child", str(self._nice), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
-            cwd="/",  # a working folder below a root would keep it from being unmounted
+            cwd="/",  # a working folder below a root would prevent its unmounting
             env=_environment(),
-            start_new_session=True,  # a Ctrl-C at the terminal is the daemon's to handle
+            start_new_session=True,  # only the daemon handles Ctrl-C at the terminal
         )
         for pipe in (self._child.stdin, self._child.stdout):
             assert pipe is not None
@@ -107,7 +107,7 @@ class ChunkProcess:
         return self._child
 
     def _bury(self, why: str) -> str:
-        """Clear a child that is of no use any more away and say what ended it."""
+        """Clean up after a useless child and return the reason for its end."""
         child, self._child = self._child, None
         assert child is not None
         _reap(child, kill=bool(why))
@@ -118,7 +118,7 @@ class ChunkProcess:
 
 
 class _Lost(Exception):
-    """The exchange cannot go on. ``why`` is empty when the child ended by itself: its exit status tells."""
+    """The exchange cannot continue. ``why`` is empty if the child ended by itself: its exit status gives the reason."""
 
     def __init__(self, why: str, results: list[ChunkedContent | ChunkFailure], *, ready: bool) -> None:
         super().__init__(why)
@@ -128,7 +128,7 @@ class _Lost(Exception):
 
 
 class _Exchange:
-    """One batch under way: jobs go out and answers come in at the same time, so that neither pipe blocks the other."""
+    """Exchange one batch. Jobs go out while answers come in, so that neither pipe blocks the other."""
 
     def __init__(self, child: subprocess.Popen[bytes], jobs: Sequence[ChunkJob], timeout_s: float, *, ready: bool):
         assert child.stdin is not None and child.stdout is not None
@@ -164,14 +164,14 @@ class _Exchange:
         return self._results
 
     def _has_more(self) -> bool:
-        # One job ahead is enough to keep the child busy; more would only hold bytes in the pipe and in memory.
+        # One job ahead keeps the child busy; more would only keep bytes in the pipe and in memory.
         return bool(self._going) or (self._sent < len(self._jobs) and self._sent - len(self._results) < 2)
 
     def _send(self) -> None:
         if not self._going:
             self._going = memoryview(frame(JOB, self._jobs[self._sent]))
             self._sent += 1
-        # A child that is gone shows as the end of its output, after the answers it still gave.
+        # A dead child shows as the end of its output, after its last answers.
         with contextlib.suppress(BlockingIOError):
             try:
                 self._going = self._going[os.write(self._in, self._going) :]
@@ -210,7 +210,7 @@ class _Exchange:
 
 
 def _environment() -> dict[str, str]:
-    """The child's: one malloc arena and one BLAS thread (each costs memory it never uses), no log of chonkie's own."""
+    """Return the child's environment: one malloc arena, one BLAS thread (more waste memory), no log by chonkie."""
     return {
         **os.environ,
         "MALLOC_ARENA_MAX": "1",

@@ -1,7 +1,7 @@
-"""Cuts one file into the chunks that are searched: bytes in, chunks with their places and their words out.
+"""Cut one file into searchable chunks: bytes in, chunks with their locations and terms out.
 
-Invariant: the chunks tile the decoded text, whatever component cut it; lines and bytes are those of the file on disk;
-and the same bytes, name and settings give the same chunks.
+Invariant: the chunks tile the decoded text, whichever component cut it. Lines and bytes refer to the file on disk. The
+same bytes, name and settings give the same chunks.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from livedex_indexing.text.terms import hidden_words, name_words
 
 
 class Chef(Protocol):
-    """What is asked of a chonkie chef."""
+    """The methods that a chonkie chef must have."""
 
     def parse(self, text: str) -> Document: ...
 
 
 class Chunker(Protocol):
-    """What is asked of a chonkie chunker."""
+    """The methods that a chonkie chunker must have."""
 
     def chunk_document(self, document: Document) -> Document: ...
 
 
 class Refinery(Protocol):
-    """What is asked of a chonkie refinery."""
+    """The methods that a chonkie refinery must have."""
 
     def refine(self, chunks: list[Piece]) -> list[Piece]: ...
 
 
 def chunk_content(data: bytes, name: bytes, settings: ChunkSettings) -> ChunkedContent:
-    """The chunks of a file with these bytes and this name (its last path component)."""
+    """Return the chunks of a file with these bytes and this name (its last path component)."""
     if settings.tokenizer != "character":
         raise ValueError(f"unknown tokenizer {settings.tokenizer!r}")
     plan = choose(name, data[:HEAD_BYTES], settings)
@@ -51,8 +51,10 @@ def chunk_content(data: bytes, name: bytes, settings: ChunkSettings) -> ChunkedC
 
 
 class Pipelines:
-    """The three pipelines: ``markdown`` (chef, text chunker), ``code`` (code chunker), ``plain`` (text chunker), each
-    ending in the refinery. Any component may be replaced by one of chonkie's or by one with its interface."""
+    """The three pipelines: ``markdown`` (chef, text chunker), ``code`` (code chunker), ``plain`` (text chunker).
+
+    Each ends with the refinery. Any component from chonkie, or one with the same interface, may replace a default.
+    """
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class Pipelines:
         code: Callable[[str | None], Chunker] | None = None,
         refinery: Refinery | None = None,
     ) -> None:
-        """``code`` makes the chunker for a language."""
+        """Build the pipelines. ``code`` returns the chunker for a language."""
         self._chunk_size = chunk_size
         self._chef = chef or BlockChef()
         self._text = text or TextChunker(chunk_size)
@@ -72,12 +74,12 @@ class Pipelines:
         self._refinery = refinery or ContextRefinery(overlap)
 
     def cut(self, data: bytes, plan: Plan) -> ChunkedContent:
-        """The chunks of a file's bytes under a plan."""
+        """Return the chunks of a file's bytes under a plan."""
         decoded = decoder.decode(data)
         if plan.pipeline == "markdown":
             document = self._chef.parse(decoded.text)
         else:
-            document = Document("", decoded.text)  # without an id, which would be a random one that nobody reads
+            document = Document("", decoded.text)  # no id: it would be random, and no code reads it
         chunker = self._code(plan.language) if plan.pipeline == "code" else self._text
         pieces = chunker.chunk_document(document).chunks if decoded.text else []
         tiles = tile(pieces, decoded.text, self._chunk_size)
@@ -99,7 +101,7 @@ class Pipelines:
 
 
 class _Describer:
-    """Says of each tile what it is, where it lies, what stands above it and what words it holds."""
+    """Describe each tile: its kind, location, headings and terms."""
 
     def __init__(
         self, decoded: decoder.Decoded, plan: Plan, document: Document, frontmatter: dict[str, Any] | None
@@ -181,7 +183,7 @@ class _Describer:
 
 
 def _title(frontmatter: dict[str, Any] | None, headings: list[Heading]) -> str | None:
-    """A document's title: its first heading of the first level, or what its frontmatter says."""
+    """Return a document's title: its first heading of level 1, else the title in its frontmatter, else None."""
     first = next((heading.title for heading in headings if heading.level == 1), None)
     if first is None and frontmatter is not None and isinstance(frontmatter.get("title"), str):
         return str(frontmatter["title"])

@@ -1,8 +1,8 @@
 """livedex's own parts of a chonkie pipeline: a chef, a code chunker and an overlap refinery.
 
-Invariant: each one keeps to chonkie's interface and to exact character offsets, so that any of them works in a stock
-``chonkie.Pipeline``, and any stock one in its place. Registered as ``livedex_markdown``, ``livedex_code``,
-``livedex_overlap`` (and ``livedex_text``, see `livedex_indexing.chunk.recursive_chunker`).
+Invariant: each component has chonkie's interface and exact character offsets, so that it works in a stock
+``chonkie.Pipeline``, and a stock component works in its place. The registered names are ``livedex_markdown``,
+``livedex_code``, ``livedex_overlap`` (and ``livedex_text``, see ``livedex_indexing.chunk.recursive_chunker``).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ NO_GRAMMAR = "no_grammar"
 
 @dataclass
 class BlockDocument(MarkdownDocument):
-    """A Markdown text whose ``chunks`` are all of its blocks, of every kind; they tile the text.
+    """A Markdown text whose ``chunks`` are all its blocks, of every kind; they tile the text.
 
-    A block's metadata has ``kind``, ``heading`` and, where they apply, ``language``, ``alt``, ``src``.
+    A block's metadata has ``kind``, ``heading`` and, if they apply, ``language``, ``alt``, ``src``.
     """
 
     blocks: list[markdown.Block] = field(default_factory=list)
@@ -43,7 +43,7 @@ class BlockDocument(MarkdownDocument):
 
 @chef("livedex_markdown")
 class BlockChef(BaseChef):
-    """Equal of chonkie's MarkdownChef: linear in time, and loses or doubles no block."""
+    """A replacement for chonkie's MarkdownChef: linear in time, without lost or duplicate blocks."""
 
     def parse(self, text: str) -> BlockDocument:
         front = frontmatter.read(text)
@@ -91,10 +91,10 @@ def _add(document: BlockDocument, block: markdown.Block, heading: str | None) ->
 
 @chunker("livedex_code")
 class SyntaxChunker(BaseChunker):
-    """Equal of chonkie's CodeChunker: grammars that are installed, exact offsets, bounded work.
+    """A replacement for chonkie's CodeChunker: installed grammars only, exact offsets, bounded work.
 
-    A chunk's metadata has ``kind``, ``language``, ``symbol``, ``names`` (of the definitions around and inside) and,
-    where the text was cut without its syntax, ``fallback`` with the reason: ``no_grammar``, ``bytes``, ``nodes``,
+    A chunk's metadata has ``kind``, ``language``, ``symbol``, ``names`` (of the definitions around and inside it) and,
+    if the text was cut without its syntax, ``fallback`` with the reason: ``no_grammar``, ``bytes``, ``nodes``,
     ``depth`` or ``work``.
     """
 
@@ -108,7 +108,7 @@ class SyntaxChunker(BaseChunker):
         self._text = TextChunker(chunk_size)
 
     def chunk(self, text: str) -> list[Chunk]:
-        """Chunks with character offsets. An empty text has none."""
+        """Return chunks with character offsets; none for an empty text."""
         if not text:
             return []
         if self.language is None or grammar(self.language) is None:
@@ -135,7 +135,7 @@ class SyntaxChunker(BaseChunker):
         return chunks
 
     def _pieces(self, data: bytes, ends: list[int]) -> list[str]:
-        """The text of each piece; a token longer than a chunk is cut as text."""
+        """Return the text of each piece. Cut a token longer than a chunk as text."""
         pieces: list[str] = []
         start = 0
         for cut in ends:
@@ -145,7 +145,7 @@ class SyntaxChunker(BaseChunker):
             if end <= start:
                 continue
             while data.startswith(b"\n", end) and end - start < self.chunk_size:
-                end += 1  # and a blank line with what is above it
+                end += 1  # a blank line stays with the line above it
             part = data[start:end].decode("utf-8")
             if len(part) <= self.chunk_size:
                 pieces.append(part)
@@ -164,7 +164,7 @@ class SyntaxChunker(BaseChunker):
 
 
 def _first_lines(data: bytes, edges: list[int]) -> list[int]:
-    """For each piece between two edges: the end of its first line that holds anything."""
+    """Return the end of the first non-blank line of each piece between two edges."""
     found: list[int] = []
     for start, end in pairwise(edges):
         text = _TEXT.search(data, start, end)
@@ -175,9 +175,9 @@ def _first_lines(data: bytes, edges: list[int]) -> list[int]:
 
 @refinery("livedex_overlap")
 class ContextRefinery(BaseRefinery):
-    """Equal of chonkie's OverlapRefinery(method="prefix", merge=False) that keeps no cache.
+    """A replacement for chonkie's OverlapRefinery(method="prefix", merge=False) without its cache.
 
-    A chunk's ``context`` is the ``context_size`` characters before it, also where the chunk before is shorter.
+    A chunk's ``context`` is the ``context_size`` characters before it, even if the previous chunk is shorter.
     """
 
     def __init__(self, context_size: int = 128) -> None:

@@ -1,6 +1,6 @@
-"""Which kinds of nodes define a name in each language, and which ones definitions are looked for in.
+"""The kinds of syntax nodes that define a name in each language, and the kinds to search for definitions.
 
-Invariant: a table and nothing else; a kind that an installed grammar does not have is passed over.
+Invariant: this module is only a table; a kind that an installed grammar does not have is skipped.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 
 class Rules(NamedTuple):
-    """For one language: kinds that define, by how their name is found, and kinds that are only looked into.
+    """The rules of one language: kinds that define, grouped by the way to find their name, and kinds only to search.
 
     ``named``: the name is the field ``name``. ``declared``: the name is at the end of a chain of ``declarator`` fields.
     ``bound``: the field ``name`` (or ``left``, ``property``, ``key``) names a function or class given as ``value`` (or
-    ``right``). ``bodied``: as ``named``, but only with a ``body`` (a mere mention of a type has none). ``typed``: named
-    by the field ``type`` (a Rust ``impl``). ``through``: what lies between one definition and the next. ``closed``:
-    kinds that define and in which no further definition is looked for.
+    ``right``). ``bodied``: as ``named``, but only with a ``body`` (a mere mention of a type has none). ``typed``: the
+    name is the field ``type`` (a Rust ``impl``). ``through``: kinds between a definition and the next one inside it.
+    ``closed``: kinds that define and are not searched for further definitions.
     """
 
     named: str = ""

@@ -1,7 +1,7 @@
-"""The YAML block that a Markdown file may begin with, read as the text it is.
+"""Read the YAML block at the start of a Markdown file as plain text.
 
-Invariant: nothing in it is run, expanded or converted. Scalars stay as they are written, aliases are refused, and
-reading is bounded in size and depth.
+Invariant: nothing in the block is run, expanded or converted. Scalars stay as written, aliases are refused, and reading
+is bounded in size and depth.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ _BLOCK = re.compile(r"---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re
 
 
 class Frontmatter(NamedTuple):
-    """``end`` is the character after the block. ``values`` is None where there is no usable block, ``fault`` then why.
+    """The block of a file. ``end`` is the character after it.
 
-    Values are strings, lists and mappings of strings.
+    ``values`` are strings, lists and mappings of strings; None if there is no usable block. ``fault`` says why a block
+    is refused; else it is None.
     """
 
     end: int
@@ -26,11 +27,11 @@ class Frontmatter(NamedTuple):
 
 
 class _RefusedError(Exception):
-    """The block cannot be taken; the argument says why."""
+    """The block is refused; the argument says why."""
 
 
 def read(text: str) -> Frontmatter:
-    """The block at the very start of a text. Without one, ``Frontmatter(0, None, None)``."""
+    """Return the block at the very start of a text, or ``Frontmatter(0, None, None)`` without one."""
     if not text.startswith("---"):
         return Frontmatter(0, None, None)
     match = _BLOCK.match(text, 0, MAX_CHARS)
@@ -43,7 +44,7 @@ def read(text: str) -> Frontmatter:
 
 
 def _values(block: str) -> dict[str, Any]:
-    # Imported late: most files have no such block.
+    # Import late: most files have no such block.
     import yaml
 
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -56,7 +57,7 @@ def _values(block: str) -> dict[str, Any]:
 
 
 def _build(yaml: Any, events: list[Any]) -> dict[str, Any]:
-    """The mapping that the parser's events describe; no recursion, so depth is just a number."""
+    """Return the mapping that the parser's events describe. No recursion: the depth costs no stack."""
     top: list[Any] = []
     stack: list[list[Any]] = [top]
     documents = 0

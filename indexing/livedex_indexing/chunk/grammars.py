@@ -1,7 +1,7 @@
 """The tree-sitter grammars that come with livedex, loaded when a file first needs one.
 
-Invariant: nothing here is downloaded, and a grammar that is not installed is simply not there (the code is then cut
-without its syntax).
+Invariant: nothing is downloaded, and a grammar that is not installed is treated as absent (the code is then cut without
+its syntax).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Language
 
-# language: distribution whose module holds its grammar
+# language: the distribution that contains its grammar
 DISTRIBUTIONS = {
     "c": "tree-sitter-c",
     "cpp": "tree-sitter-cpp",
@@ -38,7 +38,7 @@ _FUNCTIONS = {"php": "language_php", "tsx": "language_tsx", "typescript": "langu
 
 @cache
 def grammar(language: str | None) -> Language | None:
-    """The grammar of a language, or None where there is none. It stays loaded: 0.2 to 3 MB each."""
+    """Return the grammar of a language; None if there is none. It stays loaded: 0.2 to 3 MB each."""
     distribution = DISTRIBUTIONS.get(language or "")
     if distribution is None:
         return None

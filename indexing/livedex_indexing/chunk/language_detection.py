@@ -1,7 +1,7 @@
-"""Which language a file is written in, told by its name and, where the name says nothing, by its first line.
+"""Detect the language of a file from its name or, if the name is not enough, from its first line.
 
-Invariant: the answer depends on the name and the first bytes alone, and is a lower-case Linguist name (``cpp`` for
-C++, as people type it) or None.
+Invariant: the answer depends only on the name and the first bytes. It is a lower-case Linguist name (``cpp`` for C++,
+as people type it) or None.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 
 Category = Literal["markdown", "code", "plain"]
 
-# language: suffixes and, without a leading dot, whole names. The first table is cut along its syntax (or as code).
+# language: suffixes and, without a leading dot, whole names. Files of this table are cut by syntax (or as code).
 _CODE = """
 actionscript: .as
 ada: .adb .ads .ada
@@ -238,8 +238,8 @@ _INTERPRETERS = {
 
 _SHEBANG = re.compile(rb"#![ \t]*(?:\S*/)?([^\s/]+)([^\r\n]*)")
 _VERSION = re.compile(r"[-.\d]+$")
-# A header is C++ when it opens what C cannot; headers of the two share the suffix. A line begins with the end of the
-# one before: to look for that is three times as fast as to look at each place whether a line begins.
+# Headers of C and C++ share the suffix; a header is C++ if it uses a construct that C lacks. Search for the newline
+# that ends the previous line: this is three times as fast as a test for the start of a line at each position.
 _CPP_HEADER = re.compile(
     rb"\n[ \t]*(?:class[ \t]+\w+|namespace(?:[ \t]+[\w:]+)?[ \t]*\{?[ \t]*$|template[ \t]*<|using[ \t]+namespace\b"
     rb"|(?:public|private|protected):)",
@@ -266,20 +266,20 @@ _UNTOLD: tuple[str | None, Category] = (None, "plain")
 
 
 def suffixes(name: bytes) -> list[bytes]:
-    """The suffixes of a file name, longest first and lower-case: ``a.d.ts`` gives ``.d.ts`` and ``.ts``.
+    """Return the suffixes of a file name, longest first and lower-case: ``a.d.ts`` gives ``.d.ts`` and ``.ts``.
 
-    A leading dot begins a hidden name, not a suffix; but ``.bashrc`` is looked up as if it did.
+    A leading dot begins a hidden name, not a suffix; but ``.bashrc`` is looked up like a suffix.
     """
     parts = name.lower().split(b".")
     return [b"." + b".".join(parts[i:]) for i in range(1, len(parts))]
 
 
 def by_name(name: bytes) -> tuple[str | None, Category] | None:
-    """Language and category that the name alone tells; None where it tells nothing."""
+    """Return the language and category for the name alone; None if the name is not enough."""
     found = _BY_KEY.get(name)
     if found is not None:
         return found
-    # A capital C is C++ where file names have case; all else folds.
+    # A capital C means C++ if file names have case; all other suffixes ignore case.
     if name.endswith(b".C"):
         return "cpp", "code"
     for suffix in suffixes(name):
@@ -293,7 +293,7 @@ def by_name(name: bytes) -> tuple[str | None, Category] | None:
 
 
 def by_head(head: bytes) -> tuple[str | None, Category]:
-    """Language and category by the interpreter named in the first line; plain text where none is."""
+    """Return the language and category for the interpreter in the first line; plain text if there is none."""
     match = _SHEBANG.match(head)
     if match is None:
         return _UNTOLD
@@ -307,5 +307,5 @@ def by_head(head: bytes) -> tuple[str | None, Category]:
 
 
 def is_cpp_header(head: bytes) -> bool:
-    """Whether the beginning of a ``.h`` file can only be C++."""
+    """Tell whether the beginning of a ``.h`` file can only be C++."""
     return _CPP_HEADER.search(b"\n" + head) is not None

@@ -1,8 +1,8 @@
-"""Keeps a heavy library out of memory until something in it is really used.
+"""Keep a heavy library out of memory until its first real use.
 
-Invariant: a deferred module behaves as the real one from its first attribute on; the classes that were named for
-annotations do not count as use, and until then have no instances. (``importlib.util.LazyLoader`` does not serve: before
-Python 3.12 the next plain ``import`` of the module loads it.)
+Invariant: a deferred module behaves like the real one from the first access to an attribute. Access to a class named
+for annotations is not a use; until the real module is loaded, such a class has no instances.
+(``importlib.util.LazyLoader`` does not work here: before Python 3.12 the next plain ``import`` loads the module.)
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class _Deferred(ModuleType):
 
 
 def defer(name: str, *, annotations: Iterable[str] = ()) -> None:
-    """Puts a stand-in for a top-level module in place. One that is loaded already, or not installed, is left.
+    """Install a stand-in for a top-level module. Do nothing if the module is already loaded, or is not installed.
 
-    ``annotations`` names classes that others put into annotations, which Python evaluates while it loads them: the
+    ``annotations`` names classes that other modules use in annotations, which Python evaluates at their import: the
     stand-in has an empty class for each.
     """
     spec = None if name in sys.modules else importlib.util.find_spec(name)

@@ -1,7 +1,7 @@
-"""Tells the blocks of a Markdown text apart: prose under its heading, fenced code, tables, images.
+"""Split a Markdown text into blocks: prose under its heading, fenced code, tables, images.
 
-Invariant: the blocks tile the text, and the work is linear in it: a line longer than `_LONGEST` is never a marker, so
-that no pattern meets a long subject.
+Invariant: the blocks tile the text, and the work is linear in its length. A line of ``_LONGEST`` characters or more is
+never a marker, so that no pattern runs on a long subject.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from livedex_indexing.model import Kind
 
-_LONGEST = 4096  # characters of a line that can mean something
+_LONGEST = 4096  # characters; a line this long or longer is never a marker
 _HEADING_CHARS = 200
-_PARAGRAPH_LINES = 3  # that an underline can turn into a heading
+_PARAGRAPH_LINES = 3  # the most lines that an underline can turn into a heading
 
 _FENCE = re.compile(r"([ \t]{0,12})(`{3,}|~{3,})([^\r\n]*)")
 _DELIMITER = re.compile(r"[ \t]{0,12}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\r?")
@@ -27,13 +27,13 @@ _IMAGE = re.compile(
     r"\([ \t]*(?P<src><[^<>]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:[ \t]+(?:\"[^\"]*\"|'[^']*'))?[ \t]*\)"
     r"(?(link)\]\([^()]*(?:\([^()]*\)[^()]*)*\))[ \t]*\r?"
 )
-# HTML whose inside is not Markdown: what opens it, what ends it.
+# HTML whose content is not Markdown: a comment or one of these elements opens it.
 _RAW = re.compile(r" {0,3}<(?:(!--)|(pre|script|style|textarea)(?=[\s>]|$))", re.IGNORECASE)
 _INFO = re.compile(r"\{?\s*\.?([^\s{},=]+)")
 
 
 class Block(NamedTuple):
-    """Characters ``start`` to ``end`` of the text. ``language`` is a fence's own word for it."""
+    """Characters ``start`` to ``end`` of the text. ``language`` is the one that a fence names, None without one."""
 
     kind: Kind
     start: int
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 class Heading(NamedTuple):
-    """``start`` is the character where the heading's line begins, ``chain`` the headings above it and itself."""
+    """A heading. ``start`` is the first character of its line; ``chain`` is the headings above it and its own title."""
 
     start: int
     level: int
@@ -53,14 +53,14 @@ class Heading(NamedTuple):
 
 
 def blocks(text: str, begin: int = 0) -> tuple[list[Block], list[Heading]]:
-    """The blocks from character ``begin`` (the start of a line) on, and the headings in them."""
+    """Return the blocks from character ``begin`` (the start of a line) on, and the headings in them."""
     scan = _Scan(text, begin)
     scan.run()
     return scan.blocks, scan.headings
 
 
 class _Scan:
-    """One pass over the lines. ``first`` is the line where the prose that is being gathered begins."""
+    """One pass over the lines. ``first`` is the first line of the current block of prose."""
 
     def __init__(self, text: str, begin: int) -> None:
         body = text[begin:] if begin else text
@@ -83,7 +83,7 @@ class _Scan:
         self._flush(count)
 
     def _marker(self, i: int, line: str) -> int:
-        """Deal with line ``i``, and give the next one to look at."""
+        """Handle line ``i`` and return the next line to scan."""
         head = line.lstrip(" \t")[:1]
         if head in ("`", "~") and (fence := _FENCE.match(line)) and not (head == "`" and "`" in fence[3]):
             return self._fence(i, fence)
@@ -119,7 +119,7 @@ class _Scan:
         return last + 1
 
     def _paragraph(self, under: int) -> int | None:
-        """The first line of the paragraph that an underline in line ``under`` makes a heading, None without one."""
+        """Return the first line of the paragraph that the underline in line ``under`` makes a heading, or None."""
         i = under
         while i > self.first and under - i <= _PARAGRAPH_LINES:
             line = self.lines[i - 1]
@@ -148,7 +148,10 @@ class _Scan:
         return j
 
     def _raw_end(self, i: int, closing: str) -> int:
-        """The line after an HTML block whose inside is not Markdown; without its end it is the rest of the text."""
+        """Return the line after an HTML block whose content is not Markdown.
+
+        A block without its end covers the rest of the text.
+        """
         while i < len(self.lines) and closing not in self.lines[i].lower():
             i += 1
         return i + 1
@@ -193,7 +196,7 @@ def _cells(row: str) -> int:
 
 
 def _images(line: str) -> list[re.Match[str]]:
-    """The images that make up the whole line; none when anything else stands in it."""
+    """Return the images that make up the whole line; none if it contains anything else."""
     found: list[re.Match[str]] = []
     at = 0
     while at < len(line):

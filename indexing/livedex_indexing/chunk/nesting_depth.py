@@ -1,6 +1,6 @@
-"""Tells code that is nested too deep for its grammar, before it is parsed.
+"""Detect code that is nested too deeply for its grammar, before it is parsed.
 
-Invariant: nothing here recurses, takes longer than a few passes over the text, or calls ordinary code deep.
+Invariant: no function here recurses, makes more than a few passes over the text, or reports ordinary code as too deep.
 """
 
 from __future__ import annotations
@@ -13,27 +13,28 @@ MAX_DEPTH = 1_000  # brackets inside brackets, elements inside elements
 
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"()[]{}"))
 _PAIRS = (b"()", b"[]", b"{}")
-# YAML's scanner keeps the column of each block that is open in 1,024 bytes, 4 each, and writes past their end. A block
-# inside another stands further to the right, so as many of them need a line that begins with as many of these.
+# YAML's scanner stores the column of each open block in 1,024 bytes, 4 each, and writes past their end. A nested block
+# is indented further, so N nested blocks need a line that begins with N of these characters.
 _COLUMNS = 240
 _YAML_COLUMNS = re.compile(rb"(?<![ \t?:-])(?:[ \t]|[?:-](?=[ \t])){%d}" % _COLUMNS)
 _YAML_SIGNS = bytes(0x20 if code in b" \t?:-" else 0x78 for code in range(256))
-# HTML's scanner goes through all open elements for each of its words. Those that need no end tag are not counted.
+# HTML's scanner goes through all open elements for each token. Elements that need no end tag are not counted.
 _HTML_TAGS = re.compile(
     rb"<(?!(?:area|base|body|br|col|colgroup|dd|dt|embed|head|hr|html|img|input|li|link|meta|optgroup|option|p|param|"
     rb"rp|rt|source|tbody|td|tfoot|th|thead|tr|track|wbr)[\s/>])[a-z]|</|/>",
     re.IGNORECASE,
 )
 _HTML_ENDS = frozenset((b"</", b"/>"))
-# Java's parser follows up each `<` both as less-than and as the beginning of a type's arguments: 20,000 inside each
-# other take 3.5 GB.
+# Java's parser tries each ``<`` both as less-than and as the beginning of type arguments: 20,000 nested take 3.5 GB.
 _NOT_ANGLES = bytes(set(range(256)) - set(b"<>"))
 
 
 def too_deep(language: str, data: bytes, limit: int, *, watched: bool) -> bool:
-    """Whether something stands inside more than ``limit`` others, roughly. What only slows a parser down is looked for
-    where it would be ``watched``, in all but small files."""
-    # A row of so many signs is found twenty times as fast as one with each in its place.
+    """Tell whether the code is nested in more than about ``limit`` levels.
+
+    Check constructs that only slow a parser down if its work is ``watched``, in all but small files.
+    """
+    # A search for a run of this many signs is twenty times as fast as one for their exact positions.
     if language == "yaml" and b" " * _COLUMNS in data.translate(_YAML_SIGNS) and _YAML_COLUMNS.search(data):
         return True
     if language == "java" and _rise(angle == ord("<") for angle in data.translate(None, _NOT_ANGLES)) > limit:
@@ -46,9 +47,9 @@ def too_deep(language: str, data: bytes, limit: int, *, watched: bool) -> bool:
 
 
 def bracket_depth(data: bytes) -> int:
-    """How deep brackets stand inside brackets, roughly: those in strings count too.
+    """Return roughly how deep brackets are nested; brackets in strings count too.
 
-    Pairs with nothing between them are taken away until none is left; ordinary code is gone after a dozen rounds.
+    Empty pairs are removed until none is left; ordinary code is gone after a dozen rounds.
     """
     brackets = data.translate(None, _NOT_BRACKETS)
     rounds = 0
@@ -65,7 +66,7 @@ def bracket_depth(data: bytes) -> int:
 
 
 def _rise(openings: Iterable[bool]) -> int:
-    """How many more openings than closings stand between any two places of what opens (True) and closes (False)."""
+    """Return the greatest excess of openings (True) over closings (False) between any two positions."""
     depth = deepest = 0
     for opening in openings:
         depth = depth + 1 if opening else max(depth - 1, 0)

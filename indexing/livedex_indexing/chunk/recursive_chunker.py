@@ -1,7 +1,7 @@
-"""Cuts plain text at paragraphs, then lines, sentences and words: chonkie's RecursiveChunker, kept exact and bounded.
+"""Cut plain text at paragraphs, then lines, sentences and words: chonkie's RecursiveChunker, made exact and bounded.
 
-Invariant: the chunks tile the text, none is longer than the chunk size, and memory and time grow with the text's
-length only, whatever it holds.
+Invariant: the chunks tile the text, none is longer than the chunk size, and memory and time grow only with the length
+of the text, whatever its content.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from chonkie.pipeline import chunker
 from chonkie.tokenizer import Tokenizer
 from chonkie.types import Chunk
 
-# The library holds each level's splits of a whole text at once: text is handed to it in stretches of this many
-# characters (a 50 MB line then costs a few MB beside itself).
+# The library keeps each level's splits of a whole text in memory at once, so it gets the text in stretches of this many
+# characters (a 50 MB line then costs a few MB more than itself).
 _STRETCH = 64 * 1024
-# The library joins splits shorter than this until one is not: a run of short lines becomes one split of any length,
-# which is then cut anywhere, words included. One character: it joins none.
+# The library joins splits shorter than this until one is not. A run of short lines would become one split of any
+# length, then be cut anywhere, even inside words. With one character it joins none.
 _MIN_SPLIT = 1
 
-# As unique as the library's own ids, which cost a random number, and so a system call, each.
+# As unique as the library's own ids, but without a random number, and so a system call, for each.
 _ids = map("chnk_%032x".__mod__, count(secrets.randbits(120)))
 
 RULES = RecursiveRules(
@@ -39,17 +39,17 @@ RULES = RecursiveRules(
 
 
 def piece(text: str, start: int, metadata: dict[str, Any] | None = None) -> Chunk:
-    """A chunk of chonkie's that begins at character ``start``."""
+    """Return a chonkie chunk that begins at character ``start``."""
     size = len(text)
     metadata = {} if metadata is None else metadata
     return Chunk(next(_ids), text, start, start + size, size, None, None, metadata)
 
 
 class CharacterTokenizer(Tokenizer):
-    """One token a character, by code point. The library's own grows a vocabulary that is shared between threads."""
+    """One token per code point. The library's own tokenizer grows a vocabulary shared between threads."""
 
     def __init__(self) -> None:
-        """Without the base class's vocabulary: a code point needs none."""
+        """Skip the base class's vocabulary: a code point needs none."""
 
     def __repr__(self) -> str:
         return "CharacterTokenizer()"
@@ -69,7 +69,7 @@ class CharacterTokenizer(Tokenizer):
 
 @chunker("livedex_text")
 class TextChunker(RecursiveChunker):
-    """`RecursiveChunker` over characters with livedex's rules. ``chunk_size`` is in characters."""
+    """``RecursiveChunker`` over characters with livedex's rules. ``chunk_size`` is in characters."""
 
     def __init__(self, chunk_size: int = 2048) -> None:
         super().__init__(
@@ -80,14 +80,14 @@ class TextChunker(RecursiveChunker):
         )
 
     def _estimate_token_count(self, text: str) -> int:  # type: ignore[override]
-        # The library caches this by text for ever: 4,096 strings of any length.
+        # The library would cache this by text forever: 4,096 strings of any length.
         return len(text)
 
     def _make_chunks(self, text: str, _token_count: int, _level: int, start_offset: int) -> Chunk:
         return piece(text, start_offset)
 
     def chunk(self, text: str) -> list[Chunk]:
-        """Chunks with character offsets. An empty text has none."""
+        """Return chunks with character offsets; none for an empty text."""
         size = self.chunk_size
         if len(text) <= size:
             return [piece(text, 0)] if text else []
@@ -98,7 +98,7 @@ class TextChunker(RecursiveChunker):
 
 
 def _stretches(text: str, length: int) -> Iterator[tuple[int, int]]:
-    """Spans of at most ``length`` characters that tile the text, cut after a blank line or a line if there is one."""
+    """Yield spans of at most ``length`` characters that tile the text. Cut after a blank line or a line if possible."""
     start = 0
     while len(text) - start > length:
         end = text.rfind("\n\n", start + length // 2, start + length) + 2

@@ -1,7 +1,7 @@
-"""Finds the underlined headings of reStructuredText and of plain text written like it.
+"""Find the underlined headings of reStructuredText and of plain text in the same style.
 
-Invariant: a heading has text, an underline at least as long, and nothing but its overline or a blank line above it; the
-level of a style is the order in which the styles first appear, as docutils has it.
+Invariant: a heading has text, an underline at least as long, and only its overline or a blank line above it. Styles get
+their levels in the order of their first appearance, as in docutils.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNDERLINE = re.compile(r"^([=\-~^\"'#*+:._`])\1{2,}[ \t]*\r?$", re.MULTILINE)
 
 
 def headings(text: str) -> list[Heading]:
-    """The headings of a text, in order."""
+    """Return the headings of a text, in order."""
     found: list[Heading] = []
     styles: list[tuple[str, bool]] = []
     above: list[str] = []
@@ -35,7 +35,7 @@ def headings(text: str) -> list[Heading]:
 
 
 def _title(text: str, under: re.Match[str]) -> tuple[int, str, bool] | None:
-    """Where the heading above an underline begins, its title and whether it has an overline; None where it is none."""
+    """Return start, title and presence of an overline for the heading above an underline; None if it is no heading."""
     end = under.start() - 1
     if end <= 0:
         return None

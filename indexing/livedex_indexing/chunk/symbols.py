@@ -1,7 +1,7 @@
-"""Finds the definitions in a syntax tree and what each is called.
+"""Find the definitions in a syntax tree and their names.
 
-Invariant: only what can hold a definition is entered, no step recurses, and the definitions come in the order in which
-they begin, a container before what is in it.
+Invariant: only nodes that can contain a definition are entered, no step recurses, and the definitions are in the order
+of their beginnings, a container before its content.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ARGUMENTS = re.compile(r"<.*", re.DOTALL)
 _THROUGH = 1
 _COMMENT = 2
 
-# What a name is bound to for the name to count as a definition's.
+# A name bound to one of these values counts as a definition.
 _VALUES = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function", "class", "class_expression", "object"}
 )
 
 
 class Definition(NamedTuple):
-    """Bytes ``start`` to ``end``, comments in front included. ``name`` is qualified: ``Class.method``."""
+    """A definition: bytes ``start`` to ``end``, with the comments in front. ``name`` is qualified: ``Class.method``."""
 
     start: int
     end: int
@@ -47,15 +47,15 @@ _Namer = Callable[["Node", bytes], str | None]
 
 
 def definitions(language: str, root: Node, data: bytes) -> list[Definition]:
-    """The definitions in a file's tree, in the order of their beginnings. Empty where a language has none.
+    """Return the definitions in a file's tree, in the order of their beginnings; none if the language has no rules.
 
-    ``data`` is what was parsed: the library would ask the parser's reader for a node's text piece by piece.
+    ``data`` is the parsed source: the library itself would ask the parser's reader for a node's text piece by piece.
     """
     actions, closed = _actions(language)
     if not actions:
         return []
     found: list[Definition] = []
-    # Each entry: the nodes still to look at, and the qualified name that they stand in.
+    # Each entry: the nodes still to visit, and the qualified name around them.
     todo: list[tuple[Iterator[Node], str]] = [(iter(root.children), "")]
     lead = -1  # where the comments in front of the next node begin
     while todo:
@@ -87,8 +87,7 @@ def definitions(language: str, root: Node, data: bytes) -> list[Definition]:
 
 @cache
 def _actions(language: str) -> tuple[dict[int, object], frozenset[int]]:
-    """For each kind of node: what to do with it. Kinds that are not in it are passed over whole, and those of the set
-    are not entered."""
+    """Return the action for each kind of node, and the kinds not to enter. Skip kinds without an action whole."""
     rules, found = RULES.get(language), grammar(language)
     if rules is None or found is None:
         return {}, frozenset()
@@ -106,7 +105,7 @@ def _actions(language: str) -> tuple[dict[int, object], frozenset[int]]:
 
 
 def _text(node: Node | None, data: bytes) -> str | None:
-    """A node's text as one name, None where there is none or it cannot be one."""
+    """Return a node's text as one name; None if there is no node or the text cannot be a name."""
     if node is None:
         return None
     start, end = node.byte_range
@@ -123,7 +122,7 @@ def _named(node: Node, data: bytes) -> str | None:
 
 
 def _receiver(node: Node, data: bytes) -> str | None:
-    """A Go name, with the type that it is a method of in front."""
+    """Return a Go name; a method has its receiver's type in front."""
     name, receiver = _named(node, data), node.child_by_field_name("receiver")
     if name is None or receiver is None:
         return name
@@ -164,10 +163,10 @@ def _typed(node: Node, data: bytes) -> str | None:
 
 
 def outline(found: list[Definition], edges: list[int], first_lines: list[int]) -> list[tuple[str | None, list[str]]]:
-    """For each piece between two neighbouring ``edges``: its symbol, and the own names of what it is in and holds.
+    """Return a symbol, and the own names of the definitions around and inside, for each piece between two ``edges``.
 
-    ``first_lines`` holds where the first line with text of each piece ends. The symbol is the definition that begins
-    on that line, else the innermost one around it, else the first that begins in the piece.
+    ``first_lines`` gives the end of each piece's first line with text. The symbol is the definition that begins on that
+    line, else the innermost one around it, else the first that begins in the piece; None without any.
     """
     pieces: list[tuple[str | None, list[str]]] = []
     around: list[Definition] = []

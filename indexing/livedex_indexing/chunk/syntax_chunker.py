@@ -1,7 +1,7 @@
-"""Cuts source code where its syntax tree says that something ends.
+"""Cut source code at the ends of nodes in its syntax tree.
 
-Invariant: the cuts depend on the bytes alone, limits count bytes, nodes and work and never time, and no step recurses,
-however deep the code is nested.
+Invariant: the cuts depend only on the bytes. Limits count bytes, nodes and work, never time. No step recurses, however
+deeply the code is nested.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from livedex_indexing.chunk.nesting_depth import MAX_DEPTH, too_deep
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Range, Tree
 
-MAX_BYTES = 1024 * 1024  # a tree takes some 30 times the source
+MAX_BYTES = 1024 * 1024  # bytes; a tree takes about 30 times the source
 MAX_NODES = 600_000
-_WATCHED_FROM = 4 * 1024  # bytes; a smaller file can neither nest deep enough nor err long enough to hurt
+_WATCHED_FROM = 4 * 1024  # bytes; a smaller file cannot have enough nesting or errors to hurt
 # The parser reports after every 100 steps. Real code takes 4 to 13 reports a KiB; one inside an error storm can take
 # a hundred times as long as another, so there is little room above that.
 _REPORTS_BASE = 300
 _REPORTS_PER_KIB = 18
-# What a grammar's scanner looks ahead is not in the reports: an opening that nothing closes makes it look at all that
-# follows, each time anew. But it has to ask for that, piece by piece. Real code asks 10 times for each piece, and up
-# to 400 times more where one line lies across the border of two.
+# The reports do not cover the look-ahead of a grammar's scanner: each unclosed opening makes it scan the rest of the
+# text again. But the scanner must request that text piece by piece. Real code requests each piece 10 times, and up to
+# 400 times more if one line crosses the border of two pieces.
 _PIECE = 16 * 1024  # bytes
 _READS_BASE = 1_000
 _READS_PER_PIECE = 64
-# Where `a<b` may begin a type's arguments, each one is followed up both ways: 700 bytes of memory for a byte of text.
+# If ``a<b`` may begin type arguments, the parser tries each one both ways: 700 bytes of memory per byte of text.
 _FEWER_BYTES = {"typescript": 512 * 1024, "tsx": 512 * 1024}
 
 
@@ -40,7 +40,7 @@ class TooMuch(Exception):
 
 
 class Limits(NamedTuple):
-    """What one file may cost before it is cut without its syntax."""
+    """The limits past which a file is cut without its syntax: bytes, nodes and levels of nesting."""
 
     max_bytes: int = MAX_BYTES
     max_nodes: int = MAX_NODES
@@ -48,9 +48,9 @@ class Limits(NamedTuple):
 
 
 def parse(language: str, data: bytes, limits: Limits, block: int = 0) -> Tree:
-    """The syntax tree of UTF-8 source in a language that has a grammar. Raises `TooMuch`.
+    """Return the syntax tree of UTF-8 source in a language that has a grammar. Raise ``TooMuch``.
 
-    Blocks of at most ``block`` bytes are parsed as empty where nothing inside matters (`elision.elidable_spans`).
+    Blocks of at most ``block`` bytes are parsed as empty if nothing inside matters (``elision.elidable_spans``).
     """
     if len(data) > min(limits.max_bytes, _FEWER_BYTES.get(language, limits.max_bytes)):
         raise TooMuch("bytes")
@@ -65,7 +65,7 @@ def parse(language: str, data: bytes, limits: Limits, block: int = 0) -> Tree:
 
 
 def _between(left_out: list[tuple[int, int]], size: int) -> list[Range]:
-    """What is parsed when some of ``size`` bytes are left out; empty for all of it. Nobody asks for rows: all are 0."""
+    """Return the ranges to parse if some of ``size`` bytes are left out; empty for all bytes. Rows are unused: 0."""
     from tree_sitter import Range
 
     if not left_out:
@@ -75,7 +75,7 @@ def _between(left_out: list[tuple[int, int]], size: int) -> list[Range]:
 
 
 def _watched(parser: Parser, data: bytes) -> Tree:
-    """Parse, counting the parser's reports and readings."""
+    """Parse, and count the parser's reports and reads. Raise ``TooMuch``."""
     reports = _REPORTS_BASE + _REPORTS_PER_KIB * (len(data) // 1024)
     reads = _READS_BASE + _READS_PER_PIECE * (len(data) // _PIECE)
 
@@ -84,7 +84,7 @@ def _watched(parser: Parser, data: bytes) -> Tree:
         reports -= 1
         return reports < 0 or reads < 0
 
-    # The library never lets go of what it is given (tree-sitter 0.26.1): so that is views, emptied afterwards.
+    # The library never releases its input (tree-sitter 0.26.1), so pass views and release them afterwards.
     views = [memoryview(b"")]
 
     def read(at: int, _point: object) -> memoryview:
@@ -97,7 +97,7 @@ def _watched(parser: Parser, data: bytes) -> Tree:
 
     try:
         tree = parser.parse(read, progress_callback=too_long)
-    except ValueError as error:  # what the parser raises when the callback stops it
+    except ValueError as error:  # raised by the parser when the callback stops it
         parser.reset()
         raise TooMuch("work") from error
     finally:
@@ -109,11 +109,11 @@ def _watched(parser: Parser, data: bytes) -> Tree:
 
 
 def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
-    """Ends of the pieces that ``size`` bytes fall into, packed up to ``limit`` bytes along the tree.
+    """Return the ends of the pieces of ``size`` bytes, packed up to ``limit`` bytes along the tree.
 
-    A node that does not fit begins a new piece; one longer than a whole piece is entered, at once when little stands
-    before it. A piece is longer than ``limit`` only where a single token is. ``glue`` are the kinds of nodes (comments)
-    that stay with what follows.
+    A node that does not fit begins a new piece. A node longer than a whole piece is entered, at once if little comes
+    before it. A piece is longer than ``limit`` only if a single token is. ``glue`` are the kinds of nodes (comments)
+    that stay with the next node.
     """
     ends: list[int] = []
     start, most = 0, limit
@@ -155,7 +155,7 @@ def cut(root: Node, size: int, limit: int, glue: frozenset[int]) -> list[int]:
 
 
 def _glued(children: list[Node], starts: list[int], first: int, at: int, glue: frozenset[int]) -> int:
-    """Where the run of comments that leads to child ``at`` begins."""
+    """Return the start of the run of comments before child ``at``."""
     while at > first and children[at - 1].kind_id in glue:
         at -= 1
     return starts[at]
@@ -163,13 +163,13 @@ def _glued(children: list[Node], starts: list[int], first: int, at: int, glue: f
 
 @cache
 def glue_kinds(language: str) -> frozenset[int]:
-    """Kinds of nodes that belong to what follows them: comments and attributes."""
+    """Return the kinds of nodes that belong to the next node: comments and attributes."""
     found = grammar(language)
     return kind_ids(found, ("comment", "line_comment", "block_comment", "attribute_item")) if found else frozenset()
 
 
 def kind_ids(language: Language, names: tuple[str, ...]) -> frozenset[int]:
-    """Ids of named kinds, less those that the grammar has not."""
+    """Return the ids of named kinds, without those that the grammar lacks."""
     ids = (language.id_for_node_kind(name, True) for name in names)
     return frozenset(found for found in ids if found)
 

@@ -1,7 +1,7 @@
-"""Makes whatever a chunker returned cover its text exactly.
+"""Make the pieces of any chunker cover their text exactly.
 
-Invariant: the tiles in order give the text, nothing doubled and nothing left out; their texts are slices of it; and
-none but a text of blanks alone is only blanks, as far as the chunk size allows.
+Invariant: the tiles in order give the text, without duplicates or gaps; their texts are slices of it. As far as the
+chunk size allows, no tile is only blanks unless the whole text is.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from livedex_indexing.chunk.recursive_chunker import TextChunker
 
 
 class Tile(NamedTuple):
-    """``anchor`` is the character where the piece began before blanks were put in front of it."""
+    """A piece of the text. ``anchor`` is the character where it began before blanks were added in front."""
 
     piece: Chunk
     anchor: int
 
 
 def tile(pieces: Iterable[Chunk], text: str, chunk_size: int) -> list[Tile]:
-    """The pieces as tiles of the text. Offsets are believed, texts are not; gaps are filled, overlaps cut off."""
+    """Return the pieces as tiles of the text. Trust their offsets, not their texts; fill gaps, cut off overlaps."""
     tiles: list[Tile] = []
     at = 0
     for piece in sorted(pieces, key=lambda one: one.start_index):
@@ -46,7 +46,7 @@ def _fill(tiles: list[Tile], text: str, start: int, end: int, chunk_size: int) -
 
 
 def _put(tiles: list[Tile], piece: Chunk, text: str, chunk_size: int) -> None:
-    """Append a piece; blanks alone go to the piece before, or else to the one after, where they fit."""
+    """Append a piece. Blanks alone join the previous piece, or else the next one, if they fit."""
     before = tiles[-1].piece if tiles else None
     if before is not None and piece.end_index - before.start_index <= chunk_size:
         if piece.text.isspace():

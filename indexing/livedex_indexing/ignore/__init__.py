@@ -1,1 +1,1 @@
-"""Which files belong to the index: git's ignore rules, livedex's own, and the built-in ones."""
+"""The rules that choose the files to index: git's ignore rules, livedex's own and the built-in ones."""

@@ -1,7 +1,8 @@
-"""What livedex leaves out by itself, by name: version control, caches, build results, binary files, likely secrets.
+"""The names livedex leaves out by default: version control, caches, build results, binary files, likely secrets.
 
-Invariant: everything here but secrets and what no rule lets in (``.git``, ignore files) ranks below every ignore file;
-a folder with an everyday name (``build``, ``env``) is left out only where a mark beside or in it shows what it is.
+Invariant: these rules rank below every ignore file, except for secrets and for entries that no rule can let in
+(``.git``, ignore files). A folder with an everyday name (``build``, ``env``) is left out only if a marker next to it
+or inside it shows its purpose.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ ___jb_old___
 """)
 _LOCK_SUFFIXES = [".lock"]
 _SWAP_SUFFIXES = [".swp", ".swo", ".swn", ".swx", ".bak", ".kate-swp"]
-# Folders with everyday names: the marks beside them, the marks inside them.
+# Folders with everyday names: the markers next to them, the markers inside them.
 _PACKAGE = "package.json"
 _TAG = "CACHEDIR.TAG"
 _MARKERS: dict[str, tuple[str, str]] = {
@@ -60,14 +61,14 @@ _MARKERS: dict[str, tuple[str, str]] = {
 
 
 class Markers(NamedTuple):
-    """The names that show what a folder is: any of ``beside`` in the folder that holds it, or of ``inside`` in it."""
+    """The names that show the purpose of a folder: any of ``beside`` in its parent folder, or of ``inside`` in it."""
 
     beside: tuple[bytes, ...]
     inside: tuple[bytes, ...]
 
 
 class Builtin(NamedTuple):
-    """A built-in rule that a name met. ``pattern`` is how ``why`` names it."""
+    """The built-in rule that matched a name. ``why`` shows it as ``pattern``."""
 
     kind: VerdictKind
     pattern: str
@@ -87,14 +88,14 @@ _FILE_RULES = {name.encode(): Builtin("default", name) for name in _LOCK_FILES}
 _SUFFIX_RULES = {
     suffix.encode(): Builtin("default", "*" + suffix) for suffix in (*_BINARY, *_LOCK_SUFFIXES, *_SWAP_SUFFIXES)
 }
-# Names that begin or end like this are looked at closely; all others are done with after two look-ups.
+# Names that begin or end like this need a closer look; two look-ups settle all others.
 _STARTS = (b".#", b"#", b"~$", b".~lock.", b".goutputstream-", b".nfs0", b".fuse_hidden", b".env.", b"id_", b"ssh_")
 _SECRET_STARTS = (b"client_secret", b"service")
 _ENDS = (b"~", b"service_account.json", b"service-account.json")
 
 
 def builtin(name: bytes, is_dir: bool) -> Builtin | None:
-    """The built-in rule for a name, likely secrets first; None for an ordinary name. Markers are another question."""
+    """Return the built-in rule for a name, likely secrets first; None for an ordinary name. Ignore markers."""
     if is_dir:
         lower = name.lower()
         if lower in SECRET_FOLDERS:
@@ -114,7 +115,7 @@ def builtin(name: bytes, is_dir: bool) -> Builtin | None:
 
 
 def _unusual(lower: bytes, suffix: bytes) -> Builtin | None:
-    """The rule for a name with a beginning or an end that secrets, or editors' swap and backup files have."""
+    """Return the rule for a name that begins or ends like a secret, or like an editor's swap or backup file."""
     pattern = secret_pattern(lower, suffix, False)
     if pattern is not None:
         return Builtin("secret", pattern)

@@ -1,8 +1,8 @@
-"""Reading the small files that say what to ignore, wherever they lie.
+"""Read ignore files and other small files, inside or outside the root.
 
-Invariant: nothing here blocks, grows without limit or raises for what a file is or holds: a pipe, a device, a folder
-or a gigabyte in the place of such a file counts as far as it can be read, and the reason why no further is told. Links
-are followed to the user's own configuration alone, never where somebody else may have laid them.
+Invariant: no file makes a function here block, grow without limit or raise. If a pipe, a device, a folder or a gigabyte
+is found instead of an ignore file, the readable part counts, and the reason for stopping there is reported. Links are
+followed only for the user's own configuration, never where another person may have placed them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class Lines(NamedTuple):
-    """The beginning of a file; ``fault`` says why it does not count in full, None: it does (or is not there)."""
+    """The beginning of a file. ``fault`` says why it does not count in full; None if it does, or does not exist."""
 
     data: bytes
     fault: str | None
 
 
 def lines_beneath(root: bytes, rel: bytes, limit: int) -> Lines:
-    """The whole lines in the first ``limit`` bytes of a file beneath the root, no link followed on the way."""
+    """Return the whole lines in the first ``limit`` bytes of a file beneath the root. Follow no link on the way."""
     try:
         return whole_lines(tree.read_head(root, rel, limit + 1).data, limit)
     except tree.NotRegular as error:
@@ -39,12 +39,12 @@ def lines_beneath(root: bytes, rel: bytes, limit: int) -> Lines:
 
 
 def lines_at(path: bytes, limit: int) -> Lines:
-    """The same for a file of somebody's repository at an absolute path."""
+    """Do the same for a file of a repository at an absolute path."""
     return lines_beneath(b"/", path.lstrip(b"/"), limit)
 
 
 def stat_at(path: bytes) -> Stat | None:
-    """What stands at the absolute path, no link followed; None where nothing does, or nothing can be seen."""
+    """Return the stat of the absolute path, without following links; None if nothing exists or nothing can be seen."""
     try:
         return tree.stat(b"/", path.lstrip(b"/"))
     except tree.TreeError:
@@ -52,7 +52,7 @@ def stat_at(path: bytes) -> Stat | None:
 
 
 def users_lines(path: bytes, limit: int) -> Lines:
-    """The same as ``lines_beneath`` for a file of the user's own configuration, which may well be a link."""
+    """Do the same as ``lines_beneath`` for a file of the user's own configuration, which may well be a link."""
     try:
         if not modes.S_ISREG(os.stat(path).st_mode):
             return Lines(b"", NOT_REGULAR)
@@ -67,14 +67,16 @@ def users_lines(path: bytes, limit: int) -> Lines:
 
 
 class Source(NamedTuple):
-    """A file that rules rest on and no scan of the root shows. ``users``: it is of the user's own configuration."""
+    """A file that rules depend on but no scan of the root sees. ``users``: it belongs to the user's configuration."""
 
     path: bytes
     users: bool
 
     def state(self) -> FileState | None:
-        """What tells one state of the file from another; None where nothing is there. A folder is its inode alone:
-        its times change with what happens in it."""
+        """Return a value that differs between states of the file; None if it does not exist.
+
+        Only the inode counts for a folder: its times change with its entries.
+        """
         if not self.users:
             found = stat_at(self.path)
             if found is None:
@@ -88,7 +90,7 @@ class Source(NamedTuple):
 
 
 def whole_lines(data: bytes, limit: int) -> Lines:
-    """The data itself where it is at most ``limit`` bytes, else the whole lines in its first ``limit`` bytes."""
+    """Return the data itself if it is at most ``limit`` bytes, else the whole lines in its first ``limit`` bytes."""
     if len(data) <= limit:
         return Lines(data, None)
     end = data.rfind(b"\n", 0, limit) + 1

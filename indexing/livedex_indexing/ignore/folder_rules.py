@@ -1,7 +1,7 @@
-"""The rules of one folder, ready to judge its entries one after the other.
+"""The rules of one folder, ready to judge its entries one after another.
 
-Invariant: a value here does not change after it was made: it rests on the states of the ignore files in its ``stamps``
-and is thrown away as a whole when one of them is found in another state.
+Invariant: a value here never changes. It depends on the states of the ignore files in its ``stamps`` and is discarded
+as a whole when one of them has changed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,11 @@ RULE_NAMES = (b".livedexignore", b".gitignore", b".git")
 
 
 class Verdict(NamedTuple):
-    """Why an entry is shut out. ``file`` is the ignore file's path (the configuration's for a root's ``ignore``) and
-    ``line`` its 1-based line; ``built-in`` and 0 for what is in no file."""
+    """The reason why an entry is shut out.
+
+    ``file`` is the ignore file's path (the configuration's for a root's ``ignore``) and ``line`` its 1-based line; they
+    are ``built-in`` and 0 for a rule that comes from no file.
+    """
 
     kind: VerdictKind
     file: str
@@ -32,14 +35,14 @@ class Verdict(NamedTuple):
 
 
 class Link(NamedTuple):
-    """An ignore file that counts in a folder, and the absolute path ("" for ``/``) of the folder it speaks from."""
+    """An ignore file that applies to a folder, and the absolute path ("" for ``/``) its patterns are relative to."""
 
     file: RuleFile
     base: bytes
 
 
 class Stamp(NamedTuple):
-    """What tells one state of an ignore file or of ``.git`` from another. A folder is its inode alone."""
+    """A value that differs between states of an ignore file or of ``.git``. Only the inode counts for a folder."""
 
     kind: EntryKind
     state: FileState
@@ -50,8 +53,11 @@ class Stamp(NamedTuple):
 
 
 class DirRules:
-    """Judges the entries of one folder. ``own``, ``git`` and ``tail`` are what its subfolders inherit: the links for
-    ``.livedexignore``, for ``.gitignore`` and for the lowest-ranking files, each the highest-ranking first."""
+    """Judge the entries of one folder.
+
+    Its subfolders inherit ``own``, ``git`` and ``tail``: the links for ``.livedexignore``, for ``.gitignore`` and for
+    the lowest-ranking files. The highest-ranking link comes first in each.
+    """
 
     __slots__ = (
         "_base", "_inside", "_layers", "_never", "_rel", "_root", "_stamps", "_user", "git", "is_let_through", "own",
@@ -85,8 +91,10 @@ class DirRules:
         self._layers = _applied((*own, *git, *tail), base)
 
     def is_current_for(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
-        """Whether the folder's ignore files are still those (a mapping: in the states) that these rules were read
-        from."""
+        """Tell whether these rules were read from the folder's present ignore files.
+
+        Compare the states of the files if ``names`` is a mapping, else only their presence.
+        """
         stamps = self._stamps
         if isinstance(names, Mapping):
             for name in RULE_NAMES:
@@ -97,7 +105,7 @@ class DirRules:
         return all((name in names) == (name in stamps) for name in RULE_NAMES)
 
     def decide(self, name: bytes, is_dir: bool) -> Verdict | None:
-        """The rule that shuts the entry out; None lets it through. A link is no folder, whatever it points to."""
+        """Return the rule that shuts the entry out; None lets it through. A link never counts as a folder."""
         if name == b".git":
             return Verdict("vcs", BUILT_IN, 0, ".git")
         if name in IGNORE_FILES and not is_dir:
@@ -121,21 +129,21 @@ class DirRules:
         return self._by_mark(name) if is_dir and name in MARKED_FOLDERS else None
 
     def _by_mark(self, name: bytes) -> Verdict | None:
-        """A folder with an everyday name is left out only where a mark beside or inside it shows what it is."""
+        """Leave out a folder with an everyday name only if a marker next to it or inside it shows its purpose."""
         marks = MARKED_FOLDERS[name]
         folder = relpath.join(self._rel, name)
         for where, wanted, text in ((self._rel, marks.beside, "{0}/ beside {1}"), (folder, marks.inside, "{0}/{1}")):
             try:
                 there = tree.stat_names(self._root, where, wanted)
             except tree.TreeError:
-                continue  # what cannot be looked at shows nothing
+                continue  # an unreadable folder shows nothing
             for mark in there:
                 return Verdict("default", BUILT_IN, 0, text.format(display_path(name), display_path(mark)))
         return None
 
 
 def _applied(links: tuple[Link, ...], base: bytes) -> tuple[Applied, ...]:
-    """What of the ignore files can match an entry of the folder ``base``, in their order."""
+    """Return the parts of the ignore files that can match an entry of the folder ``base``, in the files' order."""
     found = (link.file.at(base[len(link.base) + 1 :]) for link in links)
     return tuple(applied for applied in found if applied is not None)
 

@@ -1,7 +1,7 @@
-"""Where the user's own ignore file for all repositories lies: git's ``core.excludesFile``.
+"""Find the user's ignore file for all repositories: git's ``core.excludesFile``.
 
-Invariant: only the user's and the machine's git configuration is read, never a repository's: whoever wrote a folder
-must not choose which files of this machine are read.
+Invariant: only the git configuration of the user and of the machine is read, never that of a repository. The author of
+a folder must not choose which files of this machine are read.
 """
 
 from __future__ import annotations
@@ -14,22 +14,25 @@ from typing import NamedTuple
 from livedex_indexing.ignore.external_files import users_lines
 
 _LIMIT = 1 << 20
-_INCLUDES = 10  # files that include each other, as deep as git goes
+_INCLUDES = 10  # levels of files that include each other, the same limit as in git
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]')
 _ENTRY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")
 _ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 class UserExcludes(NamedTuple):
-    """``path``: the user's ignore file, absolute, None where there is none (it need not exist). ``sources``: the
-    configuration files that decide so, there or not."""
+    """The user's ignore file and the configuration files that name it.
+
+    ``path`` is absolute and need not exist; None if no file is configured. ``sources`` are the configuration files that
+    decide this, whether they exist or not.
+    """
 
     path: bytes | None
     sources: tuple[bytes, ...]
 
 
 def user_excludes(environ: Mapping[str, str]) -> UserExcludes:
-    """What git would use for ``core.excludesFile`` outside of any repository, in this environment."""
+    """Return the ``core.excludesFile`` that git would use outside of any repository in this environment."""
     home = environ.get("HOME", "")
     xdg = environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else "")
     sources = []
@@ -52,20 +55,20 @@ def user_excludes(environ: Mapping[str, str]) -> UserExcludes:
 
 
 def _values(source: bytes, home: str, seen: list[bytes], depth: int) -> Iterator[str]:
-    """The values of ``core.excludesFile`` in a configuration file and those it includes, in order."""
+    """Yield the values of ``core.excludesFile`` in a configuration file and the files it includes, in order."""
     seen.append(source)
     data = users_lines(source, _LIMIT).data.removeprefix(b"\xef\xbb\xbf")
     for section, key, value in _entries(os.fsdecode(data)):
         if section == "core" and key == "excludesfile":
             yield value
-        # A conditional include depends on the repository one stands in: there is none here.
+        # A conditional include depends on the current repository: there is none here.
         elif section == "include" and key == "path" and depth < _INCLUDES:
             path = os.path.join(os.path.dirname(os.fsdecode(source)), _expand(value, home))
             yield from _values(os.fsencode(path), home, seen, depth + 1)
 
 
 def _entries(text: str) -> Iterator[tuple[str, str, str]]:
-    """(section, key, value) of git's configuration syntax; ends where a line is none, as git gives up there."""
+    """Yield (section, key, value) from git's configuration syntax. Stop at an invalid line, as git does."""
     section, at = "", 0
     while at < len(text):
         if text[at].isspace():
@@ -88,9 +91,9 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int) -> tuple[str, int]:
-    """The value that begins at ``at`` and where it ends: quotes, escapes, comments and continued lines resolved."""
+    """Return the value that begins at ``at`` and its end. Resolve quotes, escapes, comments and continued lines."""
     out: list[str] = []
-    kept, quoted = 0, False  # spaces at the end are not part of it unless quoted
+    kept, quoted = 0, False  # unquoted spaces at the end are not part of the value
     while at < len(text) and (text[at] != "\n" or quoted):
         char = text[at]
         if char == "\\":
@@ -115,7 +118,7 @@ def _value(text: str, at: int) -> tuple[str, int]:
 
 
 def _expand(path: str, home: str) -> str:
-    """``~/`` and ``~user/`` at the start of a path, as git reads them."""
+    """Expand ``~/`` and ``~user/`` at the start of a path, as git does."""
     if path == "~" or path.startswith("~/"):
         return home + path[1:] if home else ""
     return os.path.expanduser(path) if path.startswith("~") else path

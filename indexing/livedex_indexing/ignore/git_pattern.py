@@ -1,8 +1,8 @@
-"""One line of an ignore file, read and matched exactly as git does, in a pattern class that pathspec holds.
+"""Read and match one line of an ignore file exactly as git does, with a pattern class for pathspec.
 
-Invariant: a pattern matches what git's wildmatch would match, byte by byte: text stands for bytes one to one (latin-1),
-so ``?`` is one byte of a name whatever its encoding. Matching is google-re2's: its time grows with the length of the
-name, whatever the pattern.
+Invariant: a pattern matches the same names as git's wildmatch, byte by byte. Each character of the text is one byte
+(latin-1), so ``?`` matches one byte of a name in any encoding. google-re2 does the matching: its time grows with the
+length of the name, whatever the pattern.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import re2
 from pathspec.pattern import RegexPattern
 
 SPECIAL = re.compile(r"[*?\[\\]")
-FOLDER = "\0"  # marks a subject as a folder: the one byte, beside the slash, that no name can hold
+FOLDER = "\0"  # marks a subject as a folder: apart from the slash, the only byte that no name can contain
 ONE = r"[^/\x{0}]"  # any byte of a name
 _FOLDER_END, _ANY_END = r"\x{0}", r"\x{0}?"
-_NEVER = frozenset((ord("/"), ord(FOLDER)))  # what no wildcard matches
+_NEVER = frozenset((ord("/"), ord(FOLDER)))  # no wildcard matches these
 MAX_PATTERN = 4096  # bytes; no name is longer than 255, so a longer pattern can only be meant to hurt
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/-~ ,=@%:#")
 _CLASSES: dict[str, frozenset[int]] = {
@@ -38,7 +38,7 @@ _CLASSES: dict[str, frozenset[int]] = {
 
 
 class _Lazy:
-    """Looks like a compiled expression to pathspec, and is compiled when it is first asked to match."""
+    """Look like a compiled expression to pathspec, but compile only at the first match."""
 
     __slots__ = ("_compiled", "pattern")
 
@@ -57,10 +57,10 @@ class _Lazy:
 class GitPattern(RegexPattern):
     """A pattern of an ignore file.
 
-    ``include`` is True where a match ignores and False where it re-includes (``!``). ``glob`` is what is matched,
-    without the marks around it; ``anchored``: against the whole path from the ignore file's folder, else against the
-    name alone; ``folders_only``: a folder alone can match. ``line`` is 1-based, ``source`` the line as it was written.
-    The subject to match is the path or name, with FOLDER at its end for a folder.
+    ``include`` is True if a match ignores the entry, False if it re-includes it (``!``). ``glob`` is the text to match,
+    without the marks around it. An ``anchored`` pattern matches the whole path from the ignore file's folder, any other
+    the name alone. A ``folders_only`` pattern matches only folders. ``line`` is 1-based; ``source`` is the line as it
+    was written. The subject to match is the path or name, with FOLDER at its end for a folder.
     """
 
     __slots__ = ("anchored", "folders_only", "glob", "line", "source")
@@ -75,7 +75,7 @@ class GitPattern(RegexPattern):
         self.source = source
 
     def for_names(self, name: str) -> GitPattern:
-        """The same pattern for the entries of one folder: only their names are matched, against ``name``."""
+        """Return the same pattern for the entries of one folder: it matches only their names, against ``name``."""
         return GitPattern(
             name,
             include=bool(self.include),
@@ -86,7 +86,7 @@ class GitPattern(RegexPattern):
         )
 
     def prepare(self) -> bool:
-        """Make the expression, once, before pathspec takes the pattern; False when nothing can ever match it."""
+        """Build the expression, once, before pathspec takes the pattern. Return False if nothing can ever match it."""
         if self.regex is None:
             body = translate(self.glob, pathname=self.anchored)
             if body is None:
@@ -95,12 +95,12 @@ class GitPattern(RegexPattern):
         return True
 
     def match_whole(self, body: str) -> None:
-        """Match subjects that are the expression ``body`` from their first to their last character."""
+        """Match the expression ``body`` against subjects from their first to their last character."""
         self.regex = _Lazy(rf"(?s)\A{body}{_FOLDER_END if self.folders_only else _ANY_END}\z")  # type: ignore[assignment]
 
 
 def parse_lines(data: bytes) -> Iterator[GitPattern]:
-    """The patterns of an ignore file's bytes, in order; comments, blank lines and patterns too long are left out."""
+    """Yield the patterns in an ignore file's bytes, in order, without comments, blank lines and overlong patterns."""
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     for number, line in enumerate(lines, 1):
         if line and line[0] != 0x23:  # "#"
@@ -110,7 +110,7 @@ def parse_lines(data: bytes) -> Iterator[GitPattern]:
 
 
 def parse_line(line: bytes, number: int) -> GitPattern | None:
-    """The pattern of one line without its line end; None for one that matches nothing or is over MAX_PATTERN."""
+    """Return the pattern of one line without its line end; None if it matches nothing or exceeds MAX_PATTERN."""
     source = glob = line.decode("latin-1")
     include = not glob.startswith("!")
     if not include:
@@ -131,12 +131,12 @@ def parse_line(line: bytes, number: int) -> GitPattern | None:
 
 
 def shown(source: str) -> str:
-    """A pattern held as latin-1, as the text that its bytes are."""
+    """Return a latin-1 pattern as the UTF-8 text that its bytes encode."""
     return source if source.isascii() else source.encode("latin-1").decode("utf-8", "replace")
 
 
 def trimmed(line: bytes) -> bytes:
-    """The line without spaces at its end, but for one that a backslash protects."""
+    """Return the line without the spaces at its end. Keep a space that a backslash protects."""
     if not line.endswith(b" "):
         return line
     keep = len(line.rstrip(b" "))
@@ -145,10 +145,10 @@ def trimmed(line: bytes) -> bytes:
 
 
 def translate(glob: str, *, pathname: bool) -> str | None:
-    """The glob as an expression of re2 for the whole subject, not anchored; None when nothing can match it.
+    """Return the glob as an re2 expression for the whole subject, not anchored; None if nothing can match it.
 
-    With ``pathname`` a ``*`` stays inside one component and ``**`` between slashes crosses them. Without, the subject
-    is one name. A character of the glob stands for a byte.
+    With ``pathname``, a ``*`` matches within one component and ``**`` between slashes crosses components. Without it,
+    the subject is one name. A character of the glob represents a byte.
     """
     first = SPECIAL.search(glob)
     literal = first.start() if first else len(glob)
@@ -180,8 +180,11 @@ def translate(glob: str, *, pathname: bool) -> str | None:
 
 
 def _stars(glob: str, at: int, literal: int, pathname: bool) -> tuple[str, int]:
-    """The expression for a run of stars and where it ends. Git sees ``**`` as such at the start, after a slash, or
-    (because it compares the literal beginning apart) as the first thing that is not literal."""
+    """Return the expression for a run of stars, and the end of the run.
+
+    Git recognizes ``**`` at the start, after a slash, or as the first part that is not literal (because it compares the
+    literal beginning separately).
+    """
     after = at
     while after < len(glob) and glob[after] == "*":
         after += 1
@@ -195,9 +198,9 @@ def _stars(glob: str, at: int, literal: int, pathname: bool) -> tuple[str, int]:
 
 
 def bracket(glob: str, at: int) -> tuple[str, int] | None:
-    """The expression for the bracket that opens at ``at`` and where it ends; "" matches nothing.
+    """Return the expression for the bracket that opens at ``at``, and its end. The expression "" matches nothing.
 
-    None when it is malformed: git then takes the whole pattern to match nothing.
+    Return None if the bracket is malformed: the whole pattern then matches nothing in git.
     """
     at += 1
     negated = glob[at : at + 1] in ("!", "^")
@@ -242,7 +245,7 @@ def bracket(glob: str, at: int) -> tuple[str, int] | None:
 
 
 def one_of(accepted: set[int], negated: bool) -> str:
-    """An expression for one character of the set (or outside of it), never a slash; "" where none is left."""
+    """Return an expression for one character in (or outside) the set, never a slash; "" if no character is left."""
     ranges: list[list[int]] = []
     for code in sorted(accepted | _NEVER if negated else accepted - _NEVER):
         if ranges and ranges[-1][1] == code - 1:
@@ -254,5 +257,5 @@ def one_of(accepted: set[int], negated: bool) -> str:
 
 
 def escape(text: str) -> str:
-    """The text as an expression of re2 that matches it and nothing else."""
+    """Return an re2 expression that matches exactly the text."""
     return "".join(char if char in _SAFE or ord(char) > 127 else rf"\x{{{ord(char):x}}}" for char in text)

@@ -1,6 +1,6 @@
-"""Filters on paths that people type: ripgrep's ``-g`` globs, and the query's ``path:`` term.
+"""Path filters that people type: ripgrep's ``-g`` globs, and the query's ``path:`` term.
 
-Invariant: both run on the pattern class of the ignore files, in time that grows with the path's length alone.
+Invariant: both use the pattern class of the ignore files, and their time grows only with the length of the path.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NOTHING = r"[^\x{0}-\x{10FFFF}]"  # an expression that no character matches
 
 
 class Bound(NamedTuple):
-    """Paths that lie in a folder (``b""``: anywhere) and end in some bytes."""
+    """The paths in a folder (``b""``: anywhere) that end in the bytes ``end``."""
 
     folder: bytes
     end: bytes
@@ -42,10 +42,11 @@ class BadGlob(ValueError):
 
 
 class GlobFilter:
-    """The paths that a list of globs admits, as ``rg -g`` does: one without ``/`` counts at any depth, ``!`` excludes,
-    the last that matches wins; with any that includes, what none matches is out. Raises BadGlob.
+    """Admit the paths that a list of globs selects, as ``rg -g`` does. Raise BadGlob.
 
-    ``bounds``: a path that passes lies within one of them; none where no glob includes, so that any path may.
+    A glob without ``/`` applies at any depth, ``!`` excludes, and the last match wins. If any glob includes, a path
+    that matches none is excluded. ``bounds``: every admitted path is within one of them; empty if no glob includes,
+    because any path may then pass.
     """
 
     def __init__(self, globs: Sequence[str]) -> None:
@@ -59,7 +60,7 @@ class GlobFilter:
         self._folders: dict[bytes, bool] | None = None if all(self._include) else {b"": True}
 
     def admits(self, rel: bytes) -> bool:
-        """Whether a file at that path (relative to its root) passes."""
+        """Tell whether the file at the path (relative to its root) passes."""
         if not self._include:
             return True
         if self._folders is not None and not self._entered(rel.rpartition(b"/")[0]):
@@ -68,7 +69,7 @@ class GlobFilter:
         return self._include[last] if last >= 0 else not self._only_matches
 
     def _entered(self, folder: bytes) -> bool:
-        """Whether no folder on the way is excluded: what lies in one that is cannot be had back."""
+        """Tell whether no folder on the way is excluded: no glob can re-include the entries of an excluded folder."""
         known = self._folders
         assert known is not None
         waiting = []
@@ -85,7 +86,7 @@ class GlobFilter:
 
 
 def _parse(glob: str) -> GitPattern | None:
-    """The pattern of one ``-g``; None for one that ripgrep passes over (blank, or a comment)."""
+    """Return the pattern of one ``-g``; None if ripgrep skips it (blank, or a comment)."""
     if len(glob) > MAX_PATTERN:
         raise BadGlob(glob[:40] + "…", f"longer than {MAX_PATTERN:,} characters")
     if "\n" in glob or "\0" in glob:
@@ -94,7 +95,7 @@ def _parse(glob: str) -> GitPattern | None:
     if not line or line.startswith(b"#"):
         return None
     pattern = parse_line(line, 0)
-    if pattern is None:  # a lone slash: it matches nothing, and nothing is all that passes
+    if pattern is None:  # a lone slash matches nothing, so no path passes
         return None if line.startswith(b"!") else _matching("", NOTHING)
     body = _Translator(pattern.glob, glob).run()
     pattern.match_whole(body if pattern.anchored else "(?:.*/)?" + body)
@@ -102,7 +103,7 @@ def _parse(glob: str) -> GitPattern | None:
 
 
 def _bound(pattern: GitPattern) -> Bound:
-    """Around all paths that the pattern matches: the letters of the glob before its first sign and behind its last."""
+    """Return a bound around all matching paths: the letters before the glob's first sign and after its last."""
     pieces = _SIGNS.split(pattern.glob)
     folder = pieces[0].rpartition("/")[0] if pattern.anchored else ""
     return Bound(folder.encode("latin-1"), pieces[-1].encode("latin-1"))
@@ -115,10 +116,10 @@ def _matching(text: str, body: str) -> GitPattern:
 
 
 class _Translator:
-    """One glob of ripgrep's kind as an expression.
+    """Translate one ripgrep glob into an expression.
 
-    A character stands for a byte, ``*`` and ``?`` match no slash, ``**`` is special as a whole component alone,
-    ``{a,b}`` is either, a bracket knows no escapes.
+    A character represents a byte. ``*`` and ``?`` match no slash. ``**`` is special only as a whole component.
+    ``{a,b}`` matches either alternative. A bracket has no escapes.
     """
 
     def __init__(self, glob: str, shown: str) -> None:
@@ -139,7 +140,7 @@ class _Translator:
                 alternatives = groups.pop()
                 if not groups:
                     raise BadGlob(self._shown, "a '}' without its '{' (a literal one is '[}]')")
-                parts = ["".join(part) for part in alternatives if part]  # ripgrep leaves out an empty one
+                parts = ["".join(part) for part in alternatives if part]  # ripgrep drops an empty alternative
                 groups[-1][-1].append("(?:" + "|".join(parts) + ")" if parts else "")
             else:
                 groups[-1][-1].append(self._plain(char))
@@ -148,7 +149,7 @@ class _Translator:
         return "".join(groups[0][0])
 
     def _plain(self, char: str) -> str:
-        """What a character outside of braces' syntax stands for; those that belong to it are taken with it."""
+        """Return the expression for a character outside the brace syntax. Consume the characters that belong to it."""
         if char == "*":
             return self._stars()
         if char == "?":
@@ -196,8 +197,11 @@ class _Translator:
 
 
 class PathTerm:
-    """The query's ``path:X``: X stands somewhere in the path relative to its root, without case; a leading ``/`` ties
-    it to the start. With ``*``, ``?`` or ``[`` it is a glob for one or more whole components of the path."""
+    """The query's ``path:X``: match paths, relative to their root, that contain X. Ignore case.
+
+    A leading ``/`` anchors X at the start. With ``*``, ``?`` or ``[``, X is a glob for one or more whole components of
+    the path.
+    """
 
     def __init__(self, text: str) -> None:
         wanted = _plain(text)
@@ -207,12 +211,12 @@ class PathTerm:
         glob = self._text.strip("/")
         if SPECIAL.search(glob.replace("\\", "")) and len(glob) <= MAX_PATTERN:
             body = translate(glob, pathname=True)
-            if body is not None:  # a bracket that is not closed is meant as it stands
+            if body is not None:  # an unclosed bracket is taken literally
                 start = "" if self._anchored else "(?:.*/)?"
                 self._pattern = _matching(text, start + body + "(?:/.*)?")
 
     def admits(self, rel: bytes) -> bool:
-        """Whether X stands in the path."""
+        """Tell whether X matches the path."""
         path = _plain(rel.decode("utf-8", "replace"))
         if self._pattern is not None:
             return self._pattern.match_file(path) is not None
@@ -220,5 +224,5 @@ class PathTerm:
 
 
 def _plain(text: str) -> str:
-    """The text without case and in one Unicode form, so that a name is found however its accents were typed."""
+    """Return the text case-folded and in one Unicode form, so that accents match however they were typed."""
     return text.casefold() if text.isascii() else unicodedata.normalize("NFC", text).casefold()

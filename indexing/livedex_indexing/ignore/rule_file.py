@@ -1,7 +1,7 @@
-"""The patterns of one ignore file, arranged so that a name meets few of them.
+"""The patterns of one ignore file, arranged so that few of them are tried on each name.
 
-Invariant: of all patterns of the file that match an entry the last one decides, and the answer is the same as if every
-pattern had been tried in turn. Plain names, beginnings and endings are looked up; pathspec tries the rest together.
+Invariant: the last pattern of the file that matches an entry decides, and the answer is the same as if every pattern
+were tried in turn. Plain names, beginnings and endings are looked up; pathspec tries the other patterns together.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from livedex_indexing.ignore.git_pattern import FOLDER, MAX_PATTERN, SPECIAL, Gi
 
 MAX_PATTERNS = 200_000
 _KEY = 4  # bytes of a beginning or ending that are looked up
-_BUCKET = 16  # more patterns than this behind one key are tried together
-# pathspec hands a whole list to one re2.Set, which has 8 MiB and no way to do without its automaton: when they are
-# too little it does not compile, or answers "no match". These bounds keep it at less than half of what works.
+_BUCKET = 16  # more patterns than this under one key are tried together
+# pathspec passes a whole list to one re2.Set, which has 8 MiB and cannot work without its automaton. If 8 MiB are too
+# little, the set does not compile, or answers "no match". These bounds keep it below half of the size that works.
 _BATCH_CHARS = 32_000
 _LONG = 2_000
 _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
@@ -28,7 +28,7 @@ _STARS = re.compile(r"[*?]")
 
 
 class _Edge(NamedTuple):
-    """A pattern known by how its names begin or end. ``pattern`` is None where these two are all there is to it."""
+    """A pattern indexed by the beginning or end of its names. ``pattern`` is None if these two define it fully."""
 
     number: int
     folders_only: bool
@@ -39,7 +39,7 @@ class _Edge(NamedTuple):
 
 
 class Batch:
-    """Patterns that pathspec tries together on one subject."""
+    """The patterns that pathspec tries together on one subject."""
 
     __slots__ = ("_indexes", "_spec")
 
@@ -48,13 +48,13 @@ class Batch:
         self._spec = PathSpec([pattern for _, pattern in numbered], backend=backend)
 
     def last(self, subject: str) -> int:
-        """The number of the last pattern that matches the subject, -1 for none."""
+        """Return the number of the last pattern that matches the subject, -1 for none."""
         found = self._spec.check_file(subject, ()).index
         return -1 if found is None else self._indexes[found]
 
 
 def batches(numbered: Iterable[tuple[int, GitPattern]]) -> list[Batch]:
-    """The patterns in few lists for pathspec, the last patterns first; those that match nothing are left out."""
+    """Group the patterns into few lists for pathspec, the last patterns first. Drop those that match nothing."""
     made: list[Batch] = []
     waiting: list[tuple[int, GitPattern]] = []
     size = 0
@@ -76,12 +76,12 @@ def batches(numbered: Iterable[tuple[int, GitPattern]]) -> list[Batch]:
 
 
 class NameIndex:
-    """Patterns that look at an entry's name alone."""
+    """The patterns that match an entry's name alone."""
 
     __slots__ = ("_batches", "_exact", "_heads", "_tails", "_widths")
 
     def __init__(self, numbered: Iterable[tuple[int, GitPattern]]) -> None:
-        # A name's last pattern of each kind: for any entry, for a folder.
+        # The last pattern for each name: for any entry, for a folder.
         self._exact: dict[bytes, tuple[int, int]] = {}
         self._heads: dict[bytes, list[_Edge]] = {}
         self._tails: dict[bytes, list[_Edge]] = {}
@@ -111,7 +111,7 @@ class NameIndex:
             return False
         alone = simple and "?" not in glob and glob.count("*") == 1
         if not alone and not pattern.prepare():
-            return True  # malformed: it matches nothing and needs no place
+            return True  # a malformed pattern matches nothing and is not stored
         edge = _Edge(index, pattern.folders_only, head, tail, len(head) + len(tail), None if alone else pattern)
         if len(head) >= len(tail):
             self._heads.setdefault(head[:_KEY], []).append(edge)
@@ -120,7 +120,7 @@ class NameIndex:
         return True
 
     def last(self, name: bytes, is_dir: bool) -> int:
-        """The number of the last pattern that matches the name, -1 for none."""
+        """Return the number of the last pattern that matches the name, -1 for none."""
         exact = self._exact.get(name)
         best = exact[is_dir] if exact is not None else -1
         heads, tails = self._widths
@@ -140,7 +140,7 @@ def _widths(table: dict[bytes, list[_Edge]]) -> tuple[int, ...]:
 
 
 def subject_of(path: bytes, is_dir: bool) -> str:
-    """A path or name as the text that patterns match."""
+    """Return a path or name as the text that patterns match."""
     text = path.decode("latin-1")
     return text + FOLDER if is_dir else text
 
@@ -162,7 +162,7 @@ def _last_edge(bucket: list[_Edge], name: bytes, is_dir: bool, best: int) -> int
 
 
 def last_in(made: Sequence[Batch], subject: str) -> int:
-    """The number of the last pattern in any of the batches that matches, -1 for none."""
+    """Return the number of the last pattern in any of the batches that matches, -1 for none."""
     for batch in made:
         if (index := batch.last(subject)) >= 0:
             return index
@@ -170,8 +170,11 @@ def last_in(made: Sequence[Batch], subject: str) -> int:
 
 
 class Applied(NamedTuple):
-    """What of an ignore file can match an entry of one folder. ``prefix`` is the folder's path from the file's own
-    folder with a slash at its end, "" for that folder itself; the numbers are those of ``file.patterns``."""
+    """The part of an ignore file that can match an entry of one folder.
+
+    ``prefix`` is the folder's path from the file's own folder with a slash at its end, "" for that folder itself. The
+    numbers are indexes into ``file.patterns``.
+    """
 
     file: RuleFile
     names: tuple[NameIndex, ...]
@@ -180,7 +183,7 @@ class Applied(NamedTuple):
     fold: bool
 
     def last(self, name: bytes, is_dir: bool) -> int:
-        """The number of the last pattern that matches the entry, -1 for none."""
+        """Return the number of the last pattern that matches the entry, -1 for none."""
         if self.fold:
             name = name.lower()
         best = -1
@@ -196,9 +199,9 @@ class Applied(NamedTuple):
 class RuleFile:
     """The patterns of an ignore file (or of a root's ``ignore``).
 
-    ``label`` names it to people, ``fault`` says why it does not count in full (None: it does). With ``fold`` the case
-    of ASCII letters makes no difference, as git has it where the filesystem knows none. Past ``most`` patterns none is
-    taken.
+    ``label`` is its name in messages. ``fault`` says why it does not count in full (None: it does). With ``fold``, the
+    case of ASCII letters makes no difference, as in git on a case-insensitive filesystem. Only the first ``most``
+    patterns count.
     """
 
     def __init__(
@@ -221,7 +224,7 @@ class RuleFile:
             for pattern in self.patterns:
                 pattern.glob = pattern.glob.translate(_LOWER).replace("[:upper:]", "[:alpha:]")
         everywhere: list[tuple[int, GitPattern]] = []
-        # Patterns by the folder that they write out, and what is made of them when that folder is first asked for.
+        # Patterns by their literal folder, and the indexes made from them when that folder is first requested.
         self._here: dict[bytes, list[tuple[int, GitPattern]]] = {}
         self._deep: dict[bytes, list[tuple[int, GitPattern]]] = {}
         self._names_here: dict[bytes, NameIndex] = {}
@@ -237,7 +240,7 @@ class RuleFile:
     def parse(
         cls, label: str, data: bytes, fault: str | None = None, *, fold: bool = False, most: int = MAX_PATTERNS
     ) -> RuleFile:
-        """The rules in the bytes of an ignore file."""
+        """Return the rules in the bytes of an ignore file."""
         if fault is None and any(len(line) > MAX_PATTERN for line in data.split(b"\n")):
             fault = f"has patterns of more than {MAX_PATTERN:,} bytes: they do not count"
         return cls(label, parse_lines(data), fault, fold=fold, most=most)
@@ -245,7 +248,7 @@ class RuleFile:
     def _place(self, number: int, pattern: GitPattern) -> None:
         folder, _, name = pattern.glob.rpartition("/")
         if "**" not in name and SPECIAL.search(folder) is None:
-            # its folder is written out: in that folder it is a pattern for names
+            # the folder part is literal: within that folder the pattern matches names
             if name:
                 self._here.setdefault(folder.encode("latin-1"), []).append((number, pattern.for_names(name)))
         else:
@@ -253,7 +256,7 @@ class RuleFile:
             self._deep.setdefault(literal.encode("latin-1"), []).append((number, pattern))
 
     def at(self, folder: bytes) -> Applied | None:
-        """What counts for the entries of a folder, given by its path from the file's own; None for nothing."""
+        """Return the part that applies to a folder, given by its path from the file's own folder; None for nothing."""
         if self._fold:
             folder = folder.lower()
         names = [self._everywhere] if self._everywhere is not None else []
@@ -273,5 +276,5 @@ class RuleFile:
 
 
 def _starts(folder: bytes) -> list[bytes]:
-    """The folder and all above it, from ``b""`` on."""
+    """Return the folder and all folders above it, ``b""`` first."""
     return [b"", *(folder[: slash.start()] for slash in re.finditer(b"/", folder)), *([folder] if folder else [])]

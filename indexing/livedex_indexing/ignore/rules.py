@@ -1,8 +1,8 @@
-"""Which entries of a root belong to the index: git's rules, livedex's own, the built-in ones, and who outranks whom.
+"""Decide which entries of a root to index: git's rules, livedex's own, the built-in ones, and their order of rank.
 
-Invariant: an entry is judged by its own name and path only after every folder above it was let through, and the first
-of these that has a rule for it decides: what nobody lets in, the root's ``ignore``, likely secrets, ``.livedexignore``,
-``.gitignore``, ``info/exclude``, the user's ``core.excludesFile``, the defaults.
+Invariant: an entry is judged by its own name and path only after every folder above it was let through. The first of
+these sources with a rule for the entry decides: entries that no rule can let in, the root's ``ignore``, likely secrets,
+``.livedexignore``, ``.gitignore``, ``info/exclude``, the user's ``core.excludesFile``, the defaults.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from livedex_indexing.path_text import display_path
 __all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_marker_name", "is_rule_file"]
 
 MAX_IGNORE_FILE = 16 << 20  # bytes; git itself gives up at 100 MiB
-MAX_TOTAL_PATTERNS = 400_000  # patterns of all ignore files of a root: what a hostile checkout may make us remember
-_MAX_CACHED = 16_384  # folders; beyond, all are forgotten and made again as they are asked for
+MAX_TOTAL_PATTERNS = 400_000  # in all ignore files of a root: bounds the memory that a hostile checkout can use
+_MAX_CACHED = 16_384  # folders; past this, all are forgotten and read again when requested
 
 
 def is_rule_file(name: bytes) -> bool:
-    """Whether a change to an entry of that name changes what its folder lets through (ignore files, ``.git``)."""
+    """Tell whether an entry of this name (an ignore file, ``.git``) affects the rules of its folder."""
     return name in IGNORE_FILES or name == b".git"
 
 
 def is_marker_name(name: bytes) -> bool:
-    """Whether the coming or going of an entry of that name may change what a folder beside or around it is."""
+    """Tell whether adding or removing an entry of this name may change the verdict on its parent or a sibling."""
     return name in MARKER_NAMES
 
 
 class RuleTree:
-    """The rules of one root, read as its folders are asked for, and kept.
+    """The rules of one root, read when a folder is requested, then cached.
 
     ``root`` is absolute and resolved. ``user_patterns`` are the root's ``ignore``; ``user_file`` and ``user_lines``
-    (one for each pattern, or none) say where they stand, for ``why``. ``own_folders`` are absolute paths that are never
-    entered. ``environ`` tells where the user's git configuration lies. Safe to use from several threads.
+    (one for each pattern, or none) give their location for ``why``. ``own_folders`` are absolute paths that are never
+    entered. ``environ`` locates the user's git configuration. Safe to use from several threads.
     """
 
     def __init__(
@@ -62,23 +62,24 @@ class RuleTree:
     ) -> None:
         self.root = root
         self._base = root.rstrip(b"/")
-        self._fold = sys.platform == "darwin"  # git's own default on a filesystem that knows no case
+        self._fold = sys.platform == "darwin"  # git's own default on a case-insensitive filesystem
         self._environ = environ
         self._own = {os.path.realpath(path).rstrip(b"/") for path in own_folders}
         self._user = self._user_rules(user_file, user_patterns, user_lines)
-        self._excludes: bytes | None = None  # core.excludesFile, once it was looked for
+        self._excludes: bytes | None = None  # core.excludesFile, None until it was looked up
         self._lock = threading.RLock()
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
         self._pattern_count = 0  # patterns in these files
-        # What lies outside the scanned folders: its state when it was read, and the folder whose rules rest on it.
+        # Files outside the scanned folders: their state when they were read, and the folder whose rules depend on them.
         self._outside: dict[bytes, tuple[Source, FileState | None, bytes]] = {}
 
     def rules(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None = None) -> DirRules:
-        """The rules for the entries of a folder.
+        """Return the rules for the entries of a folder.
 
-        ``names`` is what a scan of the folder just found: then no file is looked for in vain, and rules that rest on
-        another state of its ignore files are read again (by state from a mapping, by presence from names alone).
+        ``names`` are the names that a scan of the folder just found. They save look-ups of files that do not exist.
+        Rules that depend on another state of the folder's ignore files are read again: a mapping compares the states,
+        names alone compare presence.
         """
         found = self._folders.get(rel_dir)
         if found is not None and (names is None or found.is_current_for(names)):
@@ -93,10 +94,10 @@ class RuleTree:
             return self._make(rel_dir, names)
 
     def explain(self, rel: bytes, is_dir: bool) -> Verdict | None:
-        """The rule that shuts out the entry or a folder above it, judged from the top down; None: let through.
+        """Return the rule that shuts out the entry or a folder above it, judged from the top down; None: let through.
 
-        The root itself and what lies above it are not judged: the user has named it. Raises ValueError for a path
-        that is not relative.
+        The root itself and the folders above it are not judged: the user has named the root. Raise ValueError for a
+        path that is not relative.
         """
         check_relative(rel)
         if self._is_own(b""):
@@ -105,8 +106,8 @@ class RuleTree:
             return None
         folder, _, name = rel.rpartition(b"/")
         rules = self._folders.get(folder)
-        # Other rules take the place of these as soon as those of a folder above change: what was said of the folder
-        # lasts as long as they do.
+        # New rules replace these as soon as those of a folder above change: the verdict on the folder is valid as
+        # long as these rules are.
         if rules is None or not rules.is_let_through:
             with self._lock:
                 verdict = self._shut_out(folder)
@@ -118,7 +119,7 @@ class RuleTree:
         return rules.decide(name, is_dir)
 
     def _shut_out(self, folder: bytes) -> Verdict | None:
-        """The rule that shuts out a folder or one above it, from the top down."""
+        """Return the rule that shuts out a folder or one above it, from the top down; None: let through."""
         above = b""
         for name in folder.split(b"/") if folder else ():
             verdict = self.rules(above).decide(name, True)
@@ -128,7 +129,7 @@ class RuleTree:
         return None
 
     def invalidate(self, rel_dir: bytes | None = None) -> None:
-        """Forget what was read for the folder and all below it; None or the root: everything, outside files too."""
+        """Forget the rules of the folder and all folders below it; None or the root: all rules, outside files too."""
         with self._lock:
             if not rel_dir:
                 self._folders.clear()
@@ -146,16 +147,19 @@ class RuleTree:
                     del self._outside[path]
 
     def outside_sources(self) -> set[bytes]:
-        """Absolute paths, there or not, of what the rules read so far rest on and no scan of the root shows: ignore
-        files and ``.git`` above the root, ``info/exclude``, the user's git configuration and ``core.excludesFile``."""
+        """Return the absolute paths that the rules read so far depend on and that no scan of the root sees.
+
+        They are ignore files and ``.git`` above the root, ``info/exclude``, the user's git configuration and
+        ``core.excludesFile``, whether they exist or not.
+        """
         with self._lock:
             self.rules(b"")
             return set(self._outside)
 
     def outside_changed(self) -> set[bytes]:
-        """The folders whose rules rest on an outside source that changed since it was read, and forgets these rules.
+        """Return the folders whose rules depend on an outside source that has changed; forget these rules.
 
-        The root (``b""``) means all. Costs a stat for each source: fit to be asked every few seconds.
+        The root (``b""``) means all. Costs one stat for each source, cheap enough for a call every few seconds.
         """
         with self._lock:
             self.rules(b"")
@@ -165,7 +169,7 @@ class RuleTree:
             return {b""} if b"" in changed else changed
 
     def faults(self) -> dict[str, str]:
-        """Ignore files read so far that do not count in full: their path, and why."""
+        """Return the ignore files read so far that do not count in full: path to reason."""
         with self._lock:
             files = [*self._loaded.values(), self._user]
             return {file.label: file.fault for file in files if file.fault is not None}
@@ -187,7 +191,7 @@ class RuleTree:
         return any(relpath.is_within(path, own) for own in self._own)
 
     def _make(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> DirRules:
-        """Read the rules of the folder, and those of the folders above it that are not held."""
+        """Read the rules of the folder, and of the folders above it that are not cached."""
         missing = [rel_dir]
         while missing[-1] and missing[-1] not in self._folders:
             missing.append(relpath.parent(missing[-1]))
@@ -230,14 +234,14 @@ class RuleTree:
         )
 
     def _never(self, base: bytes) -> dict[bytes, VerdictKind]:
-        """The names in the folder that are livedex's own, or the ignore file that the user keeps for all work trees."""
+        """Return the names in the folder that are livedex's own, or the user's ignore file for all work trees."""
         kinds: dict[bytes, VerdictKind] = dict.fromkeys(self._own, "own")
         if self._excludes is not None:
             kinds[self._excludes] = "ignore_file"
         return {relpath.name_of(path): kind for path, kind in kinds.items() if relpath.parent(path) == base}
 
     def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
-        """The folder's ignore files and ``.git``, as they are now; nothing where the folder cannot be passed."""
+        """Return the current stats of the folder's ignore files and ``.git``; empty if the folder cannot be entered."""
         if isinstance(names, Mapping):
             return {name: names[name] for name in RULE_NAMES if name in names}
         wanted = RULE_NAMES if names is None else [name for name in RULE_NAMES if name in names]
@@ -249,7 +253,7 @@ class RuleTree:
             return {}
 
     def _read(self, rel: bytes, name: bytes) -> RuleFile:
-        """An ignore file inside the root. Like git, one that is no regular file (a link too) does not count."""
+        """Read an ignore file inside the root. As in git, it counts only if it is a regular file, not a link."""
         path = relpath.join(rel, name)
         return self._load(self._absolute(path), lines_beneath(self.root, path, MAX_IGNORE_FILE))
 
@@ -268,12 +272,12 @@ class RuleTree:
 
     def _depend_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
         source = Source(path, users)
-        # The oldest state stays until it was asked for, so that no change goes untold when rules are read again.
+        # Keep the oldest state until ``outside_changed`` compares it, so that re-reading the rules hides no change.
         if path not in self._outside:
             self._outside[path] = (source, source.state(), rel)
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
-        """The lowest-ranking files of a work tree, both speaking from its top: ``info/exclude``, the user's own."""
+        """Return links to a work tree's lowest-ranking files, based at its top: ``info/exclude``, the user's own."""
         links = []
         if exclude is not None:
             self._depend_on(exclude, rel)
@@ -288,10 +292,10 @@ class RuleTree:
         return tuple(links)
 
     def _above_root(self) -> tuple[tuple[Link, ...], tuple[Link, ...], tuple[Link, ...]]:
-        """What counts in the root from above it: the links for ``.livedexignore``, ``.gitignore`` and the tail."""
+        """Return the links that the root inherits: for ``.livedexignore``, for ``.gitignore`` and for the tail."""
         above = tops_above(self._base)
         git: list[Link] = []
-        for folder in above:  # the nearest first: it ranks highest
+        for folder in above:  # nearest first: it ranks highest
             path = folder + b"/.gitignore"
             self._depend_on(path, b"")
             git.append(Link(self._load(path, lines_at(path, MAX_IGNORE_FILE)), folder))

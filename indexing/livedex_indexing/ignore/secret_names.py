@@ -1,7 +1,7 @@
-"""Names of files and folders that likely hold secrets: keys, passwords, tokens, what a browser or a shell remembers.
+"""Names of files and folders that likely contain secrets: keys, passwords, tokens, browser data, shell histories.
 
-Invariant: a name is judged alone (at most with its folder's name), in any mix of cases, and only names made for
-secrets are listed: a document that speaks about passwords keeps its place in the index.
+Invariant: a name is judged alone (at most with its folder's name), without case, and only names that are typical for
+secrets are listed. A document about passwords stays in the index.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SUFFIXES = """
 .pem .key .p12 .pfx .pkcs12 .pkcs8 .p8 .pk8 .ppk .pvk .jks .keystore .bks .jceks .keytab .kdb .kdbx .psafe3
 .agilekeychain .opvault .keychain .keychain-db .keyring .ovpn .mobileprovision .tfstate .age-key
 """
-# What is a secret in one folder and an ordinary name elsewhere: the folder's name, then the names in it.
+# Names that are secret in one folder but ordinary elsewhere: the folder's name, then the names in it.
 _INSIDE = {
     ".docker": "config.json",
     ".gem": "credentials",
@@ -55,9 +55,9 @@ _INSIDE = {
     "library": "keychains cookies",
     "share": "keyrings kwalletd",
 }
-# .env.local, .env.production; but not a pattern to be filled in, which is meant to be read.
+# .env.local and .env.production are secrets; a template to fill in is meant to be read.
 _ENV_EXAMPLES = (b".example", b".sample", b".template")
-# A private key under a name of its own (id_ed25519_work), but neither its public half nor a text about it.
+# A private key with a custom name (id_ed25519_work), but neither its public half nor a text about it.
 _KEY_NAME = re.compile(
     rb"id_(?:rsa|dsa|ecdsa|ed25519|ecdsa_sk|ed25519_sk|xmss)(?:[_-][^.]*)?(?:\.(?:old|bak|orig|backup|priv|private))?"
     rb"|ssh_host_[a-z0-9]+_key|client_secret[_-].*\.json|.*[._-]service[_-]account\.json|service[_-]account[_-].*\.json"
@@ -75,13 +75,15 @@ NOTHING_INSIDE: frozenset[bytes] = frozenset()
 
 
 def secrets_inside(folder_name: bytes) -> frozenset[bytes]:
-    """The names (lower case) that are secrets in a folder of that name, beside those that are so everywhere."""
+    """Return the names (lower case) that are secrets only in a folder of this name, not everywhere."""
     return SECRETS_INSIDE.get(folder_name.lower(), NOTHING_INSIDE)
 
 
 def secret_pattern(lower: bytes, suffix: bytes, is_dir: bool) -> str | None:
-    """The built-in pattern by which a name (in lower case, ``suffix`` its last one with the dot) is a likely secret;
-    None where it is none."""
+    """Return the built-in pattern that makes a name a likely secret; None if it is not one.
+
+    ``lower`` is the name in lower case, ``suffix`` its last suffix with the dot.
+    """
     if is_dir:
         return lower.decode() + "/" if lower in SECRET_FOLDERS else None
     if lower in SECRET_NAMES:
@@ -93,7 +95,7 @@ def secret_pattern(lower: bytes, suffix: bytes, is_dir: bool) -> str | None:
             return None if suffix in _ENV_EXAMPLES else ".env.*"
         if _KEY_NAME.fullmatch(lower):
             return lower.decode("utf-8", "replace")
-    if lower.endswith(b"~"):  # an editor's backup of one
+    if lower.endswith(b"~"):  # an editor's backup of a secret
         plain = lower.rstrip(b"~")
         return secret_pattern(plain, plain[plain.rfind(b".") :] if b"." in plain else b"", False)
     return None

@@ -1,8 +1,8 @@
-"""Where a git work tree begins, and which file outside of it holds its own ignore rules (``info/exclude``).
+"""Find the top of a git work tree, and the file outside it with its own ignore rules (``info/exclude``).
 
-Invariant: of a repository only ``.git`` (when it is a file), ``commondir`` and ``info/exclude`` are ever read, its
-configuration never; and a pointer written inside a root never makes us touch a network or a made-up filesystem: it is
-judged by its text, and no link is followed from there on.
+Invariant: in a repository, only ``.git`` (when it is a file), ``commondir`` and ``info/exclude`` are ever read, never
+its configuration. A pointer inside a root never makes livedex touch a network or virtual filesystem: it is judged by
+its text, and no link is followed from there on.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.ignore.external_files import lines_at, stat_at
 from livedex_indexing.relpath import parent
 
-_POINTER_LIMIT = 16_384  # bytes of a `.git` file or a `commondir`
+_POINTER_LIMIT = 16_384  # bytes of a ``.git`` file or a ``commondir``
 
 
 class WorkTree(NamedTuple):
-    """A folder that holds ``.git``. ``exclude`` is its ``info/exclude`` (which need not be there), None where the
-    repository cannot be followed; ``pointers`` are the files that decided so."""
+    """A folder that contains ``.git``.
+
+    ``exclude`` is its ``info/exclude``, which need not exist; None if the pointer to the repository cannot be followed.
+    ``pointers`` are the files that decide this.
+    """
 
     exclude: bytes | None
     pointers: tuple[bytes, ...]
 
 
 def work_tree(folder: bytes) -> WorkTree | None:
-    """The work tree whose top is the folder (an absolute path, "" for ``/``); None when its top is elsewhere."""
+    """Return the work tree whose top is the folder (an absolute path, "" for ``/``); None if the folder is no top."""
     mark = folder + b"/.git"
     found = stat_at(mark)
     kind = found.kind if found is not None else None
@@ -57,7 +60,7 @@ def _link_target(path: bytes) -> bytes:
 
 
 def _pointed_to(folder: bytes, target: bytes) -> bytes | None:
-    """The absolute path a pointer in the folder names, None where it must not be followed."""
+    """Return the absolute path that a pointer in the folder names; None if it must not be followed."""
     target = target.rstrip(b"\r\n")
     if not target or b"\0" in target or b"\n" in target:
         return None
@@ -68,10 +71,10 @@ def _pointed_to(folder: bytes, target: bytes) -> bytes | None:
 
 
 def tops_above(root: bytes) -> list[bytes]:
-    """The folders above the root, nearest first, up to the top of the work tree that the root lies in.
+    """Return the folders above the root, nearest first, up to the top of the work tree that contains the root.
 
-    Empty when the root is a top itself or lies in no work tree. "" stands for ``/``. Like git, the search ends at a
-    filesystem's edge.
+    Empty if the root is a top itself or is in no work tree. "" means ``/``. As in git, the search ends at the boundary
+    of a filesystem.
     """
     base = root.rstrip(b"/")
     if not base or work_tree(base) is not None:
