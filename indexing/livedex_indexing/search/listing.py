@@ -15,7 +15,7 @@ from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
-from livedex_indexing.model import STATUSES, FileRow, Kind, Place, Status
+from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Status
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import glob_filter
 from livedex_indexing.query.scope import within
@@ -72,29 +72,11 @@ class FileList(NamedTuple):
     total: int
 
 
-class ChunkRecord(msgspec.Struct, frozen=True):
-    """One chunk of a file. Lines are 1-based and inclusive, bytes are half-open offsets into the file. ``context`` is
-    the end of the text before the chunk that is searchable with it."""
-
-    ordinal: int
-    text: str
-    context: str
-    kind: Kind
-    language: str | None
-    heading: str | None
-    symbol: str | None
-    start_line: int
-    end_line: int
-    start_byte: int
-    end_byte: int
-    metadata: dict[str, Any]
-
-
 class FileChunks(NamedTuple):
     """The chunks of one file, in order, and the hex BLAKE2b-128 of its bytes."""
 
     content_hash: str
-    chunks: list[ChunkRecord]
+    chunks: list[Chunk]
 
 
 def list_files(reader: Reader, request: ListRequest, roots: Mapping[int, bytes]) -> FileList:
@@ -191,9 +173,9 @@ def _indexed(row: FileRow | None, path: bytes) -> FileRow:
     return row
 
 
-def _chunk(content: ContentRow, chunk: ChunkRow, data: bytes) -> ChunkRecord:
+def _chunk(content: ContentRow, chunk: ChunkRow, data: bytes) -> Chunk:
     before = decode_slice(data, content.encoding, 0, chunk.start_byte) if chunk.context_chars else ""
-    return ChunkRecord(
+    return Chunk(
         ordinal=chunk.id - content.first_chunk,
         text=decode_slice(data, content.encoding, chunk.start_byte, chunk.end_byte),
         context=before[-chunk.context_chars :] if chunk.context_chars else "",
