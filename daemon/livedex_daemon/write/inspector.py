@@ -237,6 +237,13 @@ class Inspector:
             if key[0] == root_id and is_gone(key[1]):
                 work.cancelled = True
 
+    def take_changes(self) -> Changes:
+        """Return the changes that were committed, and begin new ones."""
+        committed, self.changes = self.changes, Changes()
+        self.needs_commit = False
+        self._walked = None  # as many removals again would be those of others
+        return committed
+
     def abandon(self) -> None:
         """Forget all work in progress; ignore the outcomes of files that are still being read."""
         for work in self._busy.values():

@@ -27,7 +27,6 @@ from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.unsettled import UnsettledFiles
-from livedex_daemon.write.walk import Changes
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
@@ -267,8 +266,7 @@ class Worker:
         self._health.recovered()
         self.turn_fault = None
         self._drop_outcomes()
-        gone, inspector.changes = inspector.changes, Changes()
-        inspector.needs_commit = False
+        gone = inspector.take_changes()
         self.files.forget_gone(gone, self._roots)
         for outcome in outcomes:
             self._settle(outcome)

@@ -11,7 +11,7 @@ import pytest
 
 from helpers.fakes import FakePool, FakePresence, FakeStore, FakeWatching, online_root
 from livedex_daemon.config.settings import RootConfig
-from livedex_daemon.watch.backlog import Backlog, Entry
+from livedex_daemon.watch.backlog import Backlog, Entry, Waiter
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.walk import Changes, Work
@@ -87,8 +87,23 @@ def test_a_walk_waits_for_the_commit_of_what_others_removed(desk: Desk) -> None:
     desk.inspect(b"d", tree=True)
     desk.inspector.changes.removed.append((1, b"gone"))
     assert not desk.inspector.walk_on() and desk.inspector.needs_commit
-    desk.inspector.changes, desk.inspector.needs_commit = Changes(), False
+    assert desk.inspector.take_changes().removed == [(1, b"gone")]
     assert desk.inspector.walk_on() and not desk.inspector.needs_commit
+
+
+def test_a_walk_tells_its_own_removals_from_as_many_of_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", -1.0)  # each folder is a slice of its own
+    desk.store.put_files([row(b"d/gone.txt")])
+    (desk.folder / "d/e/f").mkdir(parents=True)
+    os.utime(desk.folder / "d")
+    entry = Entry((1, b"d"), 1, 0.0)
+    entry.tree, entry.waiters = True, [Waiter(lambda: None)]  # for a waiter, what is gone counts at once
+    desk.inspector.inspect(entry, desk.root)
+    assert desk.inspector.walk_on() and desk.inspector.changes.removals() == (1, 0, 0)
+    assert desk.inspector.walk_on(), "its own removal is in nobody's way"
+    desk.inspector.take_changes()
+    desk.inspector.changes.removed.append((1, b"d/e/f/other.txt"))
+    assert not desk.inspector.walk_on() and desk.inspector.needs_commit
 
 
 def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk: Desk) -> None:
