@@ -5,14 +5,26 @@ from __future__ import annotations
 from planted.defect import Defect
 from planted.of_answers import DEFECTS as OF_ANSWERS
 from planted.of_changes import DEFECTS as OF_CHANGES
+from planted.of_children import DEFECTS as OF_CHILDREN
+from planted.of_errors import DEFECTS as OF_ERRORS
 from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
+from planted.of_limits import DEFECTS as OF_LIMITS
+from planted.of_repairs import DEFECTS as OF_REPAIRS
+from planted.of_scopes import DEFECTS as OF_SCOPES
+from planted.of_threads import DEFECTS as OF_THREADS
 
-PARTS = {
+PARTS: dict[str, tuple[Defect, ...]] = {
     "Hearing of changes, and waiting for them": OF_CHANGES,
     "Looking at the user's files": OF_FILES,
     "Keeping the index and what is precious": OF_KEEPING,
     "Answering": OF_ANSWERS,
+    "Calls that fail": OF_ERRORS,
+    "Chunking in children": OF_CHILDREN,
+    "Threads, versions and what waits": OF_THREADS,
+    "What decides about a path": OF_SCOPES,
+    "Limits": OF_LIMITS,
+    "Repairs": OF_REPAIRS,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 
@@ -30,6 +42,8 @@ def document() -> str:
     """docs/planted-defects.md."""
     lines = [_HEAD]
     for title, part in PARTS.items():
+        if not part:
+            continue
         lines.append(f"## {title}\n\n| defect | what is wrong then | planted in | caught by |\n|---|---|---|---|")
         for defect in part:
             path, _, name = defect.test.partition("::")
