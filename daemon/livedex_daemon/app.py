@@ -74,7 +74,7 @@ class App:
         self._locations = locations
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
         self._config = CurrentConfig(config)
-        self._marks, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
+        self._forgotten, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
         priority, power = SearchPriority(), PowerGate()
         # EventSource
@@ -86,34 +86,34 @@ class App:
         readers = IndexReaders(locations.index_db, wake)
         self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog)
         store, rebuilds = open_store(locations.index_db, notifier.changed)
-        self._index = index = IndexFile(store, readers, Salvage(roots, self._marks), store_health)
+        self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
         rebuilder = Rebuilder(index, backlog, notifier.mark_all_changed, under_way=rebuilds)
         # Writing
         presence = Presence(store, store_health, backlog, watching)
         self._pool = pool = Pool(
-            policy_of(config), readers.has_content, self._marks, wake.set, priority,
+            policy_of(config), readers.has_content, self._forgotten, wake.set, priority,
             may_run=power.bulk_may_run, crashes=self._crashes,
         )  # fmt: skip
         inspector = Inspector(store, backlog, presence, watching, pool)
-        committer = Committer(store, self._marks, roots, priority)
+        committer = Committer(store, self._forgotten, roots, priority)
         steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder)
         self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
         # Upkeep
-        root_check = RootCheck(worker, steps, roots, watching, self._marks)
+        root_check = RootCheck(worker, steps, roots, watching, self._forgotten)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
         targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
         sockets = supervisor.inherited_sockets()
-        self._door = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
+        self._socket_guard = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
         state = DaemonState(
-            index, roots, worker, pool, self._door, self._config, self._crashes, self._freshness, latency
+            index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._freshness, latency
         )
         health = Health(state)
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
-        audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._marks))
+        audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         groups = (
             ServerMethods(watching, self._reloader.reload, self._stopping.set),
             SearchMethod(reads, health),
@@ -129,14 +129,14 @@ class App:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stopping.set)
         loop.add_signal_handler(signal.SIGHUP, self._edited.set)
-        keeping = asyncio.create_task(self._door.watch(self._server, self._stopping.set))
+        keeping = asyncio.create_task(self._socket_guard.watch(self._server, self._stopping.set))
         beat = asyncio.create_task(self._beat())
         try:
             # Early clients wait in the socket's queue. Most trees are up to date before the first answer, which is then
             # complete; a large tree, or a root on a disk that hangs, delays no client.
             beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
-            await self._server.start(self._door.sock)
+            await self._server.start(self._socket_guard.sock)
             supervisor.ready("serving")
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self._locations.log_path)
@@ -162,7 +162,7 @@ class App:
         log.info("daemon_stopping")
         self._schedule.stop()
         self._reloader.close()
-        self._door.close()
+        self._socket_guard.close()
         await self._server.close(STOP_S / 4)
         self._reads.close()
         self._watching.stop()
@@ -171,7 +171,7 @@ class App:
         await asyncio.to_thread(self._pool.stop)
         self._index.readers.close()
         self._index.salvage.close()
-        self._marks.close()
+        self._forgotten.close()
         self._index.store.close()
         self._crashes.end()
         log.info("daemon_stopped")

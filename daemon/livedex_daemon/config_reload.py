@@ -64,7 +64,7 @@ class Reloader:
         self, locations: Locations, current: CurrentConfig, targets: ConfigTargets, edited: asyncio.Event
     ) -> None:
         """``edited`` is set on the event loop when the file may have changed."""
-        self.owes = False  # the index could not apply the configuration; try again
+        self.must_apply = False  # the index could not apply the configuration; try again
         self._locations = locations
         self._current = current
         self._targets = targets
@@ -83,7 +83,7 @@ class Reloader:
 
     def start(self) -> None:
         """Read the file after each edit from now on."""
-        for follow in (self._follow_edits, self._follow_looks):
+        for follow in (self._follow_edits, self._check_often):
             self._keep(asyncio.get_running_loop().create_task(follow()))
 
     async def _follow_edits(self) -> None:
@@ -92,10 +92,10 @@ class Reloader:
             self._edited.clear()
             self.soon()
 
-    async def _follow_looks(self) -> None:
+    async def _check_often(self) -> None:
         while True:
             await tick.tick()
-            self.look()
+            self.check()
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
@@ -109,12 +109,12 @@ class Reloader:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(EDIT_SETTLE_S, self._start)
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Read the file again if it differs from the last one read: without a watch there is no event.
 
         Also read it while its configuration is owed.
         """
-        if self._timer is None and (self.owes or self._state_of_file() != self._seen):
+        if self._timer is None and (self.must_apply or self._state_of_file() != self._seen):
             self.soon()
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class Reloader:
             self._current.fault = error.message
             raise
         self._current.fault = None
-        if config != self._current.config or self.owes:
+        if config != self._current.config or self.must_apply:
             await self._apply(config, first=False)
 
     async def _apply(self, config: Config, *, first: bool) -> None:
@@ -176,9 +176,9 @@ class Reloader:
         targets.steps.pool.policy = policy_of(config)
         if not first:
             targets.schedule.reschedule(config)
-        self.owes = True
+        self.must_apply = True
         await asyncio.wrap_future(targets.worker.submit(lambda: self._apply_roots(config, former, first)))
-        self.owes = False
+        self.must_apply = False
         log.info("config_applied", extra={"roots": len(config.roots)})
 
     def _apply_roots(self, config: Config, former: Config, first: bool) -> None:

@@ -91,10 +91,10 @@ class Decoder:
         if name is None:
             return "lines"
         if name.end() == NAME_BYTES:  # neither: a line that is not JSON does not get the larger limit of a request
-            room = self._limits.header_bytes
-            if self._buffer.find(b"\n", 0, room + 1) < 0:
-                if len(self._buffer) > room:
-                    raise InvalidRequest(f"a block of headers may have {room} bytes at most")
+            most = self._limits.header_bytes
+            if self._buffer.find(b"\n", 0, most + 1) < 0:
+                if len(self._buffer) > most:
+                    raise InvalidRequest(f"a block of headers may have {most} bytes at most")
                 return None
             return "lines"
         if name.end() == len(self._buffer):
@@ -132,11 +132,11 @@ class Decoder:
 
     def _headers(self) -> int | None:
         """Return the body length given by the next block of headers; None if the block is unfinished."""
-        room = self._limits.header_bytes + len(_END)
-        self._refuse_bare_line_end(room)
-        end = self._buffer.find(_END, max(0, self._searched - len(_END) + 1), room)
+        most = self._limits.header_bytes + len(_END)
+        self._refuse_bare_line_end(most)
+        end = self._buffer.find(_END, max(0, self._searched - len(_END) + 1), most)
         if end < 0:
-            if len(self._buffer) >= room:
+            if len(self._buffer) >= most:
                 raise InvalidRequest(f"a block of headers may have {self._limits.header_bytes} bytes at most")
             self._searched = len(self._buffer)
             return None
@@ -145,10 +145,10 @@ class Decoder:
         self._searched = 0
         return _content_length(block.split(b"\r\n"), self._limits.request_bytes)
 
-    def _refuse_bare_line_end(self, room: int) -> None:
+    def _refuse_bare_line_end(self, most: int) -> None:
         # Without this check a client that ends headers in LF would wait until the deadline, and not learn why.
         at = self._searched
-        while (at := self._buffer.find(b"\n", at, room)) >= 0:
+        while (at := self._buffer.find(b"\n", at, most)) >= 0:
             if self._buffer[max(0, at - 1)] != ord("\r"):
                 raise ParseError("a header ends in CRLF")
             if self._buffer[max(0, at - 3) : at + 1] == _END:

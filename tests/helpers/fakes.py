@@ -156,13 +156,13 @@ class FakeStore:
         return cast("Store", self)
 
 
-class FakeMarks:
+class FakeForgottenFiles:
     """No file is forgotten."""
 
-    def is_marked(self, _root: bytes, _path: bytes) -> bool:
+    def has_path(self, _root: bytes, _path: bytes) -> bool:
         return False
 
-    def add(self, _root: bytes, _marks: Iterable[tuple[bytes, bytes]]) -> None: ...
+    def add(self, _root: bytes, _files: Iterable[tuple[bytes, bytes]]) -> None: ...
 
     @property
     def real(self) -> ForgottenFiles:

@@ -98,10 +98,10 @@ def rebuilt(home: Home, wrap: Sequence[str] = ()) -> dict[str, Any]:
     """What a daemon of another home holds of the same roots and marks, that never knew another state."""
     with temporary_home() as other:
         other.data.mkdir(mode=0o700)
-        marks = home.data / "forgotten.db"
-        if marks.exists():
-            with closing(apsw.Connection(str(other.data / marks.name))) as copy:
-                copy_database(marks, copy)
+        forgotten = home.data / "forgotten.db"
+        if forgotten.exists():
+            with closing(apsw.Connection(str(other.data / forgotten.name))) as copy:
+                copy_database(forgotten, copy)
         daemon = Daemon(other, home.config.read_text(), wrap=wrap).start()
         try:
             return held(daemon)

@@ -58,14 +58,14 @@ DEFECTS = (
         "second-look-skipped",
         "a file that was written while it was read is taken as it was read",
         "livedex_indexing/disk/tree.py",
-        (("        if self._look().state != self.stat.state:", "        if False:"),),
+        (("        if self._stat().state != self.stat.state:", "        if False:"),),
         f"{READING}::test_a_write_between_two_looks_is_noticed",
     ),
     Defect(
         "young-file-read-once",
         "two writes in one tick of the clock are taken for one state",
         "livedex_indexing/disk/tree.py",
-        (("young = self._born - self.stat.ctime_ns < RECENT_NS", "young = False"),),
+        (("recent = self._born - self.stat.ctime_ns < RECENT_NS", "young = False"),),
         f"{READING}::test_a_young_file_is_read_twice",
     ),
     Defect(

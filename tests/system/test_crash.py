@@ -124,10 +124,10 @@ def test_a_mark_that_outlived_the_commit_after_it(
     with daemon.client() as client:
         add_root(client, tree)
     daemon.kill()
-    marks = ForgottenFiles(str(home.data / "forgotten.db"))
+    forgotten = ForgottenFiles(str(home.data / "forgotten.db"))
     for name, text in (("d/gone.txt", b"goneword\n"), ("d/other.txt", b"what it held before\n")):
-        marks.add(os.fsencode(tree.path), [(name.encode(), hashlib.blake2b(text, digest_size=16).digest())])
-    marks.close()
+        forgotten.add(os.fsencode(tree.path), [(name.encode(), hashlib.blake2b(text, digest_size=16).digest())])
+    forgotten.close()
     daemon.start()
     with daemon.client() as client:
         assert found(client, "goneword") == []
@@ -147,9 +147,9 @@ def test_a_mark_that_was_taken_before_the_commit_after_it(
             assert client.call("files/delete", {"path": str(tree / name)}) == {"deleted": 1}
         assert client.call("index/audit", {})["differences"] == []
         daemon.kill()
-    marks = ForgottenFiles(str(home.data / "forgotten.db"))
-    assert marks.clear(os.fsencode(tree.path), b"d/again.txt") == 1
-    marks.close()
+    forgotten = ForgottenFiles(str(home.data / "forgotten.db"))
+    assert forgotten.clear(os.fsencode(tree.path), b"d/again.txt") == 1
+    forgotten.close()
     daemon.start()
     with daemon.client() as client:
         assert found(client, "againword forgottenword keptword") == ["d/again.txt", "kept.txt"]

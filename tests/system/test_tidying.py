@@ -36,7 +36,7 @@ if "livedex_daemon" in sys.orig_argv:
 EACH_SECOND = (
     SOON
     + """
-    idle_maintenance.ANEW_S = 1.0
+    idle_maintenance.RUN_AGAIN_S = 1.0
 """
 )
 

@@ -109,7 +109,7 @@ class Audit:
             if not (await self.check(keys, whole=False)).count:
                 return found.count
         if not self._sources.index_file.health.rebuilding:  # else a new index is under way already
-            await asyncio.wrap_future(worker.submit(partial(worker.mend, damaged=True)))
+            await asyncio.wrap_future(worker.submit(partial(worker.check_and_rebuild, damaged=True)))
         await self._read_again([(root.id, b"") for root in roots if root.present], force=False)
         left = await self.check(places, whole=whole)
         return max(0, found.count - left.count)
@@ -133,7 +133,7 @@ class Audit:
 
     def _structure_is_damaged(self) -> bool:
         """Return whether the tables disagree, in one snapshot of the index; searches run on, the writer is not used."""
-        faults = counts.faults(self._sources.index_file.readers.side.readers)
+        faults = counts.faults(self._sources.index_file.readers.current.readers)
         if faults:
             log.warning("index_unsound", extra={"faults": faults})
         return bool(faults)

@@ -36,7 +36,7 @@ class AuditSources(NamedTuple):
     steps: WriteSteps
     roots: Roots
     freshness: Freshness
-    marks: ForgottenFiles
+    forgotten: ForgottenFiles
 
 
 class Difference(NamedTuple):
@@ -77,8 +77,8 @@ class Auditor:
         found = tree.stat(root.path, path) if path else None
         if path and (found is None or found.kind != "folder"):
             row = self._on_worker(lambda: self._sources.index_file.store.file(root.id, path))
-            shut_out = found is not None and root.rules.explain(path, False) is not None
-            yield from self._file(root, path, found if not shut_out else None, row, misplaced=shut_out)
+            is_ignored = found is not None and root.rules.explain(path, False) is not None
+            yield from self._file(root, path, found if not is_ignored else None, row, misplaced=is_ignored)
         visited: set[bytes] = set()
         stack = [path] if not path or (found is not None and found.kind == "folder") else []
         if path and root.rules.explain(path, True) is not None:
@@ -165,13 +165,13 @@ class Auditor:
         return self._damage(path, row, data)
 
     def _with_reader(self, action: Callable[[Any], bool]) -> bool:
-        with self._sources.index_file.readers.side.readers.connection() as reader:
+        with self._sources.index_file.readers.current.readers.connection() as reader:
             return action(reader)
 
     def _wrongly_left_out(self, root: Root, path: bytes, row: FileRow, data: bytes, content_hash: bytes) -> What | None:
         if row.reason == "forgotten":
-            marked = self._sources.marks.is_forgotten(root.path, path, content_hash)
-            return None if marked and row.content_hash == content_hash else "missing"
+            is_forgotten = self._sources.forgotten.is_forgotten(root.path, path, content_hash)
+            return None if is_forgotten and row.content_hash == content_hash else "missing"
         if decoder.is_binary(data[: decoder.BINARY_HEAD]):
             return _unless_skipped(row, "binary")
         if row.status != "failed":
@@ -189,8 +189,8 @@ class Auditor:
         fresh = self._chunked(path, data)
         if fresh is None:
             return None if self._died else "damaged"
-        holds = self._with_reader(lambda reader: self._proof.content_matches(reader, row, len(data), fresh))
-        return None if holds else "damaged"
+        matches = self._with_reader(lambda reader: self._proof.content_matches(reader, row, len(data), fresh))
+        return None if matches else "damaged"
 
     def _chunked(self, path: bytes, data: bytes) -> Any:
         """Chunk the file again; return None when that fails. ``_died``: the child died, so the file is not to blame."""

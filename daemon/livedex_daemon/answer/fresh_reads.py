@@ -66,11 +66,11 @@ class SearchMethod:
         scope = scope_of(request)
         deadline = began + params["timeout_ms"] / 1000
 
-        async def ask() -> tuple[SearchAnswer, Stale]:
+        async def read() -> tuple[SearchAnswer, Stale]:
             answer = await self._reads.query(request, deadline)
             return answer, answer.stale
 
-        answer, state = await self._reads.settled(ask, params, scope, began)
+        answer, state = await self._reads.settled(read, params, scope, began)
         log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
         result = {
             "hits": answer.hits,
@@ -95,7 +95,7 @@ class FreshReads:
         self, index: IndexFile, freshness: Freshness, roots: Roots, priority: SearchPriority, worker: Worker
     ) -> None:
         self.freshness = freshness
-        self._serving = index.readers
+        self._readers = index.readers
         self._salvage = index.salvage
         self._roots = roots
         self._priority = priority
@@ -114,18 +114,18 @@ class FreshReads:
         return await freshness.ensure(scope, began + params["timeout_ms"] / 1000 * QUERY_SHARE)
 
     async def settled(
-        self, ask: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
+        self, read: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
     ) -> tuple[T, FreshState]:
-        """Return the answer of ``ask`` and its freshness; examine changed files and ask again while files change.
+        """Return the answer of ``read`` and its freshness; examine changed files and ask again while files change.
 
         A change after the first round is later than the request. So the answer is good if the file still contains the
         indexed text (a log that grows all the time). If rounds and time run out, return the last answer as not fresh.
         """
-        self._priority.ask()
+        self._priority.record_query()
         rounds, until = 0, float("inf")
         while True:
             state = await self.freshen(params, scope, began)
-            answer, stale = await ask()
+            answer, stale = await read()
             self.freshness.look_again(stale)
             if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
                 return answer, state
@@ -138,18 +138,18 @@ class FreshReads:
         latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
         roots = self.served()
 
-        def ask(side: ReadHandle) -> SearchAnswer:
-            return side.searcher.search(request, roots, deadline=latest, cancelled=ended.is_set)
+        def read(handle: ReadHandle) -> SearchAnswer:
+            return handle.searcher.search(request, roots, deadline=latest, cancelled=ended.is_set)
 
-        if self._salvage.side is not None:
+        if self._salvage.handle is not None:
             try:
-                left = await self.in_thread(lambda: self._salvage.search(ask))
+                left = await self.in_thread(lambda: self._salvage.search(read))
             except BaseException:
                 ended.set()
                 raise
             if left is not None:
                 return left
-        return await self.reading(ask, ended)
+        return await self.reading(read, ended)
 
     async def reading(self, action: Callable[[ReadHandle], T], ended: threading.Event | None = None) -> T:
         """Run ``action`` in a thread. Try once more if the index file was lost and replaced, or could not be read.
@@ -157,28 +157,28 @@ class FreshReads:
         A failed read may be temporary.
         """
 
-        def act(side: ReadHandle) -> T:
-            with translated(side.readers.path):
-                return action(side)
+        def act(handle: ReadHandle) -> T:
+            with translated(handle.readers.path):
+                return action(handle)
 
-        side = self._serving.side
+        handle = self._readers.current
         try:
-            return await self.in_thread(lambda: act(side), ended)
+            return await self.in_thread(lambda: act(handle), ended)
         except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
-            if not await self._is_replaced(side, error) and not isinstance(error, IndexUnwritable):
+            if not await self._is_replaced(handle, error) and not isinstance(error, IndexUnwritable):
                 raise
         if ended is not None:
             ended.clear()  # the first try set it when it ended
-        return await self.in_thread(lambda: act(self._serving.side), ended)
+        return await self.in_thread(lambda: act(self._readers.current), ended)
 
-    async def _is_replaced(self, side: ReadHandle, error: Exception) -> bool:
-        """Have the worker check the index file that ``side`` could not read; return True when it was replaced."""
+    async def _is_replaced(self, handle: ReadHandle, error: Exception) -> bool:
+        """Have the worker check the index file that ``handle`` could not read; return True when it was replaced."""
         damaged = isinstance(error, IndexDamaged)
 
-        def mend() -> bool:
-            return self._serving.side is not side or self._worker.mend(damaged=damaged)
+        def check_and_rebuild() -> bool:
+            return self._readers.current is not handle or self._worker.check_and_rebuild(damaged=damaged)
 
-        return self._serving.side is not side or await asyncio.wrap_future(self._worker.submit(mend))
+        return self._readers.current is not handle or await asyncio.wrap_future(self._worker.submit(check_and_rebuild))
 
     async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
         def act() -> T:
@@ -201,10 +201,10 @@ class FreshReads:
         path = path_bytes(params)
         if path is None:
             return SearchRequest.from_params(params, None, root_ids), None
-        real, places = self.asked(path, "path")
+        real, places = self.resolve(path, "path")
         return SearchRequest.from_params(params, tuple(places), root_ids), real
 
-    def asked(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
+    def resolve(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
         """Return the real path of a param and its places in the roots. Raise OutsideRoots.
 
         For a symbolic link, use the target if a root contains it, else the link itself.
@@ -225,8 +225,8 @@ class FreshReads:
     async def read(self, action: Callable[[Reader], T]) -> T:
         """Run ``action`` on a reader of the index, in a thread."""
 
-        def act(side: ReadHandle) -> T:
-            with side.readers.connection() as reader:
+        def act(handle: ReadHandle) -> T:
+            with handle.readers.connection() as reader:
                 return action(reader)
 
         return await self.reading(act)

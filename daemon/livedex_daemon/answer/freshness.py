@@ -22,11 +22,11 @@ from livedex_indexing.relpath import is_within
 
 Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
-UNSETTLED_LOOKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
+UNSETTLED_CHECKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
 FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
 
 
-class _Unsteady(Exception):
+class _OnlyUnstable(Exception):
     """Only files that keep changing are left to wait for."""
 
 
@@ -82,7 +82,7 @@ class Freshness:
             async with asyncio.timeout_at(_loop_time(deadline)):
                 await self._pass_barrier(roots, first)
                 await self._drain(scope, first, everything)
-        except _Unsteady:
+        except _OnlyUnstable:
             return self._state(scope, "unsettled")
         except TimeoutError:
             return self._state(scope, self._why_late(roots))
@@ -121,23 +121,23 @@ class Freshness:
     async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
         done = asyncio.get_running_loop().create_future()
         waiter = self._backlog.wait(scope, _resolver(done), skip_roots=first, background=everything)
-        unsteady = 0
+        checks = 0
         try:
             while waiter.left > 0:
                 await asyncio.wait([done], timeout=UNSETTLED_WAIT_S)
-                only = 0 < waiter.left <= FEW and self._only_unsteady(self._backlog.left(waiter))
-                unsteady = unsteady + 1 if only else 0
-                if unsteady == UNSETTLED_LOOKS:
-                    raise _Unsteady
+                only = 0 < waiter.left <= FEW and self._only_unstable(self._backlog.left(waiter))
+                checks = checks + 1 if only else 0
+                if checks == UNSETTLED_CHECKS:
+                    raise _OnlyUnstable
         finally:
             if waiter.left > 0:
                 self._backlog.forget(waiter)
 
-    def _only_unsteady(self, entries: list[Entry]) -> bool:
+    def _only_unstable(self, entries: list[Entry]) -> bool:
         """Return True when only files that changed during the first try to read them are left to wait for."""
-        unsteady = self._files.unstable.copy()
+        unstable = self._files.unstable.copy()
         for entry in entries:
-            inside = sum(1 for root_id, path in unsteady if root_id == entry.key[0] and is_within(path, entry.key[1]))
+            inside = sum(1 for root_id, path in unstable if root_id == entry.key[0] and is_within(path, entry.key[1]))
             if not inside or inside < entry.works:
                 return False
         return bool(entries)

@@ -106,16 +106,16 @@ class RootMethods:
         }
 
     async def status(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return await self._reads.reading(lambda _side: self._health.status())
+        return await self._reads.reading(lambda _handle: self._health.status())
 
     async def roots_list(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
-        return {"roots": await self._reads.reading(lambda _side: self._health.roots())}
+        return {"roots": await self._reads.reading(lambda _handle: self._health.roots())}
 
     async def roots_add(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         path = _required_path(params)
         if not os.path.isdir(path):
-            what = "is no folder" if os.path.lexists(path) else "does not exist"
-            raise InvalidParams(f"{display_path(path)} {what}: a root is a folder that exists", {"field": "path"})
+            state = "is not a folder" if os.path.lexists(path) else "does not exist"
+            raise InvalidParams(f"{display_path(path)} {state}: a root is a folder that exists", {"field": "path"})
         await self._prove_writable()
         config = self._config_path
         added = await asyncio.to_thread(config_edit.add_root, config, os.fsdecode(path), tuple(params["ignore"]))
@@ -176,7 +176,7 @@ class IndexMethods:
         given = paths_bytes(params)
         if not given:
             return [(root.id, b"") for root in self._roots if root.present]
-        return [place for path in given for place in self._reads.asked(path, "paths")[1]]
+        return [place for path in given for place in self._reads.resolve(path, "paths")[1]]
 
 
 class FileMethods:
@@ -198,7 +198,7 @@ class FileMethods:
     async def files_list(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
         root, path = path_bytes(params, "root"), path_bytes(params)
         root_id = None if root is None else self._reads.root_at(root).id
-        places = None if path is None else tuple(self._reads.asked(path, "path")[1])
+        places = None if path is None else tuple(self._reads.resolve(path, "path")[1])
         state = await self._reads.freshen(params, places, time.monotonic())
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         served = self._reads.served()
@@ -214,21 +214,20 @@ class FileMethods:
         served = self._reads.served()
         first, last = params["start_line"] or 1, params["end_line"]
 
-        async def ask() -> tuple[FileChunks | None, Stale]:
+        async def read() -> tuple[FileChunks | None, Stale]:
             return await self._reads.read(
                 lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last)
             )
 
         try:
-            found, state = await self._reads.settled(ask, params, [place], time.monotonic())
+            found, state = await self._reads.settled(read, params, [place], time.monotonic())
         except NotFound as error:
             why = await self._explain(root, relative)
             if why["status"] == "indexed":
                 raise
-            said = (
-                why["reason"] if why["status"] == "outside" else ": ".join(filter(None, (why["status"], why["reason"])))
-            )
-            message = f"{display_path(path)} is not indexed: {said}"
+            outside_roots = why["status"] == "outside"
+            cause = why["reason"] if outside_roots else ": ".join(filter(None, (why["status"], why["reason"])))
+            message = f"{display_path(path)} is not indexed: {cause}"
             raise NotFound(message, {"status": why["status"], "reason": why["reason"]}) from error
         if found is None:
             message = f"{display_path(path)} is being indexed again: it has just changed"
@@ -237,11 +236,11 @@ class FileMethods:
 
     def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
         """Return the root that contains the params' ``path``, and the path relative to it. Raise OutsideRoots."""
-        asked = _required_path(params)
-        path, _ = self._reads.asked(asked, "path")
+        given = _required_path(params)
+        path, _ = self._reads.resolve(given, "path")
         found = self._roots.locate(path)
         if found is None:
-            raise outside(asked, "path")
+            raise outside(given, "path")
         return found
 
     async def files_explain(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
@@ -259,11 +258,11 @@ class FileMethods:
         return here if self._roots.locate(here) is not None else os.path.realpath(path)
 
     async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
-        def held(reader: Reader) -> tuple[FileRow | None, str | None]:
+        def read_row(reader: Reader) -> tuple[FileRow | None, str | None]:
             row = listing.find_row(reader, Place(root.id, relative))
             return row, None if row is None else listing.frontmatter_fault(reader, row)
 
-        row, fault = await self._reads.read(held)
+        row, fault = await self._reads.read(read_row)
         return await self._reads.in_thread(lambda: explain(root, relative, row, fault))
 
     async def files_delete(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:

@@ -45,30 +45,30 @@ class IndexRun:
             return await self._run(call, places, force, RunProgress(), began)
 
     async def _run(
-        self, call: Call, places: list[Key], force: bool, tally: RunProgress, began: float
+        self, call: Call, places: list[Key], force: bool, progress: RunProgress, began: float
     ) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in places:
-            self._backlog.mark(key, tree=True, force=force, now=True, tally=tally)
+            self._backlog.mark(key, tree=True, force=force, now=True, progress=progress)
         self._backlog.wait(places, on_loop(loop, done.set), background=True)
         call.progress({"kind": "begin", "message": "indexing", "percentage": 0, "done": 0, "total": 0, "path": None})
         while not done.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
                 break
-            call.progress(self._progress("report", tally))
+            call.progress(self._report("report", progress))
             fault = self._store_health.fault
             if fault is not None:
                 raise fault
-        call.progress(self._progress("end", tally))
-        return self._result(places, tally, began)
+        call.progress(self._report("end", progress))
+        return self._result(places, progress, began)
 
-    def _progress(self, kind: str, tally: RunProgress) -> dict[str, Any]:
-        done = tally.indexed + tally.skipped + tally.removed + len(tally.failed)
-        total = max(tally.expected, done)
+    def _report(self, kind: str, progress: RunProgress) -> dict[str, Any]:
+        done = progress.indexed + progress.skipped + progress.removed + len(progress.failed)
+        total = max(progress.expected, done)
         percentage = 100 if kind == "end" else (100 * done // total if total else 0)
-        path = display_path(self._absolute(tally.last)) if tally.last is not None else None
+        path = display_path(self._absolute(progress.last)) if progress.last is not None else None
         message = f"{done} of {total} files"
         return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": path}
 
@@ -76,26 +76,26 @@ class IndexRun:
         root = self._roots.get(key[0])
         return root.absolute(key[1]) if root is not None else key[1]
 
-    def _result(self, places: list[Key], tally: RunProgress, began: float) -> dict[str, Any]:
+    def _result(self, places: list[Key], progress: RunProgress, began: float) -> dict[str, Any]:
         files = [
             {**path_fields(self._absolute(key)), "stage": stage, "message": message or _MESSAGES.get(stage, stage)}
-            for key, stage, message in tally.failed
+            for key, stage, message in progress.failed
         ]
         return {
-            "scanned": tally.scanned,
-            "indexed": tally.indexed,
-            "unchanged": tally.unchanged,
-            "skipped": tally.skipped,
-            "removed": tally.removed,
+            "scanned": progress.scanned,
+            "indexed": progress.indexed,
+            "unchanged": progress.unchanged,
+            "skipped": progress.skipped,
+            "removed": progress.removed,
             "failed": self._absent(places) + files,
             "took_ms": round((time.monotonic() - began) * 1000, 3),
         }
 
     def _absent(self, places: list[Key]) -> list[dict[str, Any]]:
         """Return the requested roots that are not present: none of their files was examined."""
-        asked = {root_id for root_id, _ in places}
+        root_ids = {root_id for root_id, _ in places}
         return [
             {**path_fields(root.path), "stage": root.state, "message": _MESSAGES.get(root.state, root.state)}
             for root in self._roots
-            if root.id in asked and not root.present
+            if root.id in root_ids and not root.present
         ]

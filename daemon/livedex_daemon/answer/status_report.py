@@ -38,7 +38,7 @@ class DaemonState(NamedTuple):
     roots: Roots
     worker: Worker
     pool: Pool
-    door: SocketGuard
+    socket_guard: SocketGuard
     config: CurrentConfig
     crashes: Crashes
     freshness: Freshness
@@ -220,11 +220,11 @@ def _no_chunk_worker(state: DaemonState) -> Warnings:
 
 
 def _lost_socket(state: DaemonState) -> Warnings:
-    door = state.door
-    if door.fault is None:
+    socket_guard = state.socket_guard
+    if socket_guard.fault is None:
         return []
-    remedy = f"move away what stands at {door.path}, or make its folder again; the rest follows"
-    return [warning("socket_lost", f"new clients cannot connect: {door.fault}", remedy)]
+    remedy = f"move away what stands at {socket_guard.path}, or make its folder again; the rest follows"
+    return [warning("socket_lost", f"new clients cannot connect: {socket_guard.fault}", remedy)]
 
 
 def _refused_config(state: DaemonState) -> Warnings:
@@ -236,7 +236,7 @@ def _refused_config(state: DaemonState) -> Warnings:
 
 
 def _safe_mode(state: DaemonState) -> Warnings:
-    count = len(state.crashes.left_alone)
+    count = len(state.crashes.avoided)
     if not count:
         return []
     message = f"{count} of the files are left alone: the daemon crashed three times while reading them"

@@ -36,17 +36,17 @@ class SubscriptionMethods:
         query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
         state = await self._reads.freshen(params, scope_of(request), began)
-        standing = self._notifier
-        subscription = standing.subscribe(call, query, style)
+        notifier = self._notifier
+        subscription = notifier.subscribe(call, query, style)
         ended = threading.Event()
         try:
             first = await self._reads.reading(
-                lambda side: standing.first(subscription, side, params["limit"], ended.is_set), ended
+                lambda handle: notifier.first(subscription, handle, params["limit"], ended.is_set), ended
             )
         except BaseException:
-            standing.drop(subscription)
+            notifier.drop(subscription)
             raise
-        call.when_answered(partial(standing.open, subscription))
+        call.when_answered(partial(notifier.open, subscription))
         result = {
             "subscription": subscription.id,
             "hits": first.hits,
@@ -58,6 +58,6 @@ class SubscriptionMethods:
         return result if state.reason is None else {**result, "reason": state.reason}
 
     async def unsubscribe(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        standing = self._notifier
-        standing.drop(standing.find(call, params["subscription"]))
+        notifier = self._notifier
+        notifier.drop(notifier.find(call, params["subscription"]))
         return {}

@@ -122,12 +122,12 @@ def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, 
             make_missing(os.path.dirname(target))
             if _written(target, new, 0o600, _claim):
                 return True
-        with _locked(target) as held:
-            old = read_open(config, held)
+        with _locked(target) as fd:
+            old = read_open(config, fd)
             new = edit(old)
             if new == old:
                 return False
-            return _written(target, _checked(new, config, env), stat.S_IMODE(os.fstat(held).st_mode), os.replace)
+            return _written(target, _checked(new, config, env), stat.S_IMODE(os.fstat(fd).st_mode), os.replace)
     except ConfigFileError as fault:
         raise Unavailable(str(fault), {"path": config}) from None
     except OSError as fault:

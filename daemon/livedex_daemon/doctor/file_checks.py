@@ -108,8 +108,8 @@ def watches() -> Iterator[Check]:
     limit, instances = _limit("max_user_watches"), _limit("max_user_instances")
     paths = [root.path for root in _roots()]
     count, complete = _count_folders(paths, limit)
-    held = f"{'' if complete else 'at least '}{_count(count, 'folder')} in the roots, before the ignore rules"
-    message = f"{limit} watches and {instances} instances for each user; {held}"
+    folders = f"{'' if complete else 'at least '}{_count(count, 'folder')} in the roots, before the ignore rules"
+    message = f"{limit} watches and {instances} instances for each user; {folders}"
     if count >= limit:
         fix = f"sudo sysctl fs.inotify.max_user_watches={max(1 << 19, 2 * limit)}, and keep it in /etc/sysctl.d/"
         yield warning("watches", message, fix)

@@ -26,14 +26,14 @@ class ReadHandle(NamedTuple):
 
 
 class IndexReaders:
-    """Call from any thread; a call that begins with one side ends with it."""
+    """Call from any thread; a call that begins with one handle ends with it."""
 
     def __init__(self, path: str, wake: threading.Event) -> None:
         """``wake``: wakes the worker, which checks the reported file."""
         self._path = path
         self._wake = wake
         self._reported: tuple[ReadHandle, Exception] | None = None
-        self.side = self._open()
+        self.current = self._open()
 
     def _open(self) -> ReadHandle:
         readers = ReadPool(self._path)
@@ -41,35 +41,35 @@ class IndexReaders:
 
     def renew(self) -> None:
         """Read the new file from now on: the former one was replaced."""
-        former, self.side = self.side, self._open()
+        former, self.current = self.current, self._open()
         former.readers.close()
 
-    def report(self, side: ReadHandle, error: Exception) -> None:
-        """Have the worker check the index file, because reading by ``side`` failed with ``error``."""
-        self._reported = side, error
+    def report(self, handle: ReadHandle, error: Exception) -> None:
+        """Have the worker check the index file, because reading by ``handle`` failed with ``error``."""
+        self._reported = handle, error
         self._wake.set()
 
     def take_report(self) -> Exception | None:
         """Return the last reported error, once; None without one, or when its file was replaced in the meantime."""
         reported, self._reported = self._reported, None
-        return reported[1] if reported is not None and reported[0] is self.side else None
+        return reported[1] if reported is not None and reported[0] is self.current else None
 
     def has_content(self, content_hash: bytes, signature: bytes) -> bool:
         """Return whether the index has the content; False also when the read fails: chunking again is always safe."""
         try:
-            return counts.has_content(self.side.readers, content_hash, signature)
+            return counts.has_content(self.current.readers, content_hash, signature)
         except (Unavailable, apsw.Error):
             return False
 
     def counts(self) -> Counts:
-        return counts.counts(self.side.readers)
+        return counts.counts(self.current.readers)
 
     def chunks_of(self, root_ids: Iterable[int]) -> int:
-        return counts.chunks_of(self.side.readers, root_ids)
+        return counts.chunks_of(self.current.readers, root_ids)
 
     def release_memory(self) -> None:
-        self.side.readers.release_memory()
-        self.side.searcher.release_memory()
+        self.current.readers.release_memory()
+        self.current.searcher.release_memory()
 
     def close(self) -> None:
-        self.side.readers.close()
+        self.current.readers.close()

@@ -39,37 +39,37 @@ class Rebuilder:
     def __init__(self, index: IndexFile, backlog: Backlog, on_rebuilt: Callable[[], None], *, under_way: bool) -> None:
         """``on_rebuilt``: called when the last root is indexed again. ``under_way``: the daemon started a new index."""
         self._store = index.store
-        self._serving = index.readers
+        self._readers = index.readers
         self._salvage = index.salvage
         self._health = index.health
         self._health.rebuilding = under_way
         self._on_rebuilt = on_rebuilt
         self._backlog = backlog
-        self._owed = False  # the former file is gone and a new one could not be created yet
+        self._must_create = False  # the former file is gone and a new one could not be created yet
         if not under_way:
             remove_damaged(self._store.path)
 
     def look(self) -> str | None:
         """Check the file cheaply. Return the fault, None when there is none."""
-        return "unmade" if self._owed else self._store.replaced_or_lost()
+        return "unmade" if self._must_create else self._store.replaced_or_lost()
 
     def replace(self, cause: str, roots: Roots) -> None:
         """Create a new index with the same roots, all still to be indexed. Raise IndexUnwritable."""
         log.warning("index_lost", extra={"cause": cause})
-        self._make_room(cause)
+        self._remove_former(cause)
         self._store.reopen()
-        self._serving.renew()
+        self._readers.renew()
         with self._store.transaction():
             for root in roots:
                 self._store.keep_root(root.id, root.path, root.dev, root.ino, root.missing_since)
-        self._owed = False
+        self._must_create = False
         for root in roots:
             self._begin(root)
 
-    def _make_room(self, cause: str) -> None:
+    def _remove_former(self, cause: str) -> None:
         """Free the path, only once: if no new file can be created then, keep the file that was put aside."""
         self._health.rebuilding = True
-        if self._owed:
+        if self._must_create:
             return
         path = self._store.path
         try:
@@ -77,7 +77,7 @@ class Rebuilder:
             aside = put_aside(path)
         except (OSError, Unavailable) as error:
             raise IndexUnwritable(f"the index {path} cannot be replaced: {error}", {"path": path}) from error
-        self._owed = True
+        self._must_create = True
         if cause in ("damaged", "unsynced"):  # otherwise the former file is not ours, or cannot be read at all
             self._salvage.open(aside)
 

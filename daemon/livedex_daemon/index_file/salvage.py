@@ -24,32 +24,32 @@ log = logging.getLogger(__name__)
 
 
 class Salvage:
-    """``side`` is None while there are no remains to read. Call from any thread."""
+    """``handle`` is None while there are no remains to read. Call from any thread."""
 
-    def __init__(self, roots: Roots, marks: ForgottenFiles) -> None:
-        self.side: ReadHandle | None = None
+    def __init__(self, roots: Roots, forgotten: ForgottenFiles) -> None:
+        self.handle: ReadHandle | None = None
         self._roots = roots
-        self._marks = marks
+        self._forgotten = forgotten
 
     def open(self, path: str) -> None:
         """Open the remains. ``path``: the present path of the damaged file."""
         self.close()
         readers = ReadPool(path)
-        self.side = ReadHandle(readers, Searcher(readers))
+        self.handle = ReadHandle(readers, Searcher(readers))
 
     def close(self) -> None:
-        side, self.side = self.side, None
-        if side is not None:
-            side.readers.close()
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            handle.readers.close()
 
-    def search(self, ask: Callable[[ReadHandle], SearchAnswer]) -> SearchAnswer | None:
-        """Return the answer of ``ask`` from the remains; None without hits, or when the damage prevents reading."""
-        side = self.side
-        if side is None:
+    def search(self, search: Callable[[ReadHandle], SearchAnswer]) -> SearchAnswer | None:
+        """Return the answer of ``search`` from the remains; None without hits, or when the damage prevents reading."""
+        handle = self.handle
+        if handle is None:
             return None
         try:
-            with translated(side.readers.path):
-                answer = ask(side)
+            with translated(handle.readers.path):
+                answer = search(handle)
         except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
             log.info("remains_unreadable", extra={"error": type(error).__name__})
             self.close()
@@ -62,4 +62,4 @@ class Salvage:
         if found is None:
             return False
         root, relative = found
-        return root.rules.explain(relative, False) is None and not self._marks.has_path(root.path, relative)
+        return root.rules.explain(relative, False) is None and not self._forgotten.has_path(root.path, relative)

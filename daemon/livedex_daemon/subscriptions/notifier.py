@@ -62,12 +62,12 @@ class ChangeNotifier:
 
     def __init__(
         self,
-        serving: IndexReaders,
+        readers: IndexReaders,
         roots: Roots,
         store_health: StoreHealth,
         backlog: Backlog,
     ) -> None:
-        self._serving = serving
+        self._readers = readers
         self._roots = roots
         self._store_health = store_health
         self._backlog = backlog
@@ -159,7 +159,7 @@ class ChangeNotifier:
     # -- the first answer
 
     def first(
-        self, subscription: Subscription, side: ReadHandle, limit: int, cancelled: Callable[[], bool]
+        self, subscription: Subscription, handle: ReadHandle, limit: int, cancelled: Callable[[], bool]
     ) -> FirstAnswer:
         """Return the hits of the query now, the newest files first, at most ``limit``. Runs in a thread.
 
@@ -167,10 +167,10 @@ class ChangeNotifier:
         """
         assert self._delivered is not None
         self._delivered.forget([subscription.id])  # remains of a first try that failed
-        deadline = side.readers.clock() + FIRST_ANSWER_S
+        deadline = handle.readers.clock() + FIRST_ANSWER_S
         roots = self._served()
         try:
-            with side.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
+            with handle.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
                 newest, unstable = self._record_all(reader, subscription, roots, limit)
                 generation = int(reader.one(GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
@@ -227,8 +227,8 @@ class ChangeNotifier:
                     return
                 ended, self._closed = self._closed, []
             began = time.monotonic()
-            calm = began > self._next_at + STORM_MAX_S
-            self._pace_s = ROUND_EVERY_S if calm else min(STORM_FACTOR * self._pace_s, STORM_MAX_S)
+            rested = began > self._next_at + STORM_MAX_S
+            self._pace_s = ROUND_EVERY_S if rested else min(STORM_FACTOR * self._pace_s, STORM_MAX_S)
             self._next_at = began + max(self._pace_s, self._round(ended))
 
     def _pause(self) -> float | None:
@@ -251,16 +251,16 @@ class ChangeNotifier:
             subscriptions = list(self._subscriptions.values())
             if self._store_health.rebuilding:  # in a half-built index no file is known to be missing
                 self._dirty.roots, dirty.roots = dirty.roots, set()
-        side = self._serving.side
+        handle = self._readers.current
         try:
             if ended:
                 self._delivered.forget(ended)
-            self._notify_all(side, dirty, subscriptions)
+            self._notify_all(handle, dirty, subscriptions)
         except Cancelled:
             return 0.0
         except (LivedexError, apsw.Error) as error:
             log.warning("standing_waits", extra={"error": type(error).__name__})
-            self._serving.report(side, error)
+            self._readers.report(handle, error)
         except Exception:
             log.exception("standing_failed")
         else:
@@ -269,7 +269,7 @@ class ChangeNotifier:
             self._dirty.merge(dirty)
         return RETRY_AFTER_FAULT_S
 
-    def _notify_all(self, side: ReadHandle, dirty: Dirty, subscriptions: list[Subscription]) -> None:
+    def _notify_all(self, handle: ReadHandle, dirty: Dirty, subscriptions: list[Subscription]) -> None:
         assert self._delivered is not None
         now = time.monotonic()
         for subscription in subscriptions:
@@ -277,7 +277,7 @@ class ChangeNotifier:
             if subscription.pending or not subscription.open or subscription.call.behind:
                 subscription.add_pending(dirty.files, dirty.roots, now)
         roots = self._served()
-        with side.readers.connection(cancelled=lambda: self._stopping) as reader, reader.snapshot():
+        with handle.readers.connection(cancelled=lambda: self._stopping) as reader, reader.snapshot():
             generation = int(reader.one(GENERATION))
             diff = AnswerDiff(reader, self._delivered, roots, self._known_paths, generation)
             change_sets = ChangeSets(reader, self._delivered)

@@ -25,12 +25,12 @@ class DaemonChores:
         self._root_check = root_check
         self._maintenance = maintenance
 
-    def look_at_roots(self) -> None:
+    def check_roots(self) -> None:
         _log_failure_of(self._root_check.start())
         _log_failure_of(self._maintenance.merge(_later_on(asyncio.get_running_loop())))
 
     def maintain(self) -> None:
-        _log_failure_of(self._maintenance.look(_later_on(asyncio.get_running_loop())))
+        _log_failure_of(self._maintenance.maintain(_later_on(asyncio.get_running_loop())))
 
 
 def _later_on(loop: asyncio.AbstractEventLoop) -> Callable[[float, Callable[[], object]], None]:

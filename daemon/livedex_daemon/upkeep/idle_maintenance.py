@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 Later = Callable[[float, Callable[[], object]], None]
 
-ANEW_S = KEEP_S  # run again so long after the last run without a change: removed rows have expired by then
+RUN_AGAIN_S = KEEP_S  # run again so long after the last run without a change: removed rows have expired by then
 QUIET_S = 20.0  # without a commit before it starts; without a search before the memory of searches is freed
 BUDGET_S = 0.2  # of one step
 AGAIN_S = 0.5  # between two steps
@@ -37,7 +37,7 @@ SLICE_PAGES = 2_000  # pages to check each time: 8 MB, about 8 ms
 
 
 class IdleMaintenance:
-    """Call ``look`` and ``merge`` on the event loop; their steps run on the worker's thread."""
+    """Call ``maintain`` and ``merge`` on the event loop; their steps run on the worker's thread."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class IdleMaintenance:
         self._latency = latency
         self._backlog = backlog
         self._pool = pool
-        self._serving = index.readers
+        self._readers = index.readers
         self._priority = priority
         self._trimmed_at = 0.0
         self._last_commit = latency.last_at
@@ -94,7 +94,7 @@ class IdleMaintenance:
             self._scattered = not store.merge(MERGE_BUDGET_S)
             later(MERGE_AGAIN_S, lambda: self.merge(later))
 
-    def look(self, later: Later) -> Future[None] | None:
+    def maintain(self, later: Later) -> Future[None] | None:
         """Start or continue a run; return None when idle. ``later(seconds, action)`` runs an action on the loop."""
         self._notice_commits()
         if time.monotonic() >= self._tidy_until and self._rests(QUIET_S):
@@ -111,14 +111,14 @@ class IdleMaintenance:
         if self._store_health.fault is not None:
             return
         if not store.maintain(BUDGET_S):
-            later(AGAIN_S, lambda: self.look(later))
+            later(AGAIN_S, lambda: self.maintain(later))
             return
-        if store.checkpoint():  # else a reader still needs the log: try again at the next look
-            self._tidy_until = time.monotonic() + ANEW_S
+        if store.checkpoint():  # else a reader still needs the log: try again at the next call
+            self._tidy_until = time.monotonic() + RUN_AGAIN_S
         if not self.check_slice():
-            self._worker.mend(damaged=True)
+            self._worker.check_and_rebuild(damaged=True)
         store.release_memory()
-        self._serving.release_memory()
+        self._readers.release_memory()
         memory.release()
 
     def check_slice(self) -> bool:

@@ -12,14 +12,14 @@ from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
-SELDOM = 2  # of so many looks one, every 8 s, also checks the index file, which rarely changes (10 s are promised)
+SELDOM = 2  # of so many checks one, every 8 s, also checks the index file, which rarely changes (10 s are promised)
 
 
 class RootCheck:
     """Call ``start`` from any thread; the check itself runs on the worker's thread."""
 
     def __init__(
-        self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, marks: ForgottenFiles
+        self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, forgotten: ForgottenFiles
     ) -> None:
         self._worker = worker
         self._backlog = steps.backlog
@@ -27,17 +27,17 @@ class RootCheck:
         self._pool = steps.pool
         self._roots = roots
         self._watching = watching
-        self._marks = marks
-        self._looks = 0
+        self._forgotten = forgotten
+        self._checks = 0
 
     def start(self) -> Future[None]:
         return self._worker.submit(self._check)
 
     def _check(self) -> None:
-        self._looks += 1
-        seldom = self._looks % SELDOM == 0
+        self._checks += 1
+        seldom = self._checks % SELDOM == 0
         if seldom:
-            self._worker.mend()
+            self._worker.check_and_rebuild()
         revived = self._watching.revive()
         if self._pool.worker_fault is not None:
             for key in self._worker.files.unsettled:
@@ -49,7 +49,7 @@ class RootCheck:
             if seldom and root.state == "online":
                 self._mark_outside_changes(root)
         if seldom:
-            self._marks.recreate()
+            self._forgotten.recreate()
 
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""

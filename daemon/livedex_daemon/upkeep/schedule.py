@@ -25,14 +25,14 @@ log = logging.getLogger(__name__)
 
 MAINTAIN_EVERY_S = 30.0
 REST_FACTOR = 50  # a walk waits so many times the duration of the last one
-JUMP_S = 1.0  # the wall clock advanced so much more than the monotonic clock between two looks: it was set
+JUMP_S = 1.0  # the wall clock advanced so much more than the monotonic clock between two checks: it was set
 SLEPT_S = 60.0  # … or the machine slept, and watched files may have changed in the meantime
 
 
 class Chores(Protocol):
     """The actions of the jobs; each runs quickly or submits its work to the worker."""
 
-    def look_at_roots(self) -> None: ...
+    def check_roots(self) -> None: ...
 
     def maintain(self) -> None: ...
 
@@ -46,12 +46,12 @@ class Schedule:
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
         )
         self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, the action
-        self._looks: asyncio.Task[None] | None = None
+        self._checks: asyncio.Task[None] | None = None
         self._poll_every_s = 0.0
 
     def start(self, config: Config) -> None:
         self._scheduler.start()
-        self._looks = asyncio.create_task(self._look_often(), name="looks")
+        self._checks = asyncio.create_task(self._check_often(), name="root checks")
         self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
         self.reschedule(config)
 
@@ -62,12 +62,12 @@ class Schedule:
         self._choose_polling()
 
     def stop(self) -> None:
-        if self._looks is not None:
-            self._looks.cancel()
+        if self._checks is not None:
+            self._checks.cancel()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 
-    async def _look_often(self) -> None:
+    async def _check_often(self) -> None:
         """Check the roots every few seconds by the loop's own clock.
 
         This check wakes an idle daemon more often than anything else. It also detects a change of the wall clock,
@@ -76,7 +76,7 @@ class Schedule:
         ahead = time.time() - time.monotonic()
         while True:
             await tick()
-            _carry_out(self._look_at_roots)
+            _carry_out(self._check_roots)
             before, ahead = ahead, time.time() - time.monotonic()
             if abs(ahead - before) > JUMP_S:
                 for name, (seconds, action) in self._planned.items():
@@ -84,8 +84,8 @@ class Schedule:
             if abs(ahead - before) > SLEPT_S:
                 _carry_out(self.reconcile)
 
-    def _look_at_roots(self) -> None:
-        self._chores.look_at_roots()
+    def _check_roots(self) -> None:
+        self._chores.check_roots()
         self._choose_polling()
 
     def _choose_polling(self) -> None:

@@ -32,9 +32,9 @@ class Entry:
         "from_event",
         "key",
         "last_at",
+        "progress",
         "rest_until",
         "taken",
-        "tally",
         "tree",
         "waiters",
         "works",
@@ -51,7 +51,7 @@ class Entry:
         self.background = False
         self.from_event = False  # the operating system reported it
         self.taken = False
-        self.tally: RunProgress | None = None
+        self.progress: RunProgress | None = None
         self.works = 0  # units of work that the worker must finish before the entry is done
         self.waiters: list[Waiter] = []
 
@@ -106,13 +106,13 @@ class Backlog:
         now: bool = False,
         from_event: bool = False,
         rest_s: float = 0.0,
-        tally: RunProgress | None = None,
+        progress: RunProgress | None = None,
     ) -> None:
         """Record that ``key`` may have changed.
 
         ``now`` skips the settling; no search waits for a ``background`` entry; ``from_event``: the operating system
         reported it; ``rest_s``: seconds before it is taken, unless a search waits for it or it is marked again with a
-        shorter rest; ``tally`` counts the outcomes.
+        shorter rest; ``progress`` counts the outcomes.
         """
         at = self._clock()
         with self._lock:
@@ -133,7 +133,7 @@ class Backlog:
             entry.force = entry.force or force
             entry.from_event = entry.from_event or from_event
             entry.background = entry.background and background
-            entry.tally = tally or entry.tally
+            entry.progress = progress or entry.progress
             if now:
                 self._urgent.append(entry)
         if fresh or now:
@@ -207,7 +207,7 @@ class Backlog:
         if again:
             self._wake()
 
-    def hand_back(self) -> None:
+    def requeue_taken(self) -> None:
         """Put every taken entry back, with its waiters: the worker will not finish them."""
         at = self._clock()
         with self._lock:
@@ -219,7 +219,7 @@ class Backlog:
                 again.tree = again.tree or entry.tree
                 again.force = again.force or entry.force
                 again.background = again.background and entry.background
-                again.tally = again.tally or entry.tally
+                again.progress = again.progress or entry.progress
                 for waiter in entry.waiters:
                     if waiter in again.waiters:
                         waiter.left -= 1  # it waited for both entries, which are now one

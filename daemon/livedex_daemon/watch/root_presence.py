@@ -59,9 +59,9 @@ class Presence:
             self._leave(root, "missing")
             return
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
-        if not same and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
+        if not same and root.first_indexed and self._has_files(root) and _is_empty(root.path):
             self._leave(root, "missing")
-        elif root.state == "missing" and root.first_indexed and self._holds_files(root) and _is_empty(root.path):
+        elif root.state == "missing" and root.first_indexed and self._has_files(root) and _is_empty(root.path):
             pass  # an empty folder that had files may be an unmounted disk
         elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
@@ -75,7 +75,7 @@ class Presence:
             return False
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)
 
-    def _holds_files(self, root: Root) -> bool:
+    def _has_files(self, root: Root) -> bool:
         return bool(self._store.folders_below(root.id, b""))
 
     def _enter(self, root: Root, dev: int, ino: int) -> None:
@@ -124,7 +124,7 @@ class Presence:
 
     def drop_expired(self, root: Root) -> None:
         """Remove the entries of a root that has been missing for more than ``KEEP_S``."""
-        if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._holds_files(root):
+        if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._has_files(root):
             self._store.remove_tree(root.id, b"")
 
     def walked(self, root: Root) -> None:

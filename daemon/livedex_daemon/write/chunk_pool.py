@@ -241,7 +241,7 @@ class Pool:
         if self._crashes is None:
             return self._prepare(work)
         path = work.root.absolute(work.path)
-        if path in self._crashes.left_alone and not work.force:
+        if path in self._crashes.avoided and not work.force:
             return Outcome(work, Failed("quarantined", LEFT_ALONE), tree.stat(work.root.path, work.path))
         with self._crashes.reading(path):
             return self._prepare(work)

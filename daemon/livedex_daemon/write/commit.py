@@ -23,10 +23,10 @@ from livedex_ipc.errors import Unavailable
 
 
 class Committer:
-    def __init__(self, store: Store, marks: ForgottenFiles, roots: Roots, priority: SearchPriority) -> None:
+    def __init__(self, store: Store, forgotten: ForgottenFiles, roots: Roots, priority: SearchPriority) -> None:
         self._store = store
         self._roots = roots
-        self._marks = marks
+        self._forgotten = forgotten
         self._priority = priority
 
     def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
@@ -61,7 +61,7 @@ class Committer:
             self._store.remove_files(root_id, paths)
         for root_id, path in changes.removed_trees:
             self._store.remove_tree(root_id, path)
-        for root_id, path in changes.shut_out:
+        for root_id, path in changes.ignored:
             self._store.remove_files(root_id, [path], forget=True)
             self._store.remove_tree(root_id, path, forget=True)
 
@@ -97,8 +97,8 @@ class Committer:
             )
         if content_id is None:
             return None
-        if self._marks.has_path(work.root.path, work.path):  # the read was forced, or the content has changed
-            self._marks.clear(work.root.path, work.path)
+        if self._forgotten.has_path(work.root.path, work.path):  # the read was forced, or the content has changed
+            self._forgotten.clear(work.root.path, work.path)
         return FileRow(
             root_id=work.root.id,
             path=work.path,
@@ -116,12 +116,12 @@ class Committer:
     def forget(self, root: Root, path: bytes) -> int:
         """Remove the indexed files at or below ``path`` until their content or path changes. Return how many."""
         rows = [row for row in self._rows_below(root.id, path) if row.status == "indexed" and row.content_hash]
-        self._marks.add(root.path, ((row.path, row.content_hash) for row in rows if row.content_hash))
+        self._forgotten.add(root.path, ((row.path, row.content_hash) for row in rows if row.content_hash))
         try:
             self._take_out(root, rows)
         except Unavailable:
             for row in rows:
-                self._marks.clear(root.path, row.path)
+                self._forgotten.clear(root.path, row.path)
             raise
         return len(rows)
 
@@ -131,11 +131,11 @@ class Committer:
         The index is synced later than the marks. So a mark may exist without its row, or be gone while its row is
         still there.
         """
-        found = [(self._store.file(root.id, path), digest) for path, digest in self._marks.of_root(root.path)]
+        found = [(self._store.file(root.id, path), digest) for path, digest in self._forgotten.of_root(root.path)]
         rows = [row for row, digest in found if row is not None and row.content_hash == digest]
         self._take_out(root, [row for row in rows if row.status == "indexed"])
-        held = self._store.forgotten(root.id)
-        freed = [path for path, digest in held if not self._marks.is_forgotten(root.path, path, digest)]
+        recorded = self._store.forgotten(root.id)
+        freed = [path for path, digest in recorded if not self._forgotten.is_forgotten(root.path, path, digest)]
         self._store.remove_files(root.id, freed)  # as new files they are read by the next walk
 
     def _take_out(self, root: Root, rows: list[FileRow]) -> None:

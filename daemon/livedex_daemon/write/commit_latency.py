@@ -21,11 +21,11 @@ class CommitLatency:
         self._lock = threading.Lock()
         self._samples: deque[float] = deque(maxlen=SAMPLES)
 
-    def add(self, now: float, heard_at: Iterable[float]) -> None:
-        """Record a commit at ``now``. ``heard_at``: when each of its changes was reported (monotonic seconds)."""
+    def add(self, now: float, reported_at: Iterable[float]) -> None:
+        """Record a commit at ``now``. ``reported_at``: when each of its changes was reported (monotonic seconds)."""
         self.last_at = now
         with self._lock:
-            self._samples.extend(now - at for at in heard_at)
+            self._samples.extend(now - at for at in reported_at)
 
     def figures(self) -> dict[str, float | int | None]:
         with self._lock:

@@ -40,7 +40,7 @@ class CommitPolicy:
         self._gather_until = 0.0
         self._committed_at = 0.0
 
-    def room(self, now: float, *, searched: bool) -> int:
+    def wanted_outcomes(self, now: float, *, searched: bool) -> int:
         """Return how many more outcomes to collect. ``searched``: a client queried the index recently."""
         if not self._count:
             times = 1 if searched else UNASKED

@@ -30,7 +30,7 @@ Start = tuple[float, frozenset[bytes]]
 
 
 class Crashes:
-    """``left_alone``: absolute paths that this run does not read; empty outside safe mode."""
+    """``avoided``: absolute paths that this run does not read; empty outside safe mode."""
 
     def __init__(self, folder: str) -> None:
         """``folder``: the daemon's own folder. On a full disk nothing is recorded and nothing fails."""
@@ -42,13 +42,13 @@ class Crashes:
         except OSError as error:
             log.warning("crashes_not_noted", extra={"error": error.strerror})
             self._free = []
-        self.left_alone = self._begin(_paths(former))
+        self.avoided = self._begin(_paths(former))
 
-    def _begin(self, in_hand: frozenset[bytes]) -> frozenset[bytes]:
+    def _begin(self, in_progress: frozenset[bytes]) -> frozenset[bytes]:
         now = time.time()
         crashed = [(at, files) for at, files in self._read_starts() if 0 <= now - at <= WITHIN_S]
         if crashed:
-            crashed[-1] = (crashed[-1][0], in_hand)
+            crashed[-1] = (crashed[-1][0], in_progress)
         last = [files for _, files in crashed[-CRASHES:]]
         blamed = frozenset.intersection(*last) if len(last) == CRASHES else frozenset()
         if blamed:
@@ -82,18 +82,18 @@ class Crashes:
         """Return each start since the last normal stop, with the files that were being read when that run ended."""
         try:
             with open(self._starts_path, encoding="ascii") as file:
-                held = json.load(file)
-            return [(float(at), frozenset(bytes.fromhex(path) for path in files)) for at, files in held]
+                records = json.load(file)
+            return [(float(at), frozenset(bytes.fromhex(path) for path in files)) for at, files in records]
         except (OSError, ValueError, TypeError):
             return []  # missing or unusable: without it, no file is skipped
 
     def _write_starts(self, starts: list[Start]) -> None:
-        beside = f"{self._starts_path}.new"
+        temporary = f"{self._starts_path}.new"
         with contextlib.suppress(OSError):  # a full disk must not keep the daemon from running
-            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             with open(handle, "w", encoding="ascii") as file:
                 json.dump([(at, sorted(path.hex() for path in files)) for at, files in starts], file)
-            os.replace(beside, self._starts_path)
+            os.replace(temporary, self._starts_path)
 
 
 def _mapped(path: str) -> tuple[mmap.mmap, bytes]:

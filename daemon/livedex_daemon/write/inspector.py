@@ -58,9 +58,9 @@ class Inspector:
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
         else:
-            self._look_into(root, entry.key[1], entry)
+            self._inspect_path(root, entry.key[1], entry)
 
-    def _look_into(self, root: Root, path: bytes, entry: Entry) -> None:
+    def _inspect_path(self, root: Root, path: bytes, entry: Entry) -> None:
         folder, _, name = path.rpartition(b"/")
         if rules.is_rule_file(name):
             self._start_walk(root, folder, entry)
@@ -84,9 +84,9 @@ class Inspector:
         elif stat is None:
             self._departed.append((root, entry))
         elif stat.kind == "folder":
-            self._look_at_folder(root, path, entry)
+            self._inspect_folder(root, path, entry)
         else:
-            self._look_at_file(root, path, stat, entry)
+            self._inspect_file(root, path, stat, entry)
 
     def _deferred(self, entry: Entry, quiet_since: float) -> bool:
         return self._backlog.defer(entry, entry.key, quiet_since=quiet_since)
@@ -102,10 +102,10 @@ class Inspector:
         except (tree.Denied, tree.ReadFailed):
             return None
 
-    def _look_at_folder(self, root: Root, path: bytes, entry: Entry) -> None:
+    def _inspect_folder(self, root: Root, path: bytes, entry: Entry) -> None:
         row = self._store.file(root.id, path)
         if root.rules.explain(path, True) is not None:
-            self.changes.shut_out.append((root.id, path))
+            self.changes.ignored.append((root.id, path))
             self._drop_tree(root, path)
             self.finished.append(entry)
         elif entry.tree or entry.force or row is not None or not _may_list(root, path):
@@ -115,28 +115,28 @@ class Inspector:
         else:
             self.finished.append(entry)
 
-    def _look_at_file(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
+    def _inspect_file(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
         row = self._store.file(root.id, path)
         if row is None and self._store.folders_below(root.id, path):
             self._drop_tree(root, path)
         changes = self.changes
         rows, removed = len(changes.rows), len(changes.removed)
         work = examine(root, path, stat, row, entry, self._pool.policy.max_file_size, changes, time.time())
-        tally = entry.tally
-        if tally is not None:
-            tally.scanned += 1
-            tally.skipped += len(changes.rows) - rows
-            tally.removed += len(changes.removed) - removed
-            tally.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
+        progress = entry.progress
+        if progress is not None:
+            progress.scanned += 1
+            progress.skipped += len(changes.rows) - rows
+            progress.removed += len(changes.removed) - removed
+            progress.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
         if work is None:
             self.finished.append(entry)
             return
         entry.works += 1
         self.submit([work], bulk=False)
         if row is not None and row.state.ino == stat.ino:
-            self._look_at_twins(root, path, stat, entry)
+            self._mark_twins(root, path, stat, entry)
 
-    def _look_at_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
+    def _mark_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
         """Examine the hard links of a file that was written in place: the kernel reports only the name in use."""
         for twin in self._store.by_inode(stat.ino):
             if twin.root_id != root.id:
@@ -180,8 +180,8 @@ class Inspector:
         absent, walk.absent = walk.absent, []
         self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
         walk.entry.works += len(works)
-        if walk.entry.tally is not None:
-            walk.entry.tally.expected += len(works)
+        if walk.entry.progress is not None:
+            walk.entry.progress.expected += len(works)
         self.submit(works, bulk=len(works) > 4 or not ended)
         self._walked = (walk, self.changes.removals())
         if ended:
@@ -213,8 +213,8 @@ class Inspector:
                 self._backlog.mark(entry.key, tree=True, force=entry.force, background=entry.background)
                 self.finished.append(entry)
                 continue
-            if entry.tally is not None:
-                entry.tally.removed += 1
+            if entry.progress is not None:
+                entry.progress.removed += 1
             self.changes.removed.append((root.id, path))
             self._cancel(root.id, path.__eq__)
             self._drop_tree(root, path)

@@ -12,7 +12,7 @@ import sys
 import time
 
 SUPPLIES = "/sys/class/power_supply"
-ASK_EVERY_S = 30.0
+CHECK_EVERY_S = 30.0
 
 
 def on_battery(supplies: str = SUPPLIES) -> bool:
@@ -55,13 +55,13 @@ class PowerGate:
     def __init__(self, supplies: str = SUPPLIES) -> None:
         self.wait_on_battery = True
         self._supplies = supplies
-        self._asked_at = -ASK_EVERY_S
+        self._checked_at = -CHECK_EVERY_S
         self._answer = False
 
     def bulk_may_run(self) -> bool:
         if not self.wait_on_battery:
             return True
         now = time.monotonic()
-        if now - self._asked_at >= ASK_EVERY_S:
-            self._asked_at, self._answer = now, on_battery(self._supplies)
+        if now - self._checked_at >= CHECK_EVERY_S:
+            self._checked_at, self._answer = now, on_battery(self._supplies)
         return not self._answer

@@ -45,9 +45,9 @@ def decide(
     """
     if stat.kind != "file":
         reason = "symlink" if stat.kind == "symlink" else "special"
-        return _skip_unless_said(reason, stat, row)
+        return _skip_unless_recorded(reason, stat, row)
     if stat.size > max_size:
-        return _skip_unless_said("too_large", stat, row)
+        return _skip_unless_recorded("too_large", stat, row)
     if force or row is None or row.state != stat.state:
         return READ
     if row.status == "pending" or not row.settled:
@@ -61,9 +61,9 @@ def decide(
     return KEEP
 
 
-def _skip_unless_said(reason: str, stat: Stat, row: FileRow | None) -> Decision:
-    said = row is not None and row.status == "skipped" and row.reason == reason and row.state == stat.state
-    return KEEP if said else Skip(reason)
+def _skip_unless_recorded(reason: str, stat: Stat, row: FileRow | None) -> Decision:
+    recorded = row is not None and row.status == "skipped" and row.reason == reason and row.state == stat.state
+    return KEEP if recorded else Skip(reason)
 
 
 def is_settled(stat: Stat, now: float) -> bool:

@@ -15,7 +15,7 @@ from typing import Final
 
 MOST_S: Final = 0.05
 SHARE: Final = 2.0
-LATELY_S: Final = 30.0  # after the last query; later, no client is assumed to wait for indexing
+RECENT_S: Final = 30.0  # after the last query; later, no client is assumed to wait for indexing
 FEW: Final = 8  # files: one edit or a few are stored before the next search asks for them
 
 
@@ -27,7 +27,7 @@ class SearchPriority:
         self._lock = threading.Lock()
         self._searches = 0
         self.last = 0.0  # when the last search ended (monotonic); 0: no search yet
-        self._asked_at = -inf  # unlike ``last``: not set by a status query, and set before the answer is fresh
+        self._queried_at = -inf  # unlike ``last``: not set by a status query, and set before the answer is fresh
         self._none = threading.Event()
         self._thread = threading.local()  # ``since``: when the thread last waited
 
@@ -45,13 +45,13 @@ class SearchPriority:
                 if not self._searches:
                     self._none.set()
 
-    def ask(self) -> None:
+    def record_query(self) -> None:
         """Record that a client queries the index, whether or not its answer is indexed yet."""
-        self._asked_at = time.monotonic()
+        self._queried_at = time.monotonic()
 
-    def is_asked(self) -> bool:
-        """Return True when a client queried the index in the last ``LATELY_S``: then outcomes are stored soon."""
-        return time.monotonic() - self._asked_at < LATELY_S
+    def is_queried(self) -> bool:
+        """Return True when a client queried the index in the last ``RECENT_S``: then outcomes are stored soon."""
+        return time.monotonic() - self._queried_at < RECENT_S
 
     def yield_to_searches(self, files: int) -> None:
         """Wait for the running searches, between two files. ``files``: how many files are to be done."""

@@ -35,7 +35,7 @@ class UnsettledFiles:
         """Forget files that no longer exist, are ignored now, or belong to no root."""
         if not self.unstable and not self.unsettled:
             return
-        removed, below = set(gone.removed), [*gone.removed_trees, *gone.shut_out]
+        removed, below = set(gone.removed), [*gone.removed_trees, *gone.ignored]
         settled = {
             key
             for key in self.unstable | self.unsettled

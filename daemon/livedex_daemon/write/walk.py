@@ -98,24 +98,24 @@ class Changes:
     def __init__(self) -> None:
         self.removed: list[Key] = []
         self.removed_trees: list[Key] = []  # everything below the path, not the path itself
-        self.shut_out: list[Key] = []  # with everything below: a rule ignores them now
+        self.ignored: list[Key] = []  # with everything below: a rule ignores them now
         self.rows: list[FileRow] = []
         self._sizes = (0, 0, 0)  # the numbers of removals when these sets were made
         self._files: set[Key] = set()
         self._trees: set[Key] = set()
 
     def __bool__(self) -> bool:
-        return bool(self.removed or self.removed_trees or self.shut_out or self.rows)
+        return bool(self.removed or self.removed_trees or self.ignored or self.rows)
 
     def removals(self) -> tuple[int, int, int]:
         """Return the number of removals of each kind."""
-        return len(self.removed), len(self.removed_trees), len(self.shut_out)
+        return len(self.removed), len(self.removed_trees), len(self.ignored)
 
     def covers(self, key: Key) -> bool:
         """Return True when a removal takes the row of ``key``."""
         if self._sizes != self.removals():
             self._sizes = self.removals()
-            self._files, self._trees = set(self.removed), {*self.removed_trees, *self.shut_out}
+            self._files, self._trees = set(self.removed), {*self.removed_trees, *self.ignored}
         if key in self._files:
             return True
         root_id, path = key
@@ -164,12 +164,12 @@ class TreeWalk:
         self._now = now
         self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of its parent
         self._visited: set[bytes] = set()
-        self._said: set[bytes] = set()  # folders with a row: they could not be listed before
+        self._with_row: set[bytes] = set()  # folders with a row: they could not be listed before
         self._states = rows.all_states(root.id, AT_ONCE) if not path else None
         self._known: list[bytes] | None = (
             rows.folders_below(root.id, path) if self._states is None else sorted(self._states)
         )
-        self._holds = bool(self._known)
+        self._had_folders = bool(self._known)
 
     def step(self, until: Callable[[], bool], changes: Changes) -> bool:
         """Walk on until ``until()`` is true or the walk ends; return True at the end.
@@ -200,14 +200,14 @@ class TreeWalk:
             self._visited.discard(path)
             return
         except (Denied, ReadFailed) as fault:
-            if path not in self._said:
+            if path not in self._with_row:
                 changes.removed_trees.append((root.id, path))
                 reason = "denied" if isinstance(fault, Denied) else f"read: {fault}"
                 changes.rows.append(bare_row(root.id, path, None, "failed", reason, self._now()))
             return
-        if path in self._said:
+        if path in self._with_row:
             changes.removed.append((root.id, path))
-        if not path and not entries and self._holds and not self._seen_to_go():
+        if not path and not entries and self._had_folders and not self._seen_to_go():
             self.emptied = True
             return
         self._compare(path, device, entries, changes)
@@ -235,34 +235,34 @@ class TreeWalk:
         max_size, unchanged = self.policy.max_file_size, 0
         for name, st in entries:
             is_folder = S_ISDIR(st.st_mode)
-            held = known.pop(name, None)
+            known_state = known.pop(name, None)
             if decide(name, is_folder) is not None:
-                if held is not None:
-                    changes.shut_out.append((root.id, prefix + name))
+                if known_state is not None:
+                    changes.ignored.append((root.id, prefix + name))
             elif is_folder:
                 if st.st_dev == device or self._may_enter(prefix + name, tree.describe(st), changes):
                     self._stack.append((prefix + name, st.st_dev))
-                if held is not None:
-                    self._said.add(prefix + name)
+                if known_state is not None:
+                    self._with_row.add(prefix + name)
             elif (
                 quick
-                and held == (st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, 1)
+                and known_state == (st.st_size, st.st_mtime_ns, st.st_ctime_ns, st.st_ino, 1)
                 and S_ISREG(st.st_mode)
                 and st.st_size <= max_size
             ):
                 unchanged += 1
             else:
-                row = self._rows.file(root.id, prefix + name) if held is not None else None
+                row = self._rows.file(root.id, prefix + name) if known_state is not None else None
                 self._file(prefix + name, tree.describe(st), row, changes)
         if known:
-            absent = self.absent if self._changed_lately(path) else changes.removed
+            absent = self.absent if self._changed_recently(path) else changes.removed
             absent.extend((root.id, prefix + name) for name in known)
-        if self.entry.tally is not None:
-            self.entry.tally.removed += len(known)
-            self.entry.tally.unchanged += unchanged
-            self.entry.tally.scanned += unchanged
+        if self.entry.progress is not None:
+            self.entry.progress.removed += len(known)
+            self.entry.progress.unchanged += unchanged
+            self.entry.progress.scanned += unchanged
 
-    def _changed_lately(self, path: bytes) -> bool:
+    def _changed_recently(self, path: bytes) -> bool:
         """Return True when names came or went in the folder within ``SETTLE_S``."""
         try:
             stat = tree.stat(self.root.path, path)
@@ -291,13 +291,13 @@ class TreeWalk:
         return None
 
     def _file(self, path: bytes, stat: Stat, row: FileRow | None, changes: Changes) -> None:
-        root, tally = self.root, self.entry.tally
+        root, progress = self.root, self.entry.progress
         decision = decide(stat, row, max_size=self.policy.max_file_size, force=self.entry.force, planned=self._planned)
-        if tally is not None:
-            tally.scanned += 1
+        if progress is not None:
+            progress.scanned += 1
         if isinstance(decision, Keep):
-            if tally is not None:
-                tally.unchanged += 1
+            if progress is not None:
+                progress.unchanged += 1
         elif isinstance(decision, Read):
             if row is None and not self.entry.force:
                 adopted = self._adopt(path, stat)
@@ -307,8 +307,8 @@ class TreeWalk:
             self.works.append(Work(root, path, stat.size, row, self.entry))
         else:
             changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, self._now()))
-            if tally is not None:
-                tally.skipped += 1
+            if progress is not None:
+                progress.skipped += 1
 
     def _leave(self, known: list[bytes], changes: Changes) -> None:
         """Look again at the folders that the index knows and the walk did not reach."""
@@ -316,7 +316,7 @@ class TreeWalk:
             if path in self._visited or not is_within(path, self.path):
                 continue
             if self.root.rules.explain(path, True) is not None:
-                changes.shut_out.append((self.root.id, path))
+                changes.ignored.append((self.root.id, path))
             elif self.root.belongs(path) and self._is_there(path):
                 self._stack.append((path, None))
                 continue
@@ -348,7 +348,7 @@ def examine(
     key = (root.id, path)
     if root.rules.explain(path, False) is not None:
         if row is not None:
-            changes.shut_out.append(key)
+            changes.ignored.append(key)
         return None
     decision = decide(stat, row, max_size=max_size, force=entry.force)
     if decision is READ:

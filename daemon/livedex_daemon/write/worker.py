@@ -207,15 +207,15 @@ class Worker:
         """Check the index file when a reader reported a failed read; return True when there was a report."""
         error = self._readers.take_report()
         if error is not None:
-            self.mend(damaged=isinstance(error, IndexDamaged))
+            self.check_and_rebuild(damaged=isinstance(error, IndexDamaged))
         return error is not None
 
     # -- outcomes
 
     def _gather(self) -> None:
         """Collect outcomes. Read a file that changed in the meantime again before it counts as unsettled."""
-        room = self._policy.room(time.monotonic(), searched=self._priority.is_asked())
-        for outcome in self._pool.collect(room):
+        wanted_outcomes = self._policy.wanted_outcomes(time.monotonic(), searched=self._priority.is_queried())
+        for outcome in self._pool.collect(wanted_outcomes):
             work = outcome.work
             if not self._inspector.expects(work):
                 continue
@@ -283,7 +283,7 @@ class Worker:
 
     # -- a store that fails
 
-    def mend(self, *, damaged: bool = False) -> bool:
+    def check_and_rebuild(self, *, damaged: bool = False) -> bool:
         """Check that the index file is still ours and sound; if not, start a new one and return True.
 
         ``damaged``: a reader found damage. Call through ``submit``.
@@ -310,12 +310,12 @@ class Worker:
         """Abandon all work in progress, because it may not reach the store, and examine it again."""
         self._inspector.abandon()
         self._drop_outcomes()
-        self._backlog.hand_back()
+        self._backlog.requeue_taken()
 
     def _try_store(self) -> None:
         """Check the store, then try the failed commit again."""
         self._health.postpone()
-        if self.mend() or self._health.fault is None:
+        if self.check_and_rebuild() or self._health.fault is None:
             return
         try:
             self._store.prove_writable()
@@ -337,18 +337,18 @@ class Worker:
 
 
 def _count(outcome: Outcome) -> None:
-    work, tally = outcome.work, outcome.work.entry.tally
-    if tally is None:
+    work, progress = outcome.work, outcome.work.entry.progress
+    if progress is None:
         return
-    tally.last = work.key
+    progress.last = work.key
     result = outcome.result
     if isinstance(result, Known) and work.row is not None and work.row.content_hash == outcome.content_hash:
-        tally.unchanged += 1
+        progress.unchanged += 1
     elif isinstance(result, ChunkedContent | Known):
-        tally.indexed += 1
+        progress.indexed += 1
     elif isinstance(result, Skipped):
-        tally.skipped += 1
+        progress.skipped += 1
     elif isinstance(result, Failed):
-        tally.failed.append((work.key, result.stage, result.message))
+        progress.failed.append((work.key, result.stage, result.message))
     elif isinstance(result, Gone):
-        tally.removed += 1
+        progress.removed += 1

@@ -84,7 +84,7 @@ def elidable_spans(language: str, data: bytes, limit: int) -> list[tuple[int, in
     if language not in LANGUAGES or not limit:
         return found
     bodies: list[_Body] = []  # around `at`, outermost first, each indented further than the one before
-    at = looked = 0
+    at = scanned = 0
     begin, end = _comment(data, 0)
     while (brace := data.find(b"{", at)) >= 0:  # searching for one byte is several times as fast as for two
         at = brace + 1
@@ -99,12 +99,12 @@ def elidable_spans(language: str, data: bytes, limit: int) -> list[tuple[int, in
         head = data[line:brace].lstrip(_INDENTS)
         if head.startswith(b"#"):
             continue
-        if at >= looked:
+        if at >= scanned:
             numbers = _NUMBERS.match(data, at)
-            looked = numbers.end() if numbers else at
-            if looked - at > _TABLE * limit and _is_balanced(data[at:looked]):
-                found.append((at, looked))
-                at = looked
+            scanned = numbers.end() if numbers else at
+            if scanned - at > _TABLE * limit and _is_balanced(data[at:scanned]):
+                found.append((at, scanned))
+                at = scanned
                 continue
         before = data[max(0, brace - _HEAD) : brace].rstrip()
         if not _defines_no_names(language, before):

@@ -262,7 +262,7 @@ _BY_KEY: dict[bytes, tuple[str, Category]] = {
 }
 _FOLDED = {key.lower(): value for key, value in _BY_KEY.items()}
 SHEBANG_LANGUAGES = frozenset(_INTERPRETERS.values())
-_UNTOLD: tuple[str | None, Category] = (None, "plain")
+_UNKNOWN: tuple[str | None, Category] = (None, "plain")
 
 
 def suffixes(name: bytes) -> list[bytes]:
@@ -296,14 +296,14 @@ def by_head(head: bytes) -> tuple[str | None, Category]:
     """Return the language and category for the interpreter in the first line; plain text if there is none."""
     match = _SHEBANG.match(head)
     if match is None:
-        return _UNTOLD
+        return _UNKNOWN
     program = match[1].decode("utf-8", "replace")
     if program == "env":
         words = [w for w in match[2].decode("utf-8", "replace").split() if not w.startswith("-") and "=" not in w]
         program = words[0].rpartition("/")[2] if words else ""
     program = program.lower()
     language = _INTERPRETERS.get(program) or _INTERPRETERS.get(_VERSION.sub("", program))
-    return (language, "code") if language else _UNTOLD
+    return (language, "code") if language else _UNKNOWN
 
 
 def is_cpp_header(head: bytes) -> bool:

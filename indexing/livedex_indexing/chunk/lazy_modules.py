@@ -34,9 +34,9 @@ def defer(name: str, *, annotations: Iterable[str] = ()) -> None:
     """
     spec = None if name in sys.modules else importlib.util.find_spec(name)
     if spec is not None:
-        stand_in = _Deferred(name)
-        stand_in.__spec__ = spec
+        placeholder = _Deferred(name)
+        placeholder.__spec__ = spec
         if spec.submodule_search_locations is not None:
-            stand_in.__path__ = list(spec.submodule_search_locations)
-        stand_in.__dict__.update({held: type(held, (), {}) for held in annotations})
-        sys.modules[name] = stand_in
+            placeholder.__path__ = list(spec.submodule_search_locations)
+        placeholder.__dict__.update({attribute: type(attribute, (), {}) for attribute in annotations})
+        sys.modules[name] = placeholder

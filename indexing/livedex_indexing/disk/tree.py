@@ -211,13 +211,13 @@ class _OpenFile:
             raise _fault(error) from error
         try:
             self._born = time.time_ns()
-            self.stat = self._look()
+            self.stat = self._stat()
             self._refuse_special(self.stat)
         except BaseException:
             os.close(self._fd)
             raise
 
-    def _look(self) -> Stat:
+    def _stat(self) -> Stat:
         """Return its state now. Raises ReadFailed, for example on a lost share."""
         try:
             return describe(os.fstat(self._fd))
@@ -252,14 +252,14 @@ class _OpenFile:
             return False
         if self.is_unchanged(data):
             return True
-        return self._look().size > self.stat.size and self._reads_again(data, 0)
+        return self._stat().size > self.stat.size and self._reads_again(data, 0)
 
     def is_unchanged(self, data: bytes, start: int = 0) -> bool:
         """Whether the file is still as it was when opened, so that ``data``, read at ``start``, is of that state."""
-        if self._look().state != self.stat.state:
+        if self._stat().state != self.stat.state:
             return False
-        young = self._born - self.stat.ctime_ns < RECENT_NS
-        return not young or self._reads_again(data, start)
+        recent = self._born - self.stat.ctime_ns < RECENT_NS
+        return not recent or self._reads_again(data, start)
 
     def _reads_again(self, data: bytes, start: int) -> bool:
         return self.read(len(data), start) == data

@@ -108,24 +108,24 @@ class HitMaker:
     def _read(self, content: ContentRow, placed: Placed, copies: Sequence[FileCopy]) -> tuple[FileCopy, Hit] | None:
         """Return the copy that was read, and the hit of the chunk (the first one if ``placed`` names none); None if no
         copy has the content any more."""
-        marked = placed.chunk_id is not None
-        chunk_id = placed.chunk_id if marked else self._rows.first_chunk.get(content.id)
+        has_chunk = placed.chunk_id is not None
+        chunk_id = placed.chunk_id if has_chunk else self._rows.first_chunk.get(content.id)
         if chunk_id is None:
             read = self._live.read(content.id, content.hash, copies)
             return None if read is None else (read[0], self._empty(read[0], content, placed.score))
         chunk = self._rows.chunks[chunk_id]
-        mark = self._highlighter.spans if marked else _no_spans
+        find_spans = self._highlighter.spans if has_chunk else _no_spans
         found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
         if found is None:
             return None
         try:
-            fields = self._cut(content, chunk, found[1], mark)
+            fields = self._cut(content, chunk, found[1], find_spans)
         except BeyondPartError:
             read = self._live.read(content.id, content.hash, copies)
             if read is None:
                 return None
             found = read[0], Part(read[1], 0, len(read[1]))
-            fields = self._cut(content, chunk, found[1], mark)
+            fields = self._cut(content, chunk, found[1], find_spans)
         copy = found[0]
         hit = Hit(
             **file_fields(copy, content, self._roots), **chunk_fields(content, chunk), **fields, score=placed.score
@@ -133,11 +133,11 @@ class HitMaker:
         return copy, hit
 
     def _cut(
-        self, content: ContentRow, chunk: ChunkRow, part: Part, mark: Callable[[str], list[Span]]
+        self, content: ContentRow, chunk: ChunkRow, part: Part, find_spans: Callable[[str], list[Span]]
     ) -> dict[str, Any]:
         """Return the fields of a hit that come from the file. Raises BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
-        snippet = cut(text, mark(text), self._style.max_snippet_chars)
+        snippet = cut(text, find_spans(text), self._style.max_snippet_chars)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
@@ -182,12 +182,12 @@ class Lines:
         self._base = base
         self._size = base + len(data) if size is None else size
         self._feed = b"\n" if encoding == "utf-8" else "\n".encode(encoding)
-        mark = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
-        self._mark = len(mark) if mark and not base and data.startswith(mark) else 0
+        find_spans = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
+        self._bom = len(find_spans) if find_spans and not base and data.startswith(find_spans) else 0
 
     def column(self, at: int) -> int:
         """Return the column, 1-based, in bytes, without a byte order mark. Raises BeyondPartError."""
-        return at - (self._start(at) or min(self._mark, at)) + 1
+        return at - (self._start(at) or min(self._bom, at)) + 1
 
     def before(self, at: int, count: int) -> str:
         """Return at most ``count`` whole lines before the line that contains ``at``. Raises BeyondPartError."""
@@ -196,7 +196,7 @@ class Lines:
             if not start:
                 break
             start = self._start(start - len(self._feed))
-        return self._text(start or min(self._mark, end), end)
+        return self._text(start or min(self._bom, end), end)
 
     def after(self, at: int, count: int) -> str:
         """Return at most ``count`` whole lines after the line that contains ``at``. Raises BeyondPartError."""

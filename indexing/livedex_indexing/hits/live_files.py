@@ -101,14 +101,16 @@ class LiveFiles:
                 data = tree.read_head(root, copy.path, copy.state.size).data
             except tree.TreeError:
                 data = b""
-        stands = len(data) == copy.state.size and hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash
-        if changed or not stands:
-            self.stale[key] = self.stale.get(key, True) and stands
-        return data if stands else None
+        matches = (
+            len(data) == copy.state.size and hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash
+        )
+        if changed or not matches:
+            self.stale[key] = self.stale.get(key, True) and matches
+        return data if matches else None
 
     def _keep(self, content_id: int, found: tuple[FileCopy, bytes] | None) -> None:
         self._kept[content_id] = found
-        held = sum(len(entry[1]) for entry in self._kept.values() if entry is not None)
-        while held > _KEPT_BYTES and len(self._kept) > 1:
+        kept_bytes = sum(len(entry[1]) for entry in self._kept.values() if entry is not None)
+        while kept_bytes > _KEPT_BYTES and len(self._kept) > 1:
             _, dropped = self._kept.popitem(last=False)
-            held -= len(dropped[1]) if dropped is not None else 0
+            kept_bytes -= len(dropped[1]) if dropped is not None else 0

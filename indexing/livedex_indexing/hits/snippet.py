@@ -111,8 +111,8 @@ def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: i
         if place - begin + 1 > most:
             best, most = (here[begin][0], stop), place - begin + 1
     first, last = max(best[0], start), min(best[1], max(best[0], start) + max_chars)
-    room = max(0, max_chars - (last - first))
-    left = _left_border(text, start, max(start, min(first - room // 2, end - max_chars)), first)
+    free = max(0, max_chars - (last - first))
+    left = _left_border(text, start, max(start, min(first - free // 2, end - max_chars)), first)
     return left, _right_border(text, end, min(end, left + max_chars), max(last, left + max_chars // 2))
 
 

@@ -61,9 +61,9 @@ _MARKERS: dict[str, tuple[str, str]] = {
 
 
 class Markers(NamedTuple):
-    """The names that show the purpose of a folder: any of ``beside`` in its parent folder, or of ``inside`` in it."""
+    """The names that show the purpose of a folder: any of ``siblings`` in its parent folder, or of ``inside`` in it."""
 
-    beside: tuple[bytes, ...]
+    siblings: tuple[bytes, ...]
     inside: tuple[bytes, ...]
 
 
@@ -74,11 +74,13 @@ class Builtin(NamedTuple):
     pattern: str
 
 
-MARKED_FOLDERS = {
-    name.encode(): Markers(tuple(beside.encode().split()), tuple(inside.encode().split()))
-    for name, (beside, inside) in _MARKERS.items()
+FOLDER_MARKERS = {
+    name.encode(): Markers(tuple(siblings.encode().split()), tuple(inside.encode().split()))
+    for name, (siblings, inside) in _MARKERS.items()
 }
-MARKER_NAMES = frozenset(mark for marks in MARKED_FOLDERS.values() for mark in (*marks.beside, *marks.inside))
+MARKER_NAMES = frozenset(
+    marker for markers in FOLDER_MARKERS.values() for marker in (*markers.siblings, *markers.inside)
+)
 
 _FOLDER_RULES = {
     **{name.encode(): Builtin("vcs", name + "/") for name in _VCS},

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.disk import tree
-from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED_FOLDERS, VerdictKind, builtin
+from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, VerdictKind, builtin
 from livedex_indexing.ignore.rule_file import Applied, RuleFile
 from livedex_indexing.ignore.secret_names import secrets_inside
 from livedex_indexing.model import EntryKind, FileState, Stat
@@ -126,19 +126,22 @@ class DirRules:
                 return _verdict(applied, number)
         if found is not None:
             return Verdict(found.kind, BUILT_IN, 0, found.pattern)
-        return self._by_mark(name) if is_dir and name in MARKED_FOLDERS else None
+        return self._by_marker(name) if is_dir and name in FOLDER_MARKERS else None
 
-    def _by_mark(self, name: bytes) -> Verdict | None:
+    def _by_marker(self, name: bytes) -> Verdict | None:
         """Leave out a folder with an everyday name only if a marker next to it or inside it shows its purpose."""
-        marks = MARKED_FOLDERS[name]
+        markers = FOLDER_MARKERS[name]
         folder = relpath.join(self._rel, name)
-        for where, wanted, text in ((self._rel, marks.beside, "{0}/ beside {1}"), (folder, marks.inside, "{0}/{1}")):
+        for where, wanted, text in (
+            (self._rel, markers.siblings, "{0}/ beside {1}"),
+            (folder, markers.inside, "{0}/{1}"),
+        ):
             try:
                 there = tree.stat_names(self._root, where, wanted)
             except tree.TreeError:
                 continue  # an unreadable folder shows nothing
-            for mark in there:
-                return Verdict("default", BUILT_IN, 0, text.format(display_path(name), display_path(mark)))
+            for marker in there:
+                return Verdict("default", BUILT_IN, 0, text.format(display_path(name), display_path(marker)))
         return None
 
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
-from livedex_indexing.ignore.defaults import IGNORE_FILES, MARKED_FOLDERS, MARKER_NAMES, VerdictKind
+from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import Lines, Source, lines_at, lines_beneath, users_lines
 from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict
 from livedex_indexing.ignore.git_config import user_excludes
@@ -110,15 +110,15 @@ class RuleTree:
         # long as these rules are.
         if rules is None or not rules.is_let_through:
             with self._lock:
-                verdict = self._shut_out(folder)
+                verdict = self._ignored_above(folder)
                 if verdict is not None:
                     return verdict
                 rules = self.rules(folder)
                 # A folder with an everyday name is checked each time: its markers come and go.
-                rules.is_let_through = MARKED_FOLDERS.keys().isdisjoint(folder.split(b"/"))
+                rules.is_let_through = FOLDER_MARKERS.keys().isdisjoint(folder.split(b"/"))
         return rules.decide(name, is_dir)
 
-    def _shut_out(self, folder: bytes) -> Verdict | None:
+    def _ignored_above(self, folder: bytes) -> Verdict | None:
         """Return the rule that shuts out a folder or one above it, from the top down; None: let through."""
         above = b""
         for name in folder.split(b"/") if folder else ():

@@ -30,26 +30,26 @@ class WorkTree(NamedTuple):
 
 def work_tree(folder: bytes) -> WorkTree | None:
     """Return the work tree whose top is the folder (an absolute path, "" for ``/``); None if the folder is no top."""
-    mark = folder + b"/.git"
-    found = stat_at(mark)
+    pointer = folder + b"/.git"
+    found = stat_at(pointer)
     kind = found.kind if found is not None else None
-    git_dir: bytes | None = mark
+    git_dir: bytes | None = pointer
     if kind == "symlink":
-        git_dir = _pointed_to(folder, _link_target(mark))
+        git_dir = _pointed_to(folder, _link_target(pointer))
         target = stat_at(git_dir) if git_dir is not None else None
         kind = target.kind if target is not None else None
     if kind == "file":
-        data = lines_at(mark, _POINTER_LIMIT).data
+        data = lines_at(pointer, _POINTER_LIMIT).data
         if not data.startswith(b"gitdir: "):
             return None
         git_dir = _pointed_to(folder, data[len(b"gitdir: ") :])
     elif kind != "folder":
         return None
     if git_dir is None:
-        return WorkTree(None, (mark,))
+        return WorkTree(None, (pointer,))
     shared = git_dir + b"/commondir"
     common = _pointed_to(git_dir, lines_at(shared, _POINTER_LIMIT).data or b".")
-    return WorkTree(common + b"/info/exclude" if common else None, (mark, shared))
+    return WorkTree(common + b"/info/exclude" if common else None, (pointer, shared))
 
 
 def _link_target(path: bytes) -> bytes:

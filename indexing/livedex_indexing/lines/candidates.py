@@ -37,7 +37,7 @@ LONGEST_PHRASE: Final = 16  # words
 MOST_PHRASES: Final = 1_000  # of one pattern
 _FORMS: Final = 8  # ways to write one piece
 
-_HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
+_ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
 _BEGINNING = "SELECT rowid FROM postings WHERE postings MATCH ?"
 _CONTENTS_OF = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
@@ -77,26 +77,26 @@ class _Lookup:
 
     def find(self, required: RequiredLiterals) -> set[int] | None:
         if required.strings:
-            return _united(self._holding(string) for string in sorted(required.strings))
+            return _united(self._containing(string) for string in sorted(required.strings))
         if required.any_of:
             return _united(self.find(part) for part in required.parts)
         found: set[int] | None = None
-        for part in sorted(required.parts, key=_telling, reverse=True):
+        for part in sorted(required.parts, key=_selectivity, reverse=True):
             if found is not None and len(found) <= FEW:
                 break
-            holding = self.find(part)
-            if holding is not None:
-                found = holding if found is None else found & holding
+            containing = self.find(part)
+            if containing is not None:
+                found = containing if found is None else found & containing
         return found
 
-    def _holding(self, string: str) -> frozenset[int] | None:
+    def _containing(self, string: str) -> frozenset[int] | None:
         if string not in self._known:
             if len(self._known) >= LOOKUPS:
                 return None
-            self._known[string] = self._look_up(string)
+            self._known[string] = self._find_string(string)
         return self._known[string]
 
-    def _look_up(self, string: str) -> frozenset[int] | None:
+    def _find_string(self, string: str) -> frozenset[int] | None:
         """Return the contents with a word for each piece of the string, adjacent where the pieces are."""
         pieces = [(piece, self._words_of(piece)) for piece in word_pieces(string, self._reader)]
         tests = [words for _, words in pieces if words is not None]
@@ -105,16 +105,16 @@ class _Lookup:
         if not all(tests):
             return frozenset()
         match = " AND ".join(sorted({f"({' OR '.join(_quoted(words))})" for words in tests}))
-        found = frozenset(row[0] for row in self._reader.rows(_HOLDING, (match,)))
+        found = frozenset(row[0] for row in self._reader.rows(_ROWS_WITH, (match,)))
         for phrase in phrases(pieces):
             most = min(self._phrases, len(found) // ALTERNATIVES)
             ways = prod(map(len, phrase))
             if len(found) > MANY and ways <= most:
                 self._phrases -= ways
-                found &= self._side_by_side(phrase, most)
+                found &= self._with_adjacent(phrase, most)
         return found
 
-    def _side_by_side(self, phrase: Sequence[Sequence[str]], most: int) -> set[int]:
+    def _with_adjacent(self, phrase: Sequence[Sequence[str]], most: int) -> set[int]:
         """Return the contents in which the words of a phrase may be adjacent. ``most``: limit of the words looked up at
         the borders of chunks."""
         reader, torn = self._reader, self._words.torn
@@ -131,8 +131,8 @@ class _Lookup:
         """Return the words of the index that contain a piece; None when they are too many."""
         found: set[str] = set()
         for form in piece.forms:
-            holding = self._words.holding(form.encode(), begins=piece.begins, ends=piece.ends)
-            found.update(islice(holding, TOO_MANY + 1))
+            containing = self._words.containing(form.encode(), begins=piece.begins, ends=piece.ends)
+            found.update(islice(containing, TOO_MANY + 1))
             if len(found) > TOO_MANY:
                 return None
         return sorted(found)
@@ -165,14 +165,14 @@ def phrases(pieces: Sequence[tuple[WordPiece, list[str] | None]]) -> list[list[l
     before: list[str] | None = None
     for piece, words in pieces:
         whole = piece.begins and piece.ends
-        side = _as_in_postings(piece, words)
-        if not (whole and side and piece.follows) or len(rows[-1]) == LONGEST_PHRASE:
+        forms = _as_in_postings(piece, words)
+        if not (whole and forms and piece.follows) or len(rows[-1]) == LONGEST_PHRASE:
             rows.append([])
-        if whole and side:
-            rows[-1].append(side)
-        if before and side and piece.follows and not (whole and len(rows[-1]) > 1):
-            edges.append([before, side])
-        before = side
+        if whole and forms:
+            rows[-1].append(forms)
+        if before and forms and piece.follows and not (whole and len(rows[-1]) > 1):
+            edges.append([before, forms])
+        before = forms
     return [row for row in rows if len(row) > 1] + edges
 
 
@@ -229,7 +229,7 @@ def _cased() -> str:
     return "".join(char for char in chars if char.lower() != char or char.upper() != char)
 
 
-def _telling(required: RequiredLiterals) -> int:
+def _selectivity(required: RequiredLiterals) -> int:
     """Return how selective a requirement is likely to be: the length of its shortest string."""
     return min(map(len, required.strings)) if required.strings else 0
 

@@ -18,7 +18,7 @@ from livedex_indexing.lines.line_pattern import Line
 from livedex_indexing.query.highlight import Span
 from livedex_indexing.store.row_types import ChunkRow, ContentRow
 
-_MARKS: Final = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes of the byte order mark
+_BOM_BYTES: Final = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}  # bytes of the byte order mark
 _SHOWN_BEFORE: Final = 4  # in a long line, one part in this many of the snippet precedes the match
 
 
@@ -28,17 +28,17 @@ class FileText:
     def __init__(self, data: bytes, encoding: str) -> None:
         self.data = data
         self.encoding = encoding
-        utf8_mark = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-        self._mark = _MARKS.get(encoding, utf8_mark)
-        body = data[self._mark :] if self._mark else data
+        utf8_bom = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+        self._bom = _BOM_BYTES.get(encoding, utf8_bom)
+        body = data[self._bom :] if self._bom else data
         self.text = body if encoding == "utf-8" else body.decode(encoding, "replace").encode("utf-8", "replace")
-        self._known = (0, self._mark)  # an offset in the text, and the same place on disk
+        self._known = (0, self._bom)  # an offset in the text, and the same place on disk
 
     def on_disk(self, at: int) -> int:
         """Convert an offset in the text to one in the file. Fast for ascending offsets."""
         if self.encoding == "utf-8":
-            return at + self._mark
-        before, byte = self._known if self._known[0] <= at else (0, self._mark)
+            return at + self._bom
+        before, byte = self._known if self._known[0] <= at else (0, self._bom)
         self._known = at, byte + byte_length(self.text[before:at].decode(), self.encoding)
         return self._known[1]
 

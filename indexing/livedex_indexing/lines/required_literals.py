@@ -86,7 +86,7 @@ class _Group:
     def repeat(self, piece: Piece) -> None:
         """Repeat the last item as the piece says. Many blanks and signs separate words as one does."""
         info, _, _ = self.items.pop()
-        parting = info.strings is not None and not any(_tells(char) for string in info.strings for char in string)
+        parting = info.strings is not None and not any(_in_word(char) for string in info.strings for char in string)
         if info.strings is not None and piece.least == 0 and (piece.most == 1 or (parting and piece.most != 0)):
             self.items.append(_Item(_limited(info.strings | {""})))
         elif parting:
@@ -155,10 +155,11 @@ def _need(info: _Info) -> RequiredLiterals:
 
 def _of_strings(strings: frozenset[str]) -> RequiredLiterals:
     """Require one of the strings; nothing if one of them could be anywhere, which makes the others worthless."""
-    return RequiredLiterals(strings) if strings and all(any(map(_tells, string)) for string in strings) else NO_LITERALS
+    searchable = strings and all(any(map(_in_word, string)) for string in strings)
+    return RequiredLiterals(strings) if searchable else NO_LITERALS
 
 
-def _tells(char: str) -> bool:
+def _in_word(char: str) -> bool:
     """Whether a character may be part of a word: only words are looked up."""
     return char.isalnum() or not char.isascii()
 

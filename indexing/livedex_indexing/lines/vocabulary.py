@@ -28,7 +28,7 @@ _COUNT = "SELECT count(*) FROM contents"
 _TORN = """SELECT b.id FROM chunks b JOIN chunks a ON a.id = b.id - 1 AND a.content_id = b.content_id
            WHERE b.start_line = a.end_line"""
 _WORDS = "SELECT CAST(term AS BLOB) FROM temp.written WHERE term > CAST(? AS TEXT) ORDER BY term LIMIT ?"
-_HOLDING = "SELECT rowid FROM exact WHERE exact MATCH ?"
+_ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
 
 
 class Words(NamedTuple):
@@ -41,7 +41,7 @@ class Words(NamedTuple):
     rewritten: int
     torn: frozenset[int] = frozenset()
 
-    def holding(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
+    def containing(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
         """Yield the words that contain a piece, begin with it, end with it, or equal it."""
         text, wanted = self.text, b"\n" * begins + piece + b"\n" * ends
         at = text.find(wanted)
@@ -91,7 +91,7 @@ class Vocabulary:
             self._cut += [word for word in found if len(word) >= _CUT]
             self._read.append(b"".join([word + b"\n" for word in found if len(word) < _CUT]))
             self._last = found[-1]
-        cut = {row[0] for word in self._cut for row in reader.rows(_HOLDING, (_beginning(word),))}
+        cut = {row[0] for word in self._cut for row in reader.rows(_ROWS_WITH, (_beginning(word),))}
         torn = frozenset(row for (row,) in reader.rows(_TORN))
         words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten, torn)
         self._began, self._read, self._last, self._cut = None, [], b"", []

@@ -169,7 +169,11 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     joined = [] if indexed else _joined(reader, word, counts, repair)
     # Parts of names are ASCII only: `größe` would be split into `gr` and `e`.
     pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(reader, word)]
-    if alone and _NAME.fullmatch(word) and any(_is_mark(text) for piece, parts in pieces for text in parts or (piece,)):
+    if (
+        alone
+        and _NAME.fullmatch(word)
+        and any(_is_serial(text) for piece, parts in pieces for text in parts or (piece,))
+    ):
         return [whole, *joined]
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(reader, text, counts)) is not None]
@@ -254,6 +258,6 @@ def _rarity(terms: Sequence[QueryTerm]) -> tuple[int, str]:
     return min((term.rows, term.match) for term in terms)
 
 
-def _is_mark(text: str) -> bool:
+def _is_serial(text: str) -> bool:
     """Whether a part of a name only tells it from similar names: a number or a single letter."""
     return is_letter(text) or any(character.isdigit() for character in text)

@@ -30,10 +30,10 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
 
 def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
     """Return the place of a path in the innermost root that contains it, None when no root does."""
-    holding = [(len(root), root_id) for root_id, root in roots.items() if relpath.is_within(path, root)]
-    if not holding:
+    containing = [(len(root), root_id) for root_id, root in roots.items() if relpath.is_within(path, root)]
+    if not containing:
         return None
-    length, root_id = max(holding)
+    length, root_id = max(containing)
     return Place(root_id, path[length:].strip(b"/"))
 
 

@@ -87,9 +87,9 @@ class Repair:
             return []
         self._left -= 1  # for a cached word too: a query must mean the same each time
         words = self._near(term.tokens[0], fresh=self._fresh)
-        meant = self._asked(words)
+        meant = self._in_index(words)
         if words and not meant:  # the cached words have left the index meanwhile
-            meant = self._asked(self._near(term.tokens[0], fresh=True))
+            meant = self._in_index(self._near(term.tokens[0], fresh=True))
         if not meant:
             return []
         # A rare word is more often a mistake in a file than the intended word: its rarity must not count.
@@ -99,19 +99,19 @@ class Repair:
 
     def _near(self, token: str, *, fresh: bool) -> list[str]:
         counts = self._counts
-        return counts.meanings.of(token, counts.generation, self._look, fresh=fresh)
+        return counts.meanings.of(token, counts.generation, self._find_near, fresh=fresh)
 
-    def _look(self, token: str) -> list[str]:
+    def _find_near(self, token: str) -> list[str]:
         """Return the nearest words, one for each stem."""
         found: dict[tuple[str, ...], str] = {}
         for near in nearest(self._reader, token):
-            for term in self._asked([near.word]):
+            for term in self._in_index([near.word]):
                 found.setdefault(term.stems, near.word)
             if len(found) == _MEANT:
                 break
         return list(found.values())
 
-    def _asked(self, words: Iterable[str]) -> list[QueryTerm]:
+    def _in_index(self, words: Iterable[str]) -> list[QueryTerm]:
         """Return the terms for those of the words that occur in the index."""
         terms = map(self._term_of, words)
         return [term for term in terms if term is not None and term.rows]

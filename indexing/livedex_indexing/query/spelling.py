@@ -28,7 +28,7 @@ _BETWEEN: Final = """SELECT term, doc FROM temp.written
 _IN_USE: Final = """SELECT 1 FROM exact JOIN contents t ON t.id = exact.rowid
                     WHERE exact MATCH ? AND t.unused_since IS NULL LIMIT 1"""
 # The postings still contain the words of contents that no file uses.
-_HELD: Final = """SELECT CASE WHEN EXISTS (SELECT 1 FROM dead) THEN EXISTS (SELECT 1 FROM postings
+_HAS_ROW: Final = """SELECT CASE WHEN EXISTS (SELECT 1 FROM dead) THEN EXISTS (SELECT 1 FROM postings
                   WHERE postings MATCH ? AND +rowid NOT IN (SELECT id FROM dead)) ELSE 1 END"""
 
 
@@ -50,7 +50,7 @@ def mistakes_allowed(word: str) -> int:
 
 def is_in_use(reader: Reader, match: str) -> bool:
     """Whether a served chunk contains a word of the postings. Only for rare words: it may read all their rows."""
-    return bool(reader.one(_HELD, (match,)))
+    return bool(reader.one(_HAS_ROW, (match,)))
 
 
 def nearest(reader: Reader, word: str) -> Iterator[Near]:

@@ -50,8 +50,8 @@ class Meanings:
     def __init__(self) -> None:
         self._known: dict[str, _Meaning] = {}
 
-    def of(self, token: str, generation: int, look: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
-        """Return the words that ``token`` may mean; ``look`` finds them in the index."""
+    def of(self, token: str, generation: int, find: Callable[[str], list[str]], *, fresh: bool) -> list[str]:
+        """Return the words that ``token`` may mean; ``find`` reads them from the index."""
         known = self._known.get(token)
         if known is not None:
             if known.found == generation:
@@ -62,7 +62,7 @@ class Meanings:
                 return known.words
         if len(self._known) >= _REMEMBERED_MEANINGS:
             self._known.clear()
-        words = look(token)
+        words = find(token)
         self._known[token] = _Meaning(words, generation, time.monotonic(), generation)
         return words
 

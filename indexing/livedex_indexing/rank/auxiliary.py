@@ -25,7 +25,7 @@ _ENDS: Final = (
     b"_pb2", b"_grpc", b".pb", b"generated", b".min",
 )  # fmt: skip
 # Words that ask for such files.
-_ASKED_FOR: Final = frozenset(
+_WORDS: Final = frozenset(
     [
         "conftest", "demo", "demos", "example", "examples", "fixture", "fixtures", "generated",
         "mock", "mocks", "pytest", "sample", "samples", "selftest", "selftests", "spec",
@@ -48,6 +48,6 @@ def _is_auxiliary_folder(folder: bytes) -> bool:
     return _FOLDERS.search(folder) is not None
 
 
-def asks_for_auxiliary(words: Iterable[str]) -> bool:
+def wants_auxiliary(words: Iterable[str]) -> bool:
     """Whether one of a query's words, in lower case, asks for such files."""
-    return not _ASKED_FOR.isdisjoint(words)
+    return not _WORDS.isdisjoint(words)

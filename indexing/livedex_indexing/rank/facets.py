@@ -43,17 +43,23 @@ _PLACES: Final = {"kinds": 1, "languages": 2}  # in a `ChunkTraits`
 
 
 class FacetCounter:
-    """Counts the facets of one search, in its snapshot. ``holds`` tells whether a content contains the query's phrases;
-    None: all do."""
+    """Counts the facets of one search, in its snapshot.
+
+    ``has_phrases`` tells whether a content contains the phrases of the query; None: all do.
+    """
 
     def __init__(
-        self, reader: Reader, compiled: CompiledQuery, file_filter: FileFilter, holds: Callable[[int], bool] | None
+        self,
+        reader: Reader,
+        compiled: CompiledQuery,
+        file_filter: FileFilter,
+        has_phrases: Callable[[int], bool] | None,
     ) -> None:
         self._reader = reader
         self._compiled = compiled
         self._resolved = file_filter.resolved
         self._borders = file_filter.borders
-        self._holds = holds
+        self._has_phrases = has_phrases
 
     def count(self, names: Iterable[str], roots: Mapping[int, bytes]) -> Facets:
         """Return the named facets, in that order, each with the most frequent value first. Raises DeadlinePassed."""
@@ -61,8 +67,8 @@ class FacetCounter:
         traits = self._by_text()
         named = {file_id for file_id, _, _ in by_name}
         contents = {trait[0] for trait in traits}
-        if self._holds is not None:
-            passing = set(filter(self._holds, contents.union(file[1] for file in by_name)))
+        if self._has_phrases is not None:
+            passing = set(filter(self._has_phrases, contents.union(file[1] for file in by_name)))
             contents &= passing
             by_name = [file for file in by_name if file[1] in passing]
         by_text = [file for file in self._files_of(contents) if file[0] not in named]

@@ -105,7 +105,7 @@ def extract(reader: Reader, compiled: CompiledQuery, ids: Collection[int]) -> Fe
         extractor = reader.scratch["extractor"] = _Extractor()
         reader.db.register_fts5_function("livedex_features", extractor)
     extractor.begin(wanted)
-    _look(reader, wanted, set(ids), extractor, compiled.chunks)
+    _extract_all(reader, wanted, set(ids), extractor, compiled.chunks)
     idfs = [term.idf for term in wanted.phrases]
     return FeatureTable(
         extractor.found,
@@ -128,7 +128,7 @@ def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int
     ]
 
 
-def _look(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor, last: int) -> None:
+def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor, last: int) -> None:
     """Make FTS5 call the function for each of the rows, in the cheapest way."""
     match = any_of(wanted.phrases)
     words = len(wanted.phrases)

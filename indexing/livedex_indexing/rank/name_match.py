@@ -14,7 +14,7 @@ from livedex_indexing.rank.synonyms import expand
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 
-_TELLING: Final = 0.5  # idf: a rarer stop word counts in a file's name
+_LEAST_IDF: Final = 0.5  # idf: a rarer stop word counts in a file's name
 VARIANT: Final = 0.8  # weight of a term that a file's name has in another form: `config` for configuration
 SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: `is` for whether (`synonyms`)
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
@@ -45,7 +45,7 @@ class NameMatcher:
         self._reader = reader
         self._scored = scored
         stops = (
-            term for term in compiled.spoken if term.is_stop_word and term.idf >= _TELLING and len(term.tokens[0]) > 2
+            term for term in compiled.spoken if term.is_stop_word and term.idf >= _LEAST_IDF and len(term.tokens[0]) > 2
         )
         self._named = tuple(dict.fromkeys((*compiled.any_of, *stops)))
         self._begin = _beginnings(self._named)

@@ -125,7 +125,7 @@ class PhraseCheck:
             *_written(compiled.excluded_phrases, reader.words),
             *_without_words(signs.excluded, reader.words),
         ]
-        self._asked_one_by_one = 0
+        self._single_queries = 0
         self._rows: dict[str, array[int]] = {}  # by the phrase's text: all chunks that may contain it, in order
 
     @property
@@ -169,8 +169,8 @@ class PhraseCheck:
         """Return the chunks of a content that the index proposes. A page of hits needs few contents, so they are
         queried one by one; paging through all matches of a common word fetches all its chunks at once."""
         rows = self._rows.get(phrase.text)
-        if rows is None and self._asked_one_by_one < ONE_BY_ONE:
-            self._asked_one_by_one += 1
+        if rows is None and self._single_queries < ONE_BY_ONE:
+            self._single_queries += 1
             return [row for (row,) in self._reader.rows(_CANDIDATES, (phrase.match, first, last))]
         if rows is None:
             rows = self._rows[phrase.text] = array("q", json.loads(self._reader.one(_ALL, (phrase.match,))))

@@ -49,7 +49,7 @@ _ALL = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AN
 _SAME_CONTENT = """SELECT c.content_id, c.id FROM json_each(?) b JOIN chunks a ON a.id = b.value
                    JOIN chunks c ON c.id = b.value + 1 AND c.content_id = a.content_id"""
 _PASSING = "SELECT rowid FROM postings WHERE rowid IN (SELECT value FROM json_each(?)) AND {}"
-_HOLDING = """SELECT DISTINCT (SELECT content_id FROM chunks c WHERE c.id = +postings.rowid) FROM postings
+_CONTENTS_WITH = """SELECT DISTINCT (SELECT content_id FROM chunks c WHERE c.id = +postings.rowid) FROM postings
               WHERE postings MATCH ?"""
 
 
@@ -136,7 +136,7 @@ def contents_with(reader: Reader, term: QueryTerm) -> set[int]:
 
 
 def contents_matching(reader: Reader, match: str) -> set[int]:
-    return {row for (row,) in reader.rows(_HOLDING, (match,))}
+    return {row for (row,) in reader.rows(_CONTENTS_WITH, (match,))}
 
 
 def _rows(term: QueryTerm) -> int:

@@ -14,7 +14,7 @@ from typing import Final
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.rank import postings
-from livedex_indexing.rank.auxiliary import asks_for_auxiliary, is_auxiliary
+from livedex_indexing.rank.auxiliary import is_auxiliary, wants_auxiliary
 from livedex_indexing.rank.features import extract, scored_terms, written
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher
 from livedex_indexing.rank.phrase_filter import FileFilter
@@ -73,19 +73,19 @@ class RankedResults:
         self._scored = scored_terms(compiled)
         self._names = NameMatcher(reader, compiled, self._scored)
         self._left: list[int] = []  # candidate chunks that are not examined, best first
-        self._demote_auxiliary = demote_auxiliary and not asks_for_auxiliary(
+        self._demote_auxiliary = demote_auxiliary and not wants_auxiliary(
             token for term in compiled.any_of for token in term.tokens
         )
         self.late = False
 
-    def placed(self, holds: Callable[[int], bool]) -> Iterator[Placed | None]:
+    def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed | None]:
         """Yield the hits in order; None is a place that stays empty (see `diversify`).
 
-        ``holds`` tells whether a content contains the query's phrases. Raises DeadlinePassed.
+        ``has_phrases`` tells whether a content contains the query's phrases. Raises DeadlinePassed.
         """
         if not self._compiled.textual:
-            return (hit for hit in self._newest() if holds(hit.content_id))
-        hits = (hit for hit in self._all() if holds(hit.content_id))
+            return (hit for hit in self._newest() if has_phrases(hit.content_id))
+        hits = (hit for hit in self._all() if has_phrases(hit.content_id))
         return hits if self._group_by_file or self._no_file_limit else diversify(hits)
 
     def _all(self) -> Iterator[Placed]:

@@ -85,7 +85,7 @@ class Index:
         found = os.stat(root)
         root_id = self._store.put_root(root, found.st_dev, found.st_ino)
         known = self._store.all_states(root_id, 1 << 62) or {}
-        old = {relpath.join(above, name): held for above, names in known.items() for name, held in names.items()}
+        old = {relpath.join(above, name): states for above, names in known.items() for name, states in names.items()}
         new = dict(_walk(root, RuleTree(root, ignore)))
         changed = [path for path, stat in new.items() if old.get(path) != (*stat.state, 1)]
         gone = [path for path in old if path not in new]

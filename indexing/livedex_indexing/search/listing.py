@@ -168,8 +168,8 @@ def _indexed(row: FileRow | None, path: bytes) -> FileRow:
     if row is None:
         raise NotFound(f"{display_path(path)} is not in the index; `livedex why` says why", {"status": None})
     if row.content_id is None:
-        said = f"{row.status} ({row.reason})" if row.reason else row.status
-        raise NotFound(f"{display_path(path)} is {said}", {"status": row.status, "reason": row.reason})
+        status = f"{row.status} ({row.reason})" if row.reason else row.status
+        raise NotFound(f"{display_path(path)} is {status}", {"status": row.status, "reason": row.reason})
     return row
 
 

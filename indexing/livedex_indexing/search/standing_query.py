@@ -73,7 +73,7 @@ class Part(NamedTuple):
     files: Collection[int] | None
     roots: Collection[int] | None = None
 
-    def holds(self, chunk_id: int) -> bool:
+    def contains(self, chunk_id: int) -> bool:
         """Whether a chunk inside ``spans`` belongs to the part: a span may cover a small gap."""
         if self.ranges is None:
             return True
@@ -130,7 +130,7 @@ class StandingQuery:
         ``unsure``: their matches are unknown now. Raises DeadlinePassed and Cancelled.
         """
         compiled = self.compiled(reader)
-        candidates = _candidates(reader, compiled, part, self._says_nothing(compiled))
+        candidates = _candidates(reader, compiled, part, self._has_no_words(compiled))
         if not candidates:
             return
         try:
@@ -148,19 +148,19 @@ class StandingQuery:
         check = _Phrases(reader, compiled, part, live)
         for content_id, those in copies.items():
             content = contents[content_id]
-            held = check.those_that_hold(content, chunks[content_id], those)
-            if held is None:
+            matching = check.with_phrases(content, chunks[content_id], those)
+            if matching is None:
                 unsure.update((copy.root_id, copy.path) for copy in those)
-            elif held:
-                shown = tuple(held[:1] if self.group_by_file else held)
-                yield from (Found(copy, content, shown, len(held)) for copy in those)
+            elif matching:
+                shown = tuple(matching[:1] if self.group_by_file else matching)
+                yield from (Found(copy, content, shown, len(matching)) for copy in those)
 
     def _placed(self, roots: Mapping[int, bytes]) -> Query:
         """Return the query with its path and roots resolved as they are now. Raises OutsideRoots."""
         inside = None if self._path is None else tuple(places(self._path, roots))
         return replace(self._query, places=inside, root_ids=tuple(root_at(root, roots) for root in self._roots))
 
-    def _says_nothing(self, compiled: CompiledQuery) -> bool:
+    def _has_no_words(self, compiled: CompiledQuery) -> bool:
         """Whether the query has text without a word: then it finds nothing, rather than everything."""
         return bool(self._query.text or self._query.phrases) and not compiled.textual
 
@@ -187,7 +187,7 @@ class _Phrases:
                         for phrase in compiled.excluded_phrases]  # fmt: skip
         self._reader = reader
 
-    def those_that_hold(
+    def with_phrases(
         self, content: ContentRow, chunks: Sequence[ChunkRow], copies: Sequence[FileCopy]
     ) -> Sequence[ChunkRow] | None:
         """Return the matching ``chunks``, none if the content is excluded; None if no copy is unchanged."""
@@ -229,7 +229,7 @@ def _candidates(reader: Reader, compiled: CompiledQuery, part: Part, nothing: bo
             found = ending if found is None else found & ending
     if found is None:
         found = {row for span in part.spans for (row,) in reader.rows(_ALL, span)}
-    return sorted(filter(part.holds, found))
+    return sorted(filter(part.contains, found))
 
 
 def _matching(reader: Reader, match: str, part: Part) -> set[int]:

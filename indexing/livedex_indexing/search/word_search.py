@@ -84,12 +84,12 @@ class WordSearch:
         )
 
     def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
-        said = (
+        warnings = (
             (self._cut or compiled.cut, CUT_WARNING),
             (self._late, LATE_WARNING),
-            (self._says_nothing(compiled), NO_WORDS_WARNING),
+            (self._has_no_words(compiled), NO_WORDS_WARNING),
         )
-        return [warning for applies, warning in said if applies]
+        return [warning for applies, warning in warnings if applies]
 
     def _corrected(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> str:
         """Return the query with its corrections, spelt as in the hits."""
@@ -107,7 +107,7 @@ class WordSearch:
         file_filter = build_file_filter(reader, compiled, resolved)
         page: list[Placed | None] = []
         more = False
-        if not self._says_nothing(compiled):
+        if not self._has_no_words(compiled):
             check = self._phrase_check(compiled, file_filter)
             page, more = self._page(compiled, file_filter, check)
             self._count(compiled, file_filter, check)
@@ -118,7 +118,7 @@ class WordSearch:
         with reader.without_deadline():
             return page, more, read_rows(reader, ranked, file_filter.resolved, counted or None)
 
-    def _says_nothing(self, compiled: CompiledQuery) -> bool:
+    def _has_no_words(self, compiled: CompiledQuery) -> bool:
         """Whether the query has text without a word: then it finds nothing, rather than everything."""
         return bool(self._query.text or self._query.phrases) and not compiled.textual
 

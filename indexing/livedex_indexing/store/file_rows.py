@@ -128,13 +128,13 @@ class FileTable:
         """Return the known states of a whole root, by folder and name; None if it has more than ``limit`` rows."""
         if fetch(self._db, _COUNT, (root_id, limit + 1))[0][0] > limit:
             return None
-        held: dict[bytes, dict[bytes, KnownState]] = {}
+        folders: dict[bytes, dict[bytes, KnownState]] = {}
         for values in self._db.execute(_ALL_STATES, (root_id,)):
-            folder = held.get(values[0])
+            folder = folders.get(values[0])
             if folder is None:
-                folder = held[values[0]] = {}
+                folder = folders[values[0]] = {}
             folder[values[1]] = values[2:]
-        return held
+        return folders
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
         sql, values = (_FOLDERS, (path, *relpath.range_below(path))) if path else (_FOLDERS_ALL, ())

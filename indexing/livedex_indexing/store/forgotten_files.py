@@ -70,7 +70,7 @@ class ForgottenFiles:
 
     def of_root(self, root: bytes) -> list[tuple[bytes, bytes]]:
         """Return the marks of a root, as (relative path, content hash)."""
-        return [(path, digest) for (marked, path), digest in self._hashes.items() if marked == root]
+        return [(path, digest) for (forgotten_root, path), digest in self._hashes.items() if forgotten_root == root]
 
     def has_path(self, root: bytes, path: bytes) -> bool:
         """Whether a file at this path was forgotten, with any content. If not, its hash need not be computed."""

@@ -327,8 +327,8 @@ def read_roots(db: apsw.Connection) -> list[RootRow]:
 
 def read_counts(db: apsw.Connection) -> Counts:
     """Return the counts, for the writer and for readers."""
-    held: dict[int, dict[str, int]] = {}
+    by_root: dict[int, dict[str, int]] = {}
     for root_id, status, count in fetch(db, _STATUSES):
-        held.setdefault(root_id, {})[STATUSES[status]] = count
-    roots = {root_id: StatusCounts(**counts) for root_id, counts in held.items()}
+        by_root.setdefault(root_id, {})[STATUSES[status]] = count
+    roots = {root_id: StatusCounts(**counts) for root_id, counts in by_root.items()}
     return Counts(roots, int(db.execute(_CHUNKS).get))

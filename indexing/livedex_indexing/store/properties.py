@@ -22,7 +22,7 @@ _PARTED: Final = re.compile(r"[,\s]+")
 
 _OF_VALUE = "name = ? AND value = ?"
 _OF_NAME = "name = ?"
-_HOLDING = "d.content_id {}IN (SELECT content_id FROM properties WHERE {})"
+_CONTENTS_WITH = "d.content_id {}IN (SELECT content_id FROM properties WHERE {})"
 
 
 class Row(NamedTuple):
@@ -59,17 +59,17 @@ def meta_condition(terms: Iterable[str], *, excluded: bool) -> tuple[str, tuple[
         for border in borders[:_MOST_BORDERS]:
             tests.append(_OF_VALUE)
             values += (folded(term[:border])[:_LONGEST_NAME], folded(term[border + 1 :]))
-    return _holding(tests, excluded), tuple(values)
+    return _contents_with(tests, excluded), tuple(values)
 
 
 def tag_condition(tags: Iterable[str], *, excluded: bool) -> tuple[str, tuple[str, ...]]:
     """Return a condition on ``files d``: the file has one of the tags, written with or without ``#``."""
     values = [value for tag in tags for value in (TAGS, folded(tag.removeprefix("#")))]
-    return _holding([_OF_VALUE] * (len(values) // 2), excluded), tuple(values)
+    return _contents_with([_OF_VALUE] * (len(values) // 2), excluded), tuple(values)
 
 
-def _holding(tests: list[str], excluded: bool) -> str:
-    return _HOLDING.format("NOT " if excluded else "", " OR ".join(f"({test})" for test in tests))
+def _contents_with(tests: list[str], excluded: bool) -> str:
+    return _CONTENTS_WITH.format("NOT " if excluded else "", " OR ".join(f"({test})" for test in tests))
 
 
 def _add(name: str, value: Any, found: dict[Row, None]) -> None:

@@ -73,14 +73,14 @@ class RowVerifier:
 
 def _content(db: apsw.Connection, content_hash: bytes, signature: bytes) -> _Rows:
     languages: dict[int | None, str | None] = dict(fetch(db, _LANGUAGES))
-    held: _Rows = []
+    rows: _Rows = []
     for content in _named(db, "contents", _CONTENT, (content_hash, signature)):
         ids = (content["first_chunk"], content["first_chunk"] + content["chunks"] - 1)
         for row in (content, *_named(db, "chunks", _CHUNKS, ids)):
             row["language"] = languages.get(row["language"])
-            held.append({name: value for name, value in row.items() if name not in _OWN})
-        held += [fetch(db, _CHUNK_WORDS, ids), fetch(db, _CONTENT_WORDS, (content["id"],))]
-    return held
+            rows.append({name: value for name, value in row.items() if name not in _OWN})
+        rows += [fetch(db, _CHUNK_WORDS, ids), fetch(db, _CONTENT_WORDS, (content["id"],))]
+    return rows
 
 
 def _path(db: apsw.Connection, row: FileRow) -> _Rows:

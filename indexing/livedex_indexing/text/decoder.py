@@ -16,7 +16,7 @@ VERSION = 1  # of the rules below: a change re-reads every file
 BINARY_HEAD = 8192  # bytes looked at for a NUL
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.
-_WIDE_MARKS = (
+_WIDE_BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -47,24 +47,24 @@ def is_binary(head: bytes) -> bool:
 
 
 def decode(data: bytes) -> Decoded:
-    """The text of a file: UTF-8, what its mark says, what detection finds, else cp1252 with replacement characters."""
-    for mark, encoding in _WIDE_MARKS:
-        if data.startswith(mark):
-            found = _decode_wide(data, mark, encoding)
+    """The text of a file: UTF-8, what its byte order mark or else detection says, or cp1252 with replacements."""
+    for bom, encoding in _WIDE_BOMS:
+        if data.startswith(bom):
+            found = _decode_wide(data, bom, encoding)
             if found is not None:
                 return found
-    bom = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
-    body = data[bom:] if bom else data
+    bom_bytes = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    body = data[bom_bytes:] if bom_bytes else data
     try:
-        return Decoded(body.decode("utf-8"), "utf-8", False, bom)
+        return Decoded(body.decode("utf-8"), "utf-8", False, bom_bytes)
     except UnicodeDecodeError:
         pass
     encoding_found = detect(body)
     if encoding_found is not None:
-        exact = _decode_exactly(body, encoding_found, bom)
+        exact = _decode_exactly(body, encoding_found, bom_bytes)
         if exact is not None:
             return exact
-    return Decoded(body.decode(_LAST_RESORT, "replace"), _LAST_RESORT, True, bom)
+    return Decoded(body.decode(_LAST_RESORT, "replace"), _LAST_RESORT, True, bom_bytes)
 
 
 def decode_slice(data: bytes, encoding: str, start: int, end: int) -> str:
@@ -100,14 +100,14 @@ def _fixed_width(decoded: Decoded) -> int:
     return 1 if decoded.encoding == _LAST_RESORT or decoded.text.isascii() else 0
 
 
-def _decode_wide(data: bytes, mark: bytes, encoding: str) -> Decoded | None:
-    body = data[len(mark) :]
+def _decode_wide(data: bytes, bom: bytes, encoding: str) -> Decoded | None:
+    body = data[len(bom) :]
     try:
-        return Decoded(body.decode(encoding), encoding, False, len(mark))
+        return Decoded(body.decode(encoding), encoding, False, len(bom))
     except UnicodeDecodeError:
-        if mark == codecs.BOM_UTF32_LE and body:
+        if bom == codecs.BOM_UTF32_LE and body:
             return None  # far likelier UTF-16 that begins with a NUL
-        return Decoded(body.decode(encoding, "replace"), encoding, True, len(mark))
+        return Decoded(body.decode(encoding, "replace"), encoding, True, len(bom))
 
 
 def _decode_exactly(body: bytes, encoding: str, bom: int) -> Decoded | None:

@@ -203,10 +203,10 @@ _CONFIG = Command(
     "config",
     "show, check and edit the configuration",
     subcommands=(
-        Command("show", "every setting, its value and where it comes from", run="daemon_command:hand_over"),
-        Command("validate", "check the file; exit 2 when it is not valid", run="daemon_command:hand_over"),
-        Command("path", "where the file is", run="daemon_command:hand_over"),
-        Command("edit", "open the file in your editor", run="daemon_command:hand_over"),
+        Command("show", "every setting, its value and where it comes from", run="daemon_command:exec_daemon"),
+        Command("validate", "check the file; exit 2 when it is not valid", run="daemon_command:exec_daemon"),
+        Command("path", "where the file is", run="daemon_command:exec_daemon"),
+        Command("edit", "open the file in your editor", run="daemon_command:exec_daemon"),
     ),
 )
 
@@ -225,7 +225,7 @@ ROOT = Command(
         Command(
             "daemon",
             "run the daemon in the foreground",
-            run="daemon_command:hand_over",
+            run="daemon_command:exec_daemon",
             options=(Option("--check-config", "check_config", "only check the configuration; exit 2 when not valid"),),
         ),
         Command(
@@ -352,7 +352,7 @@ ROOT = Command(
             examples=("livedex delete ~/notes/private.md",),
         ),
         _CONFIG,
-        Command("doctor", "check this installation; works without a daemon", run="daemon_command:hand_over"),
+        Command("doctor", "check this installation; works without a daemon", run="daemon_command:exec_daemon"),
         Command(
             "completion",
             "print the completion script of a shell",

@@ -17,7 +17,7 @@ from livedex_ipc.server import message_json
 
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
-HAND_OVER_S = 5.0  # how long a message from another thread waits for a busy event loop
+LOOP_WAIT_S = 5.0  # how long a message from another thread waits for a busy event loop
 
 
 class Channel(Protocol):
@@ -69,7 +69,7 @@ class Call:
 
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it all connections
             self._loop.call_soon_threadsafe(send)
-            handed.wait(HAND_OVER_S)
+            handed.wait(LOOP_WAIT_S)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification on the caller's connection. Does nothing once that is closed."""

@@ -177,11 +177,11 @@ class Connection(asyncio.Protocol):
             self._turn.cancel()
             self._turn = None
         for _ in range(SLICE):
-            if not self._frames or not self._has_room():
+            if not self._frames or not self._may_read_on():
                 break
             self._take(self._frames.popleft())
         self._requests.start_pending()
-        if self._frames and self._has_room():
+        if self._frames and self._may_read_on():
             self._work_soon()
         if self.state is State.CLOSED or self._transport.is_closing():
             return
@@ -191,7 +191,7 @@ class Connection(asyncio.Protocol):
             self.hang_up()
 
     def _adjust_reading(self) -> None:
-        if self._frames or not self._has_room():
+        if self._frames or not self._may_read_on():
             self._stop_frame_timer()  # the rest of a frame cannot arrive while reading is paused
             self._transport.pause_reading()
             self._watch_peer()
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
         if self._turn is None:
             self._turn = self._loop.call_soon(self._work)
 
-    def _has_room(self) -> bool:
+    def _may_read_on(self) -> bool:
         return not self._requests.is_full and not self._outbox.behind and self._parsing is None
 
     def _is_busy(self) -> bool:

@@ -24,7 +24,7 @@ class Outbox:
         self._written = 0
         self._taken = 0  # bytes read by the client when the current time limit began
         self._since = 0.0
-        self._watch: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._ended = False
         self.behind = False
         transport.set_write_buffer_limits(high=min(HIGH_WATER, limits.output_bytes))
@@ -51,16 +51,16 @@ class Outbox:
         self.behind = True
         loop = asyncio.get_running_loop()
         self._taken, self._since = self._written - self.waiting, loop.time()
-        self._watch = loop.call_later(self._limits.stalled_s, self._look)
+        self._timer = loop.call_later(self._limits.stalled_s, self._check_stalled)
 
     def resume(self) -> None:
         """Note that the client read enough, or that the connection is lost."""
         self.behind = False
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-    def _look(self) -> None:
+    def _check_stalled(self) -> None:
         loop = asyncio.get_running_loop()
         taken, now = self._written - self.waiting, loop.time()
         full = self.waiting > self._limits.output_bytes
@@ -69,4 +69,4 @@ class Outbox:
         elif now - self._since >= self._limits.write_s or (full and taken == self._taken):
             self._drop()
             return
-        self._watch = loop.call_later(self._limits.stalled_s, self._look)
+        self._timer = loop.call_later(self._limits.stalled_s, self._check_stalled)

@@ -76,7 +76,7 @@ CASES: dict[str, Callable[[World], object]] = {
     "chunk_worker": lambda world: setattr(world.pool, "worker_fault", "exit status 1"),
     "socket_lost": lambda world: setattr(world.socket, "fault", "taken"),
     "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
-    "safe_mode": lambda world: setattr(world.crashes, "left_alone", frozenset((b"/r/f",))),
+    "safe_mode": lambda world: setattr(world.crashes, "avoided", frozenset((b"/r/f",))),
     "index_rebuilding": lambda world: setattr(world.store_health, "rebuilding", True),
 }
 

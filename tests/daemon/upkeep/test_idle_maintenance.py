@@ -41,17 +41,17 @@ def test_what_searches_left_is_freed_once_after_them(trims: list[str], monkeypat
     monkeypatch.setattr(idle_maintenance, "QUIET_S", 0.0)
     priority = SearchPriority()
     tidying_up = tidy(priority)
-    tidying_up.look(later)
+    tidying_up.maintain(later)
     assert trims == [], "none has been asked"
     for times in (1, 2):
         search(priority)
-        tidying_up.look(later)
-        tidying_up.look(later)
+        tidying_up.maintain(later)
+        tidying_up.maintain(later)
         assert len(trims) == times
 
 
 def test_not_while_searches_go_on(trims: list[str]) -> None:
     priority = SearchPriority()
     search(priority)
-    tidy(priority).look(later)
+    tidy(priority).maintain(later)
     assert trims == []

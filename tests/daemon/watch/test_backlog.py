@@ -108,7 +108,7 @@ def test_what_is_handed_back_is_taken_again_with_whoever_waits_for_it(backlog: B
     assert len(take(backlog)) == 2
     backlog.mark((1, b"a"))
     backlog.wait([(1, b"a")], lambda: called.append("both"))
-    backlog.hand_back()
+    backlog.requeue_taken()
     again = take(backlog)
     assert sorted(keys(again)) == [(1, b"a"), (1, b"b")]
     assert {entry.key: entry.tree for entry in again} == {(1, b"a"): True, (1, b"b"): False}

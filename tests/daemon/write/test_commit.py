@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.fakes import FakeMarks, online_root
+from helpers.fakes import FakeForgottenFiles, online_root
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.search_priority import SearchPriority
@@ -32,7 +32,7 @@ def row(path: bytes) -> FileRow:
 
 @pytest.fixture
 def storing(store: Store) -> Committer:
-    return Committer(store, FakeMarks().real, Roots([online_root()]), SearchPriority())
+    return Committer(store, FakeForgottenFiles().real, Roots([online_root()]), SearchPriority())
 
 
 def renamed() -> Changes:

@@ -19,7 +19,7 @@ class Desk:
     def __init__(self) -> None:
         self.policy = CommitPolicy()
         self.policy.committed(NOW)
-        self.policy.room(NOW + 3600, searched=True)
+        self.policy.wanted_outcomes(NOW + 3600, searched=True)
         self.finished: list[Entry] = []
         self.has_changes = False
         self.reading = True
@@ -88,7 +88,7 @@ def test_more_is_gathered_for_longer_while_nobody_searches() -> None:
     due = {}
     for searched in (False, True):
         policy = CommitPolicy()
-        assert policy.room(NOW, searched=searched) == COLLECT * (1 if searched else UNASKED)
+        assert policy.wanted_outcomes(NOW, searched=searched) == COLLECT * (1 if searched else UNASKED)
         entry = Entry((1, b"f"), 1, NOW)
         entry.tree, entry.works = True, 10_000
         policy.gather(entry)
@@ -98,7 +98,7 @@ def test_more_is_gathered_for_longer_while_nobody_searches() -> None:
 
 def test_what_was_gathered_takes_of_the_room(desk: Desk) -> None:
     desk.outcome()
-    assert desk.policy.room(NOW, searched=False) == COLLECT - 1, "the room is that of the first outcome"
+    assert desk.policy.wanted_outcomes(NOW, searched=False) == COLLECT - 1, "the room is that of the first outcome"
 
 
 def test_what_is_gone_is_stored_like_an_edit(desk: Desk) -> None:

@@ -29,7 +29,7 @@ def crash(folder: Path, *paths: bytes) -> frozenset[bytes]:
         under_way = run.reading(path)
         under_way.__enter__()
         NEVER_LEFT.append(under_way)
-    return run.left_alone
+    return run.avoided
 
 
 def test_a_file_in_hand_at_three_crashes(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_file_that_was_read_to_its_end_is_in_hand_no_more(tmp_path: Path) -> N
                 pass
         with run.reading(b"/" + b"x" * 5000):
             pass
-    assert Crashes(str(tmp_path)).left_alone == frozenset()
+    assert Crashes(str(tmp_path)).avoided == frozenset()
 
 
 def test_what_it_keeps_is_private_and_nonsense_in_it_is_harmless(tmp_path: Path) -> None:

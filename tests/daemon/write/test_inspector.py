@@ -123,8 +123,8 @@ def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk:
     [
         ("removed", b"d", {b"d"}),
         ("removed_trees", b"d", {b"d", b"d/a", b"d/e/b"}),
-        ("shut_out", b"d", {b"d", b"d/a", b"d/e/b"}),
-        ("shut_out", b"", {b"", b"d", b"d/a", b"d/e/b", b"da"}),
+        ("ignored", b"d", {b"d", b"d/a", b"d/e/b"}),
+        ("ignored", b"", {b"", b"d", b"d/a", b"d/e/b", b"da"}),
     ],
 )
 def test_what_a_removal_covers(kind: str, path: bytes, covered: set[bytes]) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from livedex_daemon.write.search_priority import FEW, LATELY_S, SearchPriority
+from livedex_daemon.write.search_priority import FEW, RECENT_S, SearchPriority
 
 LONG_S = 60.0  # longer than any test: who waits so long is let go by what it waits for
 MANY = FEW + 1
@@ -70,11 +70,11 @@ def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
 
 def test_somebody_asks_until_nobody_has_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     priority = SearchPriority()
-    assert not priority.is_asked()
+    assert not priority.is_queried()
     with priority.searching():
-        assert not priority.is_asked(), "it may be a look at the status"
-    priority.ask()
-    assert priority.is_asked()
-    later = time.monotonic() + LATELY_S
+        assert not priority.is_queried(), "it may be a look at the status"
+    priority.record_query()
+    assert priority.is_queried()
+    later = time.monotonic() + RECENT_S
     monkeypatch.setattr(time, "monotonic", lambda: later)
-    assert not priority.is_asked()
+    assert not priority.is_queried()

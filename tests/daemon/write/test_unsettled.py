@@ -23,7 +23,7 @@ def files() -> UnsettledFiles:
 
 
 @pytest.mark.parametrize(
-    ("removed", "removed_trees", "shut_out", "gone"),
+    ("removed", "removed_trees", "ignored", "gone"),
     [
         ([(1, b"a")], [], [], {(1, b"a")}),
         ([], [(1, b"d")], [], {(1, b"d/a"), (1, b"d/e/b")}),
@@ -34,10 +34,10 @@ def files() -> UnsettledFiles:
     ],
 )
 def test_a_file_that_is_gone_needs_no_settling(
-    files: UnsettledFiles, removed: list[Key], removed_trees: list[Key], shut_out: list[Key], gone: set[Key]
+    files: UnsettledFiles, removed: list[Key], removed_trees: list[Key], ignored: list[Key], gone: set[Key]
 ) -> None:
     changes = Changes()
-    changes.removed, changes.removed_trees, changes.shut_out = removed, removed_trees, shut_out
+    changes.removed, changes.removed_trees, changes.ignored = removed, removed_trees, ignored
     files.forget_gone(changes, ROOTS)
     assert files.unsettled == files.unstable == HOT - gone
 

@@ -13,7 +13,7 @@ from livedex_ipc.cli.context import Context
 from livedex_ipc.errors import Unavailable
 
 
-def hand_over(context: Context) -> int:
+def exec_daemon(context: Context) -> int:
     """Execute ``python -m livedex_daemon WORDS`` with --json or --human; does not return. Raises Unavailable."""
     words = list(context.line.words)
     if context.values.get("check_config"):

@@ -54,9 +54,9 @@ def _print_notes(context: Context, result: dict[str, Any]) -> None:
     if not streams.json and result.get("omitted"):
         streams.message(f"livedex: --max-chars left out {result['omitted']} hits of this page")
     if not streams.json and context.values.get("vimgrep"):
-        unmarked = sum(not hit["highlights"] for hit in result["hits"])
-        if unmarked:
-            streams.message(f"livedex: {unmarked} hits have no line that matches by itself: --files names them")
+        without_line = sum(not hit["highlights"] for hit in result["hits"])
+        if without_line:
+            streams.message(f"livedex: {without_line} hits have no line that matches by itself: --files names them")
     print_state(streams, result)
 
 

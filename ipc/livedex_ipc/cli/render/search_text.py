@@ -44,7 +44,7 @@ def _hit_lines(hit: dict[str, Any], style: Style) -> Iterator[str]:
     number = hit["snippet_line"]
     before = _split(hit.get("context_before"))
     after = _split(hit.get("context_after"))
-    snippet = list(_marked_lines(hit, style))
+    snippet = list(_highlighted_lines(hit, style))
     for offset, text in enumerate(before, number - len(before)):
         yield _numbered(offset, "-", visible(text, "\t"), style)
     for offset, (text, matched) in enumerate(snippet, number):
@@ -65,15 +65,15 @@ def _facet_lines(facets: dict[str, dict[str, int]], style: Style) -> Iterator[st
     for number, (name, counts) in enumerate(facets.items()):
         if not number:
             yield ""
-        said = "  ".join(f"{visible(value)} {count}" for value, count in counts.items())
-        yield f"{style.dim(name)}  {said or '-'}"
+        listed = "  ".join(f"{visible(value)} {count}" for value, count in counts.items())
+        yield f"{style.dim(name)}  {listed or '-'}"
 
 
-def _numbered(number: int, mark: str, text: str, style: Style) -> str:
-    return f"{style.line(str(number))}{mark}{text}"
+def _numbered(number: int, separator: str, text: str, style: Style) -> str:
+    return f"{style.line(str(number))}{separator}{text}"
 
 
-def _marked_lines(hit: dict[str, Any], style: Style) -> Iterator[tuple[str, bool]]:
+def _highlighted_lines(hit: dict[str, Any], style: Style) -> Iterator[tuple[str, bool]]:
     """Yield (text, whether a highlight touches it) for each line of the snippet, escaped, with coloured matches."""
     start = 0
     for line in _split(hit["snippet"]):

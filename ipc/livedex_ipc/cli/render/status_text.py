@@ -7,7 +7,7 @@ from typing import Any
 from livedex_ipc.cli.render.terminal_text import Style, duration_text, size_text, table, visible, warning_text
 from livedex_ipc.cli.render.vimgrep import path_text
 
-_CALM = ("online", "native", "ready")
+_GOOD = ("online", "native", "ready")
 
 
 def status_text(status: dict[str, Any], *, colour: bool) -> str:
@@ -15,7 +15,7 @@ def status_text(status: dict[str, Any], *, colour: bool) -> str:
     style = Style(colour)
     state = status["state"]
     lines = [
-        f"{style.good(state) if state in _CALM else style.bad(visible(state))}"
+        f"{style.good(state) if state in _GOOD else style.bad(visible(state))}"
         f"  livedex {visible(status['version'])}, pid {status['pid']}, up {duration_text(status['uptime_s'])}",
         f"{status['files']:,} files in {status['chunks']:,} chunks, {status['skipped']:,} skipped,"
         f" {status['failed']:,} failed, {status['pending']:,} pending",
@@ -53,5 +53,5 @@ def roots_text(roots: list[dict[str, Any]], *, colour: bool) -> str:
         for root in roots
     ]
     head, *body = table(rows, right=frozenset((2, 3, 4)))
-    marked = [line if root["state"] in _CALM else style.bad(line) for line, root in zip(body, roots, strict=True)]
-    return "\n".join([style.dim(head), *marked]) + "\n"
+    coloured = [line if root["state"] in _GOOD else style.bad(line) for line, root in zip(body, roots, strict=True)]
+    return "\n".join([style.dim(head), *coloured]) + "\n"
