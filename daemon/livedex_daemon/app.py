@@ -47,6 +47,7 @@ from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
+from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
@@ -91,8 +92,8 @@ class App:
         # Writing
         presence = Presence(store, store_health, backlog, watching)
         self._pool = pool = Pool(
-            policy_of(config), readers.has_content, self._forgotten, wake.set, priority,
-            may_run=power.bulk_may_run, crashes=self._crashes,
+            policy_of(config), FileReader(readers.has_content, self._forgotten, self._crashes), wake.set, priority,
+            may_run=power.bulk_may_run,
         )  # fmt: skip
         inspector = Inspector(store, backlog, presence, watching, pool)
         committer = Committer(store, self._forgotten, roots, priority)

@@ -17,7 +17,6 @@ MOST_PARAMETERS = 6  # without self
 # Those that take more, each with the reason.
 MANY_PARAMETERS = {
     "daemon/livedex_daemon/watch/backlog.py: mark": "flags by keyword, of which a call names one or two",
-    "daemon/livedex_daemon/write/chunk_pool.py: __init__": "built once, by the app, by keyword",
     "daemon/livedex_daemon/write/walk.py: examine": "one look at one path, shared by the walk and the inspector",
     "daemon/livedex_daemon/write/walk.py: __init__": "built in one place, three of them by keyword",
     "indexing/livedex_indexing/ignore/folder_rules.py: __init__": "made once a folder, in the loop of every walk",

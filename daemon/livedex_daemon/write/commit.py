@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.chunk_pool import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
+from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
 from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row

@@ -20,11 +20,12 @@ from livedex_daemon.watch import store_health
 from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped, Unsettled
+from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
 from livedex_daemon.write.inspector import Inspector
+from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unsettled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_indexing.model import ChunkedContent

@@ -10,42 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from helpers.pool_parts import POLICY, works
 from helpers.support import wait_until
-from livedex_daemon.config.settings import RootConfig
-from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
-from livedex_daemon.write import chunk_pool
-from livedex_daemon.write.chunk_pool import Failed, Gone, Known, NoWorker, Outcome, Pool, Skipped
+from livedex_daemon.write import chunk_pool, worker_slot
+from livedex_daemon.write.chunk_pool import Pool
+from livedex_daemon.write.file_reading import FileReader
+from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
-from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.model import ChunkedContent, RootRow
+from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.forgotten_files import ForgottenFiles
-
-POLICY = Policy(ChunkSettings(), 1 << 20, True)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    path = tmp_path / "root"
-    path.mkdir()
-    return path
-
-
-@pytest.fixture
-def root(folder: Path) -> Root:
-    path = os.fsencode(folder.resolve())
-    return Root(RootRow(1, path, 1, 1, None, True, None), RootConfig(str(folder), str(folder), (), 1), RuleTree(path))
-
-
-@pytest.fixture
-def marks(tmp_path: Path) -> Iterator[ForgottenFiles]:
-    made = ForgottenFiles(str(tmp_path / "forgotten.db"))
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -53,16 +30,13 @@ def make(marks: ForgottenFiles) -> Iterator[Callable[..., Pool]]:
     made: list[Pool] = []
 
     def make(known: Callable[[bytes, bytes], bool] = lambda *_: False, **options: object) -> Pool:
-        made.append(Pool(POLICY, known, marks, lambda: None, SearchPriority(), **options))  # type: ignore[arg-type]
+        reader = FileReader(known, marks)
+        made.append(Pool(POLICY, reader, lambda: None, SearchPriority(), **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
     for pool in made:
         pool.stop()
-
-
-def works(root: Root, *names: str) -> list[Work]:
-    return [Work(root, name.encode(), 10, None, Entry((1, name.encode()), 1, 0.0)) for name in names]
 
 
 def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
@@ -100,33 +74,6 @@ def test_each_kind_of_file_has_its_outcome(
     assert (pool.files_read, pool.files_chunked) == (2, 1)
 
 
-def test_known_content_is_not_chunked_unless_forced(make: Callable[..., Pool], root: Root, folder: Path) -> None:
-    (folder / "a.txt").write_text("known\n")
-    pool = make(lambda *_: True)
-    pool.submit(works(root, "a.txt"), bulk=False)
-    assert outcomes(pool, 1)["a.txt"].result == Known()
-    (forced,) = works(root, "a.txt")
-    forced.force = True
-    pool.submit([forced], bulk=False)
-    assert isinstance(outcomes(pool, 1)["a.txt"].result, ChunkedContent)
-
-
-def test_what_was_forgotten_stays_out_until_it_changes(
-    make: Callable[..., Pool], root: Root, folder: Path, marks: ForgottenFiles
-) -> None:
-    (folder / "a.txt").write_text("secret plan\n")
-    pool = make()
-    pool.submit(works(root, "a.txt"), bulk=False)
-    first = outcomes(pool, 1)["a.txt"]
-    assert first.content_hash is not None
-    marks.add(root.path, [(b"a.txt", first.content_hash)])
-    pool.submit(works(root, "a.txt"), bulk=False)
-    assert outcomes(pool, 1)["a.txt"].result == Skipped("forgotten")
-    (folder / "a.txt").write_text("another plan\n")
-    pool.submit(works(root, "a.txt"), bulk=False)
-    assert isinstance(outcomes(pool, 1)["a.txt"].result, ChunkedContent)
-
-
 class Deadly(ChunkProcess):
     """A child that really dies, by SIGKILL, on one file."""
 
@@ -145,7 +92,7 @@ class Deadly(ChunkProcess):
 def test_a_file_that_kills_its_worker_twice_is_quarantined_alone(
     make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunk_pool, "ChunkProcess", Deadly)
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Deadly)
     names = [f"f{number}.txt" for number in range(12)]
     for name in names:
         (folder / name).write_text("killer\n" if name == "f5.txt" else f"fine {name}\n")
@@ -171,7 +118,7 @@ def test_a_file_that_takes_its_time_holds_up_no_other(
                 assert gate.wait(60)
             return super().chunk(jobs, timeout_s)
 
-    monkeypatch.setattr(chunk_pool, "ChunkProcess", Slow)
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Slow)
     monkeypatch.setattr(chunk_pool, "STUCK_S", 0.05)
     for name in ("slow.txt", "a.txt", "b.txt"):
         (folder / name).write_text(f"{name}\n")
@@ -197,7 +144,7 @@ class Unstartable(ChunkProcess):
 def test_a_worker_that_never_starts_blames_no_file(
     make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunk_pool, "ChunkProcess", Unstartable)
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Unstartable)
     names = [f"f{number}.txt" for number in range(5)]
     for name in names:
         (folder / name).write_text(name)
@@ -238,13 +185,3 @@ def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhil
     assert outcome.plan == chunk_plan.choose(b"a.txt", b"line", POLICY.chunking)
     assert isinstance(outcome.result, ChunkedContent)
     assert len(outcome.result.chunks) < 10, "cut by the settings that were in force when it was signed"
-
-
-def test_a_void_work_is_not_read(make: Callable[..., Pool], root: Root, folder: Path) -> None:
-    (folder / "a.txt").write_text("a\n")
-    (work,) = works(root, "a.txt")
-    work.cancelled = True
-    pool = make()
-    pool.submit([work], bulk=False)
-    assert outcomes(pool, 1)["a.txt"].result == Gone()
-    assert pool.files_read == 0

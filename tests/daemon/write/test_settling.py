@@ -13,7 +13,7 @@ import pytest
 
 from helpers.support import Tree
 from livedex_daemon.watch.backlog import Backlog, Entry
-from livedex_daemon.write.chunk_pool import Failed, Gone, Known, Outcome, Skipped
+from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Skipped
 from livedex_daemon.write.walk import Changes, TreeWalk, Work
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.model import FileState, Stat

@@ -1,0 +1,97 @@
+"""Read one file and decide what becomes of it: chunk its bytes, or an outcome that needs no child process.
+
+Invariant: it never raises; whatever goes wrong with a file is that file's outcome.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+
+from livedex_daemon.write.crashes import Crashes
+from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unsettled
+from livedex_daemon.write.walk import Policy, Work
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.disk import tree
+from livedex_indexing.store.forgotten_files import ForgottenFiles
+from livedex_indexing.text import decoder
+
+log = logging.getLogger(__name__)
+
+HEAD_BYTES = 8192  # examined to tell text from binary and to find a shebang
+LEFT_ALONE = "the daemon crashed several times while it read the file"
+
+
+class FileReader:
+    """Call from any thread. ``files_read``: how many files' bytes were read."""
+
+    def __init__(
+        self, known: Callable[[bytes, bytes], bool], forgotten: ForgottenFiles, crashes: Crashes | None = None
+    ) -> None:
+        """``known(content_hash, signature)``: whether the index has the content already."""
+        self.files_read = 0
+        self._known = known
+        self._forgotten = forgotten
+        self._crashes = crashes
+
+    def classify(self, work: Work, policy: Policy) -> Outcome | Job:
+        """Read one file, unless the daemon crashed on it several times."""
+        try:
+            if self._crashes is None:
+                return self._read(work, policy)
+            path = work.root.absolute(work.path)
+            if path in self._crashes.avoided and not work.force:
+                return Outcome(work, Failed("quarantined", LEFT_ALONE), tree.stat(work.root.path, work.path))
+            with self._crashes.reading(path):
+                return self._read(work, policy)
+        except Exception as error:  # one file must never end the thread that all other files need
+            log.exception("read_failed")
+            return Outcome(work, Failed("read", type(error).__name__))
+
+    def _read(self, work: Work, policy: Policy) -> Outcome | Job:
+        if work.cancelled:
+            return Outcome(work, Gone())
+        try:
+            snapshot = tree.read_file(work.root.path, work.path, policy.max_file_size)
+        except tree.Vanished:
+            return Outcome(work, Gone())
+        except tree.Denied:
+            return Outcome(work, Failed("denied", ""))
+        except tree.Unsettled:
+            return Outcome(work, Unsettled())
+        except tree.TooLarge as fault:
+            return Outcome(work, Skipped("too_large"), fault.stat)
+        except tree.NotRegular as fault:
+            return Outcome(work, Skipped("symlink" if fault.kind == "symlink" else "special"))
+        except tree.ReadFailed as fault:
+            return Outcome(work, Failed("read", str(fault)))
+        self.files_read += 1
+        return self._decide(work, snapshot, policy)
+
+    def _decide(self, work: Work, snapshot: tree.Snapshot, policy: Policy) -> Outcome | Job:
+        """Return a job to chunk, or the outcome when no chunking is needed."""
+        data, stat = snapshot
+        head = data[:HEAD_BYTES]
+        content_hash = hashlib.blake2b(data, digest_size=16).digest()
+        if not work.force and self._forgotten.is_forgotten(work.root.path, work.path, content_hash):
+            return Outcome(work, Skipped("forgotten"), stat, content_hash)
+        if decoder.is_binary(head):
+            return Outcome(work, Skipped("binary"), stat, content_hash)
+        quarantined = None if work.force else _quarantined(work, content_hash)
+        if quarantined is not None:
+            return Outcome(work, quarantined, stat, content_hash)
+        settings = policy.chunking
+        chosen = chunk_plan.choose(work.path.rpartition(b"/")[2], head, settings)
+        if not work.force and self._known(content_hash, chosen.signature):
+            return Outcome(work, Known(), stat, content_hash, chosen)
+        return Job(work, stat, content_hash, chosen, settings, data)
+
+
+def _quarantined(work: Work, content_hash: bytes) -> Failed | None:
+    """Return the failure of a file whose content killed the worker twice and is unchanged; None for any other."""
+    row = work.row
+    if row is None or row.status != "failed" or row.content_hash != content_hash:
+        return None
+    stage, _, message = (row.reason or "").partition(": ")
+    return Failed(stage, message) if stage == "quarantined" else None

@@ -1,0 +1,66 @@
+"""What becomes of a file that was submitted to be read: a job for a child process, or the final outcome.
+
+Invariant: plain data; an outcome names its work, so that the worker can match it with what it submitted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from livedex_daemon.write.walk import Work
+from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
+from livedex_indexing.model import ChunkedContent, Stat
+
+
+class Gone(NamedTuple):
+    """The path no longer exists."""
+
+
+class Unsettled(NamedTuple):
+    """The file changed while it was read."""
+
+
+class Skipped(NamedTuple):
+    reason: str
+
+
+class NoWorker(NamedTuple):
+    """No child can chunk anything here: the installation is broken, not the file."""
+
+    reason: str
+
+
+class Failed(NamedTuple):
+    """``stage``: ``read``, ``chunk``, ``denied`` or ``quarantined``; the last two need no message."""
+
+    stage: str
+    message: str
+
+
+class Known(NamedTuple):
+    """The index has this content already."""
+
+
+Result = ChunkedContent | Known | Gone | Unsettled | Skipped | NoWorker | Failed
+
+
+class Outcome(NamedTuple):
+    work: Work
+    result: Result
+    stat: Stat | None = None
+    content_hash: bytes | None = None
+    plan: Plan | None = None
+
+
+class Job(NamedTuple):
+    """A file that was read and must be chunked."""
+
+    work: Work
+    stat: Stat
+    content_hash: bytes
+    plan: Plan
+    settings: ChunkSettings  # that chose the plan; the policy may have changed by the time the file is chunked
+    data: bytes
+
+    def outcome(self, result: Result) -> Outcome:
+        return Outcome(self.work, result, self.stat, self.content_hash, self.plan)

@@ -1,0 +1,95 @@
+"""The slot of a child: what its answers and its deaths mean for the files of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from helpers.pool_parts import jobs
+from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write import worker_slot
+from livedex_daemon.write.outcomes import Failed, Job, NoWorker
+from livedex_daemon.write.worker_slot import ChunkHealth, WorkerSlot
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, WorkerDied
+from livedex_indexing.model import ChunkedContent
+from livedex_indexing.store.forgotten_files import ForgottenFiles
+
+Answer = Callable[[Sequence[ChunkJob]], list[ChunkedContent | ChunkFailure]]
+
+
+class ScriptedProcess:
+    """A child that does what a function says; no process."""
+
+    answer: Answer
+
+    def __init__(self, *, nice: int = 0) -> None:
+        self.nice = nice
+
+    def chunk(self, asked: Sequence[ChunkJob], _timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+        return type(self).answer(asked)
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[ScriptedProcess]]:
+    class Process(ScriptedProcess):
+        pass
+
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Process)
+    yield Process
+
+
+@pytest.fixture
+def batch(root: Root, folder: Path, marks: ForgottenFiles) -> list[Job]:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (folder / name).write_text(f"{name}\n")
+    return jobs(root, marks, "a.txt", "b.txt", "c.txt")
+
+
+def cut(asked: Sequence[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+    return [ChunkFailure("chunk", job.name.decode()) for job in asked]
+
+
+def dies_at(name: bytes, reason: str) -> Answer:
+    def answer(asked: Sequence[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+        names = [job.name for job in asked]
+        if name not in names:
+            return cut(asked)
+        raise WorkerDied(reason, names.index(name), cut(asked[: names.index(name)]))
+
+    return answer
+
+
+def test_each_job_is_answered_in_order(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
+    scripted.answer = staticmethod(cut)
+    step = WorkerSlot(0, ChunkHealth()).chunk(batch)
+    assert [outcome.result for outcome in step.outcomes] == [
+        Failed("chunk", "a.txt"), Failed("chunk", "b.txt"), Failed("chunk", "c.txt"),
+    ]  # fmt: skip
+    assert (step.retry, step.others, step.chunked) == ([], [], 3)
+
+
+def test_the_second_death_on_a_file_quarantines_it_alone(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
+    scripted.answer = staticmethod(dies_at(b"b.txt", "killed by signal 11"))
+    slot = WorkerSlot(0, ChunkHealth())
+    step = slot.chunk(batch)
+    assert [outcome.work.path for outcome in step.outcomes] == [b"a.txt"]
+    assert step.retry == [batch[1]]
+    assert step.others == [batch[2].work]
+    (outcome,) = slot.chunk(step.retry).outcomes
+    assert outcome.result == Failed("quarantined", "chunk: the worker ended twice on it (killed by signal 11)")
+    assert outcome.content_hash == batch[1].content_hash
+
+
+def test_a_child_that_was_never_ready_blames_no_file(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
+    def never_ready(_asked: Sequence[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+        raise WorkerDied("exit status 1", None, [])
+
+    scripted.answer = staticmethod(never_ready)
+    health = ChunkHealth()
+    step = WorkerSlot(0, health).chunk(batch)
+    assert [outcome.result for outcome in step.outcomes] == [NoWorker("exit status 1")] * 3
+    assert health.fault == "exit status 1"
