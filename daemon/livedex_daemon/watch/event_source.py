@@ -78,8 +78,9 @@ class EventSource:
     # -- placing watches
 
     def watch(self, root: Root, path: bytes) -> None:
+        """Watch a folder, unless it is on a remote file system, which is polled and may hang."""
         watcher = self.watcher
-        if watcher is None:
+        if watcher is None or root.is_remote(path):
             return
         if watcher.watch_folder(root.id, path, root.absolute(path)):
             root.watch_again(path)

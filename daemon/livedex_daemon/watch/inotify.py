@@ -1,7 +1,7 @@
 """Watches folders with inotify and reports each path that may have changed.
 
 Invariant: a barrier is passed only after every event that the kernel queued before it has been reported. A loss of
-events is always reported.
+events is always reported. The lock is never held during a call that a file system can delay.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, W
 from livedex_daemon.watch.inotify_reader import InotifyReader
 from livedex_daemon.watch.watcher import Barrier, Sink
 from livedex_indexing import relpath
+from livedex_indexing.relpath import is_within
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,20 @@ class _Folder:
         self.outside = False
 
 
+class _Placing:
+    """A watch that is being placed: the kernel may know it already, ``InotifyWatcher`` does not yet.
+
+    ``ended``: descriptors that ended meanwhile. ``void``: the folder was unwatched meanwhile.
+    """
+
+    __slots__ = ("ended", "key", "void")
+
+    def __init__(self, key: tuple[int, bytes] | None) -> None:
+        self.key = key
+        self.ended: set[int] = set()
+        self.void = False
+
+
 class InotifyWatcher:
     """One inotify descriptor for all roots and for the cookies: the kernel orders events per descriptor.
 
@@ -80,6 +95,7 @@ class InotifyWatcher:
         self._by_wd: dict[int, _Folder] = {}
         self._by_key: dict[tuple[int, bytes], _Folder] = {}
         self._outside: dict[bytes, _Folder] = {}
+        self._placings: list[_Placing] = []
         self._names = itertools.cycle([b"%02d" % number for number in range(COOKIES)])
         self._cookies: dict[bytes, tuple[int, list[Callable[[], None]]]] = {}
         self._queued: list[Callable[[], None]] = []
@@ -125,13 +141,8 @@ class InotifyWatcher:
     def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool:
         """Watch one folder. Return False if no watch could be placed: the folder must then be polled."""
         key = (root_id, path)
-        with self._lock:
-            try:
-                folder = self._add(absolute, FOLDER_MASK)
-            except FileNotFoundError:
-                return True  # gone, or not listable: the parent folder's watch reports when that changes
-            if folder is None:
-                return False
+
+        def register(folder: _Folder) -> None:
             known = self._by_key.get(key)
             if known is not None and known is not folder:
                 self._let_go(known)
@@ -139,40 +150,67 @@ class InotifyWatcher:
                 self._by_key.pop((folder.root_id, folder.path), None)  # the folder was moved here
             folder.root_id, folder.path, folder.absolute = root_id, path, absolute
             self._by_key[key] = folder
-            return True
+
+        return self._place(absolute, FOLDER_MASK, key, register)
 
     def watch_outside(self, folder: bytes) -> bool:
         """Watch the direct entries of a folder that contains a rule file. Return False if no watch could be placed."""
-        with self._lock:
-            try:
-                placed = self._add(folder, OUTSIDE_MASK)
-            except FileNotFoundError:
-                return True
-            if placed is None:
-                return False
+
+        def register(placed: _Folder) -> None:
             placed.outside = True
             self._outside[folder] = placed
-            return True
 
-    def _add(self, absolute: bytes, mask: Mask) -> _Folder | None:
-        """Place a watch. None if a limit refuses it. Raises FileNotFoundError if no readable folder is there."""
-        if self._fd is None:
-            return None
+        return self._place(folder, OUTSIDE_MASK, None, register)
+
+    def _place(
+        self, absolute: bytes, mask: Mask, key: tuple[int, bytes] | None, register: Callable[[_Folder], None]
+    ) -> bool:
+        """Place a watch, then ``register`` it under the lock. Return False if a limit refuses it.
+
+        The lock is free during the call: on a file system that hangs the call may last for ever, and barriers need the
+        lock. Events that arrive before the registration are lost, which is harmless: the caller lists the folder after
+        this, and sees what they reported.
+        """
+        placing = _Placing(key)
+        with self._lock:
+            self._placings.append(placing)
         try:
-            wd = self._fd.watch(absolute, mask, self, self._id)
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES):
-                raise FileNotFoundError(absolute) from error
-            return None
+            while True:
+                placing.ended.clear()
+                fd = self._fd
+                if fd is None:
+                    return False
+                try:
+                    wd = fd.watch(absolute, mask, self, self._id)
+                except OSError as error:
+                    # Gone, or not listable: the parent folder's watch reports when that changes.
+                    return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES)
+                with self._lock:
+                    if wd not in placing.ended:  # a moved folder keeps its descriptor, which its old name may end
+                        self._register(placing, wd, absolute, register)
+                        return True
+        finally:
+            with self._lock:
+                self._placings.remove(placing)
+
+    def _register(
+        self, placing: _Placing, wd: WatchDescriptor, absolute: bytes, register: Callable[[_Folder], None]
+    ) -> None:
         folder = self._by_wd.get(wd)
         if folder is None:
             folder = self._by_wd[wd] = _Folder(wd, absolute)
-        return folder
+        if not placing.void:
+            register(folder)
+        elif folder.root_id is None:
+            self._let_go(folder)
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         """Remove the watches of a folder and of all folders below it. Events still queued for them are ignored."""
         prefix = path + b"/" if path else b""
         with self._lock:
+            for placing in self._placings:
+                if placing.key is not None and placing.key[0] == root_id and is_within(placing.key[1], path):
+                    placing.void = True
             if path and (root_id, path) not in self._by_key:
                 return
             gone = [k for k in self._by_key if k[0] == root_id and (k[1] == path or k[1].startswith(prefix))]
@@ -183,10 +221,16 @@ class InotifyWatcher:
         folder.root_id = None
         if folder.outside:
             return
-        self._by_wd.pop(folder.wd, None)
+        self._end(folder.wd)
         if self._fd is not None:
             with contextlib.suppress(OSError):
                 self._fd.remove_callbacks([(folder.wd, self._id)])
+
+    def _end(self, wd: WatchDescriptor) -> _Folder | None:
+        """Forget a descriptor that the kernel no longer reports, or will no longer."""
+        for placing in self._placings:
+            placing.ended.add(wd)
+        return self._by_wd.pop(wd, None)
 
     def watched(self, root_id: int) -> int:
         """Return the number of folders of a root that have a watch."""
@@ -304,7 +348,7 @@ class InotifyWatcher:
             self._cookie_wd = None
             return
         with self._lock:
-            folder = self._by_wd.pop(wd, None)
+            folder = self._end(wd)
             if folder is None:
                 return
             root_id, path = folder.root_id, folder.path

@@ -53,6 +53,10 @@ class Root:
         (self.remote if remote else self.refused).add(path)
         self._choose_polled()
 
+    def is_remote(self, path: bytes) -> bool:
+        """Return True if ``path`` lies on a file system where the kernel does not see every change."""
+        return any(is_within(path, remote) for remote in self.remote)
+
     def watch_again(self, path: bytes) -> None:
         """Stop polling ``path``: a watch could be placed after all."""
         if path in self.refused:

@@ -103,6 +103,17 @@ def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard:
         assert source.watched == [b"d"]
 
 
+def test_what_lies_on_a_remote_file_system_gets_no_watch(tmp_path: Path, heard: list[str]) -> None:
+    """It is polled, and where it hangs, placing a watch hangs too."""
+    root, source = online_root(), FakeWatcher()
+    root.poll(b"share", remote=True)
+    changing = watching(EventSource, tmp_path, heard)
+    changing.watcher = cast("Any", source)
+    for path in (b"share", b"share/deep", b"shared"):
+        changing.watch(root, path)
+    assert source.watched == [b"shared"]
+
+
 def test_what_can_be_watched_again_is_marked_before_it_is_no_longer_polled(
     tmp_path: Path, heard: list[str], backlog: Backlog
 ) -> None:

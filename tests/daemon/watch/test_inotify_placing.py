@@ -1,0 +1,160 @@
+"""A watch takes as long to place as the file system likes: nothing else waits, and changes meanwhile are kept apart."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+if sys.platform != "linux":
+    pytest.skip("inotify is Linux's", allow_module_level=True)
+
+from watchdog.observers import inotify_c
+
+from helpers.support import wait_until
+from livedex_daemon.watch.inotify import InotifyWatcher
+
+WAIT_S = 10.0
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.paths: list[tuple[int, bytes]] = []
+
+    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
+        self.paths.append((root_id, path))
+
+    def root_changed(self, root_id: int) -> None: ...
+
+    def outside_changed(self, path: bytes) -> None: ...
+
+    def events_lost(self) -> None: ...
+
+
+@pytest.fixture
+def sink() -> Sink:
+    return Sink()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def watcher(sink: Sink, tmp_path: Path, root: Path) -> Iterator[InotifyWatcher]:
+    watcher = InotifyWatcher(sink, str(tmp_path / "cookies"))
+    watcher.start()
+    assert watcher.watch_folder(1, b"", os.fsencode(root))
+    yield watcher
+    watcher.stop()
+
+
+@pytest.fixture
+def threads() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor() as threads:
+        yield threads
+
+
+def after_the_call(monkeypatch: pytest.MonkeyPatch, path: Path, action: Callable[[], None]) -> None:
+    """The first ``inotify_add_watch`` of ``path`` returns only after ``action``: the kernel has the watch by then."""
+    place = inotify_c.inotify_add_watch
+    left = [os.fsencode(path)]
+
+    def placed(fd: int, folder: bytes, mask: int) -> int:
+        wd: int = place(fd, folder, mask)
+        if folder in left:
+            left.remove(folder)
+            action()
+        return wd
+
+    monkeypatch.setattr(inotify_c, "inotify_add_watch", placed)
+
+
+def pass_barrier(watcher: InotifyWatcher) -> None:
+    passed = threading.Event()
+    assert watcher.barrier(passed.set)
+    assert passed.wait(WAIT_S)
+
+
+def test_a_call_that_hangs_delays_no_barrier(
+    watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch, threads: ThreadPoolExecutor
+) -> None:
+    hung, ends = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        hung.set()
+        ends.wait(WAIT_S)
+
+    (root / "share").mkdir()
+    after_the_call(monkeypatch, root / "share", hang)
+    placing = threads.submit(watcher.watch_folder, 1, b"share", os.fsencode(root / "share"))
+    try:
+        assert hung.wait(WAIT_S)
+        (root / "file").touch()
+        threads.submit(pass_barrier, watcher).result(WAIT_S / 2)
+        assert (1, b"file") in sink.paths
+        wait_until(lambda: threads.submit(watcher.caught_up).result(WAIT_S / 2), what="catching up")
+        threads.submit(watcher.unwatch, 1, b"elsewhere").result(WAIT_S / 2)
+        assert not placing.done()
+    finally:
+        ends.set()
+    assert placing.result(WAIT_S)
+    assert watcher.watched(1) == 2
+
+
+def test_a_moved_folder_whose_old_name_ends_its_watch_is_watched_again(
+    watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel gives the moved folder its old descriptor, and the event of its old name then takes that away."""
+    (root / "old").mkdir()
+    assert watcher.watch_folder(1, b"old", os.fsencode(root / "old"))
+    (root / "old").rename(root / "new")
+    after_the_call(monkeypatch, root / "new", lambda: watcher.unwatch(1, b"old"))
+    assert watcher.watch_folder(1, b"new", os.fsencode(root / "new"))
+    pass_barrier(watcher)
+    sink.paths.clear()
+    (root / "new" / "file").write_text("x")
+    pass_barrier(watcher)
+    assert (1, b"new/file") in sink.paths
+
+
+def test_a_folder_that_moves_away_while_it_is_placed_is_heard_of_no_more(
+    watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = root.parent / "away"
+
+    def move() -> None:
+        (root / "sub").rename(away)
+        pass_barrier(watcher)  # the reader has unwatched it by now
+
+    (root / "sub").mkdir()
+    after_the_call(monkeypatch, root / "sub", move)
+    assert watcher.watch_folder(1, b"sub", os.fsencode(root / "sub"))
+    assert watcher.watched(1) == 1
+    sink.paths.clear()
+    (away / "file").write_text("x")
+    pass_barrier(watcher)
+    assert sink.paths == []
+
+
+def test_a_folder_that_ends_while_it_is_placed_needs_no_watch(
+    watcher: InotifyWatcher, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "sub").mkdir()
+    assert watcher.watch_folder(1, b"sub", os.fsencode(root / "sub"))
+
+    def end() -> None:
+        (root / "sub").rmdir()
+        pass_barrier(watcher)
+
+    after_the_call(monkeypatch, root / "sub", end)
+    assert watcher.watch_folder(1, b"sub", os.fsencode(root / "sub"))
+    assert watcher.watched(1) == 1
