@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections.abc import Callable
 from typing import NamedTuple
 
 from livedex_daemon.config import settings as configuration
@@ -25,7 +26,7 @@ from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.store.index_store import IndexUnwritable, Store
+from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
 from livedex_ipc.errors import ConfigInvalid
 from livedex_service import supervisor
 
@@ -177,12 +178,18 @@ class Reloader:
         if not first:
             targets.schedule.reschedule(config)
         self.must_apply = True
-        await asyncio.wrap_future(targets.worker.submit(lambda: self._apply_roots(config, former, first)))
+        try:
+            await self._on_worker(lambda: self._apply_roots(config, former, first))
+        except IndexDamaged:  # the worker has begun a new index, which has no roots yet
+            await self._on_worker(lambda: self._apply_roots(config, former, first))
         self.must_apply = False
         log.info("config_applied", extra={"roots": len(config.roots)})
 
+    async def _on_worker(self, action: Callable[[], None]) -> None:
+        await asyncio.wrap_future(self._targets.worker.submit(action))
+
     def _apply_roots(self, config: Config, former: Config, first: bool) -> None:
-        """Apply the roots, on the worker's thread. Raises IndexUnwritable; then call it again."""
+        """Apply the roots, on the worker's thread. Raises IndexUnwritable or IndexDamaged; then call it again."""
         store, roots, watching = self._targets.store, self._targets.roots, self._targets.watching
         if not first and config.watch.observer != former.watch.observer:
             watching.stop()

@@ -4,4 +4,69 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-DEFECTS: tuple[Defect, ...] = ()
+STORE_FAULTS = "tests/system/test_store_faults.py"
+
+DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        "folder-in-the-way",
+        "a folder in the place of the index is renamed over the damaged one, which works once",
+        "livedex_daemon/index_file/opener.py",
+        (
+            (
+                "        _keep_folder(path + suffix, path)\n        _keep_folder(aside + suffix, path)\n",
+                "",
+            ),
+        ),
+        f"{STORE_FAULTS}::test_a_folder_in_the_place_of_the_index_is_kept",
+    ),
+    Defect(
+        "opening-faults-raw",
+        "a start that cannot replace the index ends with a traceback",
+        "livedex_daemon/index_file/opener.py",
+        (
+            (
+                "    except OSError as error:\n        raise IndexUnwritable(",
+                "    except ZeroDivisionError as error:\n        raise IndexUnwritable(",
+            ),
+        ),
+        "tests/daemon/index_file/test_opener.py::test_an_index_that_cannot_be_replaced_is_unavailable",
+    ),
+    Defect(
+        "audit-of-a-lost-file",
+        "an audit looks at the pages of a file that is lost, and not for the file",
+        "livedex_daemon/answer/audit.py",
+        (("found.index or await self._on_worker(check_and_rebuild)", "found.index"),),
+        f"{STORE_FAULTS}::test_an_audit_of_a_lost_index",
+    ),
+    Defect(
+        "repair-refuses-damage",
+        "a repair ends with the damage that it is to repair",
+        "livedex_daemon/answer/audit.py",
+        (
+            (
+                "        with self._finding(found):\n            await self._on_worker(self._sources.worker.refuse",
+                "        if True:\n            await self._on_worker(self._sources.worker.refuse",
+            ),
+        ),
+        f"{STORE_FAULTS}::test_a_repair_takes_damage_as_a_finding",
+    ),
+    Defect(
+        "pages-of-a-lost-file",
+        "to count the pages of a file that is gone is an internal error",
+        "livedex_indexing/store/index_store.py",
+        (
+            (
+                "        except OSError as error:\n            raise IndexDamaged(",
+                "        except ZeroDivisionError as error:\n            raise IndexDamaged(",
+            ),
+        ),
+        "tests/indexing/store/test_index_store.py::test_a_lost_file_has_no_pages",
+    ),
+    Defect(
+        "start-ends-with-damaged-roots",
+        "a start ends when the roots cannot be read, though a new index has begun",
+        "livedex_daemon/config_reload.py",
+        (("        except IndexDamaged:", "        except ZeroDivisionError:"),),
+        f"{STORE_FAULTS}::test_a_start_whose_roots_cannot_be_read",
+    ),
+)

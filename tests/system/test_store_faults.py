@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 FILES = 40
 NOTICED_S = 10.0  # the promise
+FLIPPED_STARTS = int(os.environ.get("LIVEDEX_FLIPPED_STARTS", "3"))
 
 
 @pytest.fixture
@@ -31,7 +33,8 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
 
 def delete(index: Path) -> None:
     for path in index.parent.glob("index.db*"):
-        path.unlink()
+        if path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def delete_alone(index: Path) -> None:
@@ -196,6 +199,123 @@ def test_a_start_with_a_damaged_index(
         wait_until(lambda: is_whole(home, daemon), what="a whole index")
         assert len(found(again, "words")) == FILES
         assert found(again, "canaryword") == []
+
+
+def a_folder(index: Path) -> None:
+    """Somebody's folder in the place of the index, with a file in it."""
+    delete(index)
+    (index / "inside").mkdir(parents=True)
+    (index / "inside" / "precious").write_text("precious\n")
+
+
+def test_a_folder_in_the_place_of_the_index_is_kept(indexed: Client, home: Home, daemon: Daemon) -> None:
+    index = home.data / "index.db"
+    for number in range(3):
+        before = home.logs().count("index_rebuilt")
+        a_folder(index)
+        indexed.call("index/audit", {})  # else it takes up to ten seconds to be noticed
+        wait_until(lambda: home.logs().count("index_rebuilt") > before, what="a new index")  # noqa: B023
+        assert index.is_file()
+        assert len(found(indexed, "words")) == FILES
+        assert len(list(home.data.glob("index.db.aside*/inside/precious"))) == number + 1
+    assert home.logs().count("folder_put_aside") == 3
+    daemon.stop()
+    delete(index)
+    a_folder(index)
+    (home.data / "index.db.damaged").mkdir()  # as an earlier livedex left one
+    daemon.start()
+    wait_until(lambda: is_whole(home, daemon), what="a whole index")
+    before = home.logs().count("index_rebuilt")
+    garbage_at_the_start(index)
+    with daemon.client() as again:
+        again.call("index/audit", {})
+    wait_until(lambda: home.logs().count("index_rebuilt") > before, what="later damage healed")
+    assert is_whole(home, daemon)
+
+
+def test_a_start_that_cannot_replace_the_index_says_so(indexed: Client, home: Home, daemon: Daemon) -> None:
+    daemon.stop()
+    delete(home.data / "index.db")
+    (home.data / "index.db-wal").mkdir()
+    done = home.run("status")
+    assert done.returncode == 4, done
+    assert "index.db" in done.stderr
+
+
+@pytest.mark.parametrize("lose", [delete, delete_alone, a_folder, remove_the_folder], ids=lambda lose: lose.__name__)
+@pytest.mark.parametrize("repair", [False, True])
+def test_an_audit_of_a_lost_index(indexed: Client, home: Home, lose: Callable[[Path], None], repair: bool) -> None:
+    """It meets the loss first: it reports it, and a new index is begun at once."""
+    index = home.data / "index.db"
+    lose(index)
+    said = indexed.call("index/audit", {"repair": repair})
+    assert home.logs().count("index_lost") == 1, "noticed by this audit, not by the next look"
+    assert said["differences"] == [{"path": str(index), "what": "damaged"}]
+    assert said["repaired"] == int(repair)
+    wait_until(lambda: "index_rebuilt" in home.logs(), what="a new index")
+    assert home.logs().count("index_lost") == 1
+    assert indexed.call("index/audit", {})["differences"] == []
+    assert len(found(indexed, "words")) == FILES
+
+
+def damage_the_table(index: Path, name: str) -> None:
+    """Makes the first page of a table one that SQLite cannot read."""
+    with sqlite3.connect(index) as db:
+        (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name]).fetchone()
+    db.close()
+    with index.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 64)
+
+
+def test_a_start_whose_roots_cannot_be_read(indexed: Client, home: Home, daemon: Daemon) -> None:
+    """The file opens; the damage is met while the roots of the configuration are applied."""
+    daemon.stop()
+    damage_the_table(home.data / "index.db", "roots")
+    daemon.start()
+    wait_until(lambda: is_whole(home, daemon), what="a whole index")
+    with daemon.client() as again:
+        assert len(found(again, "words")) == FILES
+        assert found(again, "canaryword") == []
+
+
+def test_a_repair_takes_damage_as_a_finding(indexed: Client, home: Home) -> None:
+    index = home.data / "index.db"
+    checkpoint(index)
+    damage_the_table(index, "state")
+    with sqlite3.connect(index) as db:  # another program's commit: what is in the daemon's memory is read again
+        db.execute("PRAGMA user_version = 4")
+    db.close()
+    said = indexed.call("index/audit", {"repair": True})
+    assert {"path": str(index), "what": "damaged"} in said["differences"]
+    assert said["repaired"] == len(said["differences"])
+    assert indexed.call("index/audit", {})["differences"] == []
+
+
+@pytest.mark.timeout(30 + 12 * FLIPPED_STARTS)
+def test_starts_with_flipped_bits(indexed: Client, home: Home, daemon: Daemon) -> None:
+    for seed in range(FLIPPED_STARTS):
+        daemon.stop()
+        flip_bits(home.data / "index.db", 40, seed)
+        daemon.start()
+        with daemon.client() as again:
+            said = again.call("index/audit", {"repair": True})
+            assert said["repaired"] == len(said["differences"]), seed
+            wait_until(lambda: is_whole(home, daemon), what="a whole index")
+            assert len(found(again, "words")) == FILES
+            assert found(again, "canaryword") == []
+
+
+def flip_bits(index: Path, count: int, seed: int) -> None:
+    chance = random.Random(seed)
+    size = index.stat().st_size
+    with index.open("r+b") as file:
+        for _ in range(count):
+            at = chance.randrange(size)
+            file.seek(at)
+            byte = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([byte ^ 1 << chance.randrange(8)]))
 
 
 def test_a_start_with_an_index_of_a_newer_livedex(indexed: Client, home: Home, daemon: Daemon) -> None:

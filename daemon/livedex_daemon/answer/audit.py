@@ -7,10 +7,12 @@ difference that reading the file again does not repair costs a new index. Search
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -22,6 +24,7 @@ from livedex_indexing.chunk.chunk_process import ChunkProcess
 from livedex_indexing.path_text import path_fields
 from livedex_indexing.store import counts
 from livedex_indexing.store.database import IndexDamaged
+from livedex_indexing.store.read_pool import PoolClosed
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +33,15 @@ PAGES = 1_000  # of the index file to check in one turn of the worker: about 4 m
 FOLD_TRIES = 50
 FOLD_PAUSE_S = 0.1
 
+T = TypeVar("T")
+
 
 class Findings:
     """``index``: the index file itself is damaged."""
 
-    def __init__(self, *, index: bool = False, files: set[Difference] | None = None) -> None:
-        self.index = index
-        self.files = files or set()
+    def __init__(self) -> None:
+        self.index = False
+        self.files: set[Difference] = set()
         self.checked = 0
 
     @property
@@ -57,11 +62,12 @@ class Audits:
         set and the store cannot be written.
         """
         sources = self._sources
-        if repair:
-            await asyncio.wrap_future(sources.worker.submit(sources.worker.refuse_without_store))
         audit = Audit(sources)
         try:
-            found = await audit.check(places, whole=whole)
+            found = Findings()
+            if repair:
+                await audit.prove_writable(found)
+            await audit.check(places, found, whole=whole)
             log.info("audited", extra={"checked": found.checked, "differences": found.count})
             repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
         finally:
@@ -79,47 +85,75 @@ class Audit:
     def __init__(self, sources: AuditSources) -> None:
         self._sources = sources
         self._chunker = ChunkProcess(nice=10)
+        self._former = sources.index_file.readers.current
 
     def close(self) -> None:
         self._chunker.close()
 
-    async def check(self, places: list[Key], *, whole: bool) -> Findings:
-        found = Findings()
+    async def prove_writable(self, found: Findings) -> None:
+        """Raise Unavailable when the store cannot be written; damage is a finding."""
+        with self._finding(found):
+            await self._on_worker(self._sources.worker.refuse_without_store)
+
+    async def check(self, places: list[Key], found: Findings, *, whole: bool) -> None:
+        """Check the index file if ``whole``, then the files; add to ``found`` what is wrong."""
         auditor = Auditor(self._sources, self._chunker)
-        try:
+        with self._finding(found):
             if whole:
-                found.index = await self._pages_are_damaged()
-                found.index = found.index or await asyncio.to_thread(self._structure_is_damaged)
+                await self._check_index_file(found)
             await asyncio.to_thread(auditor.check, places)
             found.files = await self._confirmed(auditor)
-        except (IndexDamaged, apsw.Error):
-            found.index = True  # too damaged to be read to the end
         found.checked = auditor.checked
-        return found
+
+    async def _check_index_file(self, found: Findings) -> None:
+        check_and_rebuild = self._sources.worker.check_and_rebuild
+        found.index = found.index or await self._on_worker(check_and_rebuild)  # True: lost, a new one is under way
+        found.index = found.index or await self._pages_are_damaged()
+        found.index = found.index or await asyncio.to_thread(self._structure_is_damaged)
+
+    @contextlib.contextmanager
+    def _finding(self, found: Findings) -> Iterator[None]:
+        """Take damage as a finding: the index is too damaged to be read to the end."""
+        try:
+            yield
+        except (IndexDamaged, PoolClosed, apsw.Error):
+            found.index = True
+
+    async def _on_worker(self, action: Callable[[], T]) -> T:
+        return await asyncio.wrap_future(self._sources.worker.submit(action))
 
     async def repair(self, places: list[Key], found: Findings, *, whole: bool) -> int:
         """Read the differing files again; build a new index if that does not help or the index file is damaged.
 
         Return the number of repaired differences.
         """
-        worker, roots = self._sources.worker, self._sources.roots
+        roots = self._sources.roots
         if not found.index:
             keys = sorted({difference.key for difference in found.files})
             await self._read_again(keys, force=True)
-            if not (await self.check(keys, whole=False)).count:
+            if not await self._left(keys, whole=False):
                 return found.count
-        if not self._sources.index_file.health.rebuilding:  # else a new index is under way already
-            await asyncio.wrap_future(worker.submit(partial(worker.check_and_rebuild, damaged=True)))
+        await self._on_worker(self._begin_new_index)
         await self._read_again([(root.id, b"") for root in roots if root.present], force=False)
-        left = await self.check(places, whole=whole)
-        return max(0, found.count - left.count)
+        return max(0, found.count - await self._left(places, whole=whole))
+
+    def _begin_new_index(self) -> None:
+        """Begin a new index unless the worker did so since the audit began: it does when its own reads meet damage."""
+        index = self._sources.index_file
+        if index.readers.current is self._former and not index.health.rebuilding:
+            self._sources.worker.check_and_rebuild(damaged=True)
+
+    async def _left(self, places: list[Key], *, whole: bool) -> int:
+        left = Findings()
+        await self.check(places, left, whole=whole)
+        return left.count
 
     async def _pages_are_damaged(self) -> bool:
         """Return whether bytes of the index file changed after they were written. Each slice takes a worker turn."""
-        store, worker = self._sources.index_file.store, self._sources.worker
+        store = self._sources.index_file.store
         first, tries = 1, 0
-        while first <= store.pages():
-            damaged = await asyncio.wrap_future(worker.submit(partial(store.damaged_pages, first, PAGES)))
+        while first <= await self._on_worker(store.pages):
+            damaged = await self._on_worker(partial(store.damaged_pages, first, PAGES))
             if damaged:
                 return True
             if damaged is not None:

@@ -1,18 +1,21 @@
 """Open the index at start; put a damaged index or one from a newer livedex aside and build a new one.
 
 Invariant: only the derived index is ever put aside. An index from a newer livedex stays unchanged for that livedex. A
-damaged or older one is removed when the new one is complete, since it contains words of files that may be forgotten.
+damaged or older one is removed when the new one is complete, since it contains words of files that may be forgotten. A
+folder in the place of one of these files is not an index: it is renamed and kept.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import logging
 import os
+import stat
 import time
 
-from livedex_indexing.store.database import IndexDamaged, IndexNewer
+from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable
 from livedex_indexing.store.index_store import OnChange, Store, ignore_change
 from livedex_ipc.errors import Unavailable
 
@@ -24,6 +27,13 @@ _SUFFIXES = ("", "-wal", "-shm")
 def open_store(path: str, on_change: OnChange = ignore_change) -> tuple[Store, bool]:
     """Return the store at ``path`` and whether it is a new one. Raise Unavailable when its disk cannot be used."""
     try:
+        return _open_or_renew(path, on_change)
+    except OSError as error:
+        raise IndexUnwritable(f"the index {path} cannot be opened or replaced: {error}", {"path": path}) from error
+
+
+def _open_or_renew(path: str, on_change: OnChange) -> tuple[Store, bool]:
+    try:
         return Store.open(path, on_change=on_change), False
     except (IndexDamaged, IndexNewer) as error:
         log.warning("index_put_aside", extra={"cause": type(error).__name__})
@@ -32,12 +42,31 @@ def open_store(path: str, on_change: OnChange = ignore_change) -> tuple[Store, b
 
 
 def put_aside(path: str, *, keep: bool = False) -> str:
-    """Rename the index and its log files; return the new name. ``keep``: ``remove_damaged`` does not remove it."""
+    """Rename the index and its log files; return the new name. ``keep``: ``remove_damaged`` does not remove it.
+
+    Raise OSError when a file cannot be renamed.
+    """
     aside = f"{path}.aside" if keep else _damaged(path)
     for suffix in _SUFFIXES:
+        _keep_folder(path + suffix, path)
+        _keep_folder(aside + suffix, path)
         with contextlib.suppress(FileNotFoundError):
             os.replace(path + suffix, aside + suffix)
     return aside
+
+
+def _keep_folder(place: str, path: str) -> None:
+    """Free ``place`` of a folder: no file can replace it, and it may contain anything, so it is kept under another
+    name."""
+    try:
+        if not stat.S_ISDIR(os.lstat(place).st_mode):
+            return
+    except FileNotFoundError:
+        return
+    names = itertools.chain([f"{path}.aside"], (f"{path}.aside.{number}" for number in itertools.count(1)))
+    kept = next(name for name in names if not os.path.lexists(name))
+    os.rename(place, kept)
+    log.warning("folder_put_aside", extra={"place": place, "kept": kept})
 
 
 def remove_damaged(path: str) -> None:

@@ -94,9 +94,17 @@ def open_writer(path: str) -> apsw.Connection:
 
 
 def open_reader(path: str, progress: Callable[[], bool]) -> apsw.Connection:
-    """Open a read-only connection. SQLite calls ``progress`` now and then; True ends the running statement."""
+    """Open a read-only connection. SQLite calls ``progress`` now and then; True ends the running statement.
+
+    Raises IndexDamaged or IndexUnwritable.
+    """
     with translated(path):
-        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        except apsw.Error:
+            if os.path.isdir(path):
+                raise _not_a_file(path) from None
+            raise
         _harden(db)
         db.set_busy_timeout(BUSY_MS)
         db.pragma("cache_size", -READER_CACHE_KIB)
@@ -134,6 +142,10 @@ def varints(data: bytes) -> list[int]:
     return numbers
 
 
+def _not_a_file(path: str) -> IndexDamaged:
+    return IndexDamaged(f"the index {path} is not a regular file", {"path": path})
+
+
 def _make_private(path: str) -> None:
     """Set mode 0600, whatever the umask. SQLite gives the WAL and its index the mode of the database.
 
@@ -146,7 +158,7 @@ def _make_private(path: str) -> None:
     except OSError as error:
         raise IndexUnwritable(f"the index {path} cannot be made: {error.strerror}", {"path": path}) from error
     if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise IndexDamaged(f"the index {path} is not a regular file", {"path": path})
+        raise _not_a_file(path)
     with suppress(PermissionError):  # another user's file: opening it says so better
         Path(path).chmod(0o600)
 

@@ -310,8 +310,11 @@ class Store:
             return page_checksums.damaged(self._db, first, count) if found else []
 
     def pages(self) -> int:
-        """Return the number of pages of the file."""
-        return os.stat(self.path).st_size // page_checksums.PAGE_BYTES
+        """Return the number of pages of the file. Raises IndexDamaged if there is no file."""
+        try:
+            return os.stat(self.path).st_size // page_checksums.PAGE_BYTES
+        except OSError as error:
+            raise IndexDamaged(f"the index {self.path} is lost: {error.strerror}", {"path": self.path}) from error
 
     def integrity(self) -> list[str]:
         """Return the faults inside the file, in words; empty if it is sound. Reads all of it."""

@@ -13,6 +13,7 @@ from helpers.purged_store import purge
 from helpers.store_rig import STATE, Opened, Rig
 from livedex_indexing.model import FileRow, StatusCounts
 from livedex_indexing.store import maintenance
+from livedex_indexing.store.index_store import IndexDamaged
 from livedex_indexing.store.read_pool import ReadPool
 
 
@@ -243,3 +244,16 @@ def test_words_are_held_as_they_are_written_until_their_content_goes(rig: Rig) -
         rig.store.remove_files(rig.root, [b"a"], forget=True)
         purge(rig.store)
         assert reader.rows("SELECT term FROM temp.written") == []
+
+
+def test_a_lost_file_has_no_pages(rig: Rig) -> None:
+    assert rig.store.pages() > 0
+    os.unlink(rig.path)
+    with pytest.raises(IndexDamaged, match="lost"):
+        rig.store.pages()
+
+
+def test_a_reader_of_a_folder_meets_damage(tmp_path: Path) -> None:
+    (tmp_path / "index.db").mkdir()
+    with pytest.raises(IndexDamaged, match="not a regular file"), ReadPool(str(tmp_path / "index.db")).connection():
+        pass

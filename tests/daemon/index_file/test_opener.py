@@ -1,0 +1,49 @@
+"""The index file is opened, or put aside for a new one; what is no index of ours is kept."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from livedex_daemon.index_file.opener import open_store, put_aside, remove_damaged
+from livedex_ipc.errors import Unavailable
+
+
+def test_folders_are_kept_under_free_names(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    for number in range(3):
+        index.mkdir()
+        (index / f"inside{number}").touch()
+        store, renewed = open_store(str(index))
+        store.close()
+        assert renewed and index.is_file()
+        index.unlink()
+    kept = [tmp_path / name for name in ("index.db.aside", "index.db.aside.1", "index.db.aside.2")]
+    assert [os.listdir(folder) for folder in kept] == [["inside0"], ["inside1"], ["inside2"]]
+
+
+def test_a_folder_in_the_place_of_the_damaged_copy_is_kept(tmp_path: Path) -> None:
+    index, damaged = tmp_path / "index.db", tmp_path / "index.db.damaged"
+    damaged.mkdir()
+    index.write_bytes(b"garbage" * 1000)
+    assert put_aside(str(index)) == str(damaged)
+    assert damaged.read_bytes().startswith(b"garbage")
+    assert (tmp_path / "index.db.aside").is_dir()
+    remove_damaged(str(index))
+    assert sorted(os.listdir(tmp_path)) == ["index.db.aside"]
+
+
+def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = tmp_path / "index.db"
+    index.write_bytes(b"garbage" * 1000)
+
+    def refuse(_old: str, _new: str) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(Unavailable, match=r"index\.db"):
+        open_store(str(index))
+    assert index.read_bytes().startswith(b"garbage")
