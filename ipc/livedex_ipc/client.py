@@ -142,7 +142,7 @@ class Client:
         del self._buffer[: end + 1]
         message = json.loads(line)
         if not isinstance(message, dict):
-            raise InternalError("the daemon's answer is no JSON-RPC message")
+            raise InternalError("the daemon's answer is not a JSON-RPC message")
         return message
 
     def _cancel(self) -> None:

@@ -84,7 +84,7 @@ class Decoder:
     def _detect_framing(self) -> Framing | None:
         """Return the framing of the first bytes; None if there are too few. No JSON text begins like a header."""
         if self._buffer.startswith(_TLS):
-            raise ParseError("this is no TLS server: send JSON-RPC as it is")
+            raise ParseError("this server does not speak TLS: send plain JSON-RPC")
         if self._buffer == _TLS[:1]:
             return None
         name = _NAME.match(self._buffer)
@@ -116,7 +116,7 @@ class Decoder:
         if line[:15].lower() == b"content-length:":
             raise InvalidRequest("this connection began with one JSON text a line: it cannot change to headers")
         if _HTTP.match(line):
-            raise InvalidRequest("this is no HTTP server: send JSON-RPC, one JSON text a line")
+            raise InvalidRequest("this server does not speak HTTP: send JSON-RPC, one JSON text a line")
         return line
 
     def _message(self) -> bytes | None:
@@ -165,7 +165,7 @@ def parse(body: bytes) -> Any:
     except RecursionError:
         raise ParseError("nested too deep") from None
     except json.JSONDecodeError as error:
-        raise ParseError(f"no JSON: {error.msg} at character {error.pos}") from None
+        raise ParseError(f"not JSON: {error.msg} at character {error.pos}") from None
 
 
 def encode(body: bytes, framing: Framing | None) -> bytes:
@@ -178,12 +178,12 @@ def encode(body: bytes, framing: Framing | None) -> bytes:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ParseError("an object holds the same key twice")
+        raise ParseError("an object contains the same key twice")
     return members
 
 
 def _constant(name: str) -> NoReturn:
-    raise ParseError(f"no JSON: {name} is no number")
+    raise ParseError(f"not JSON: {name} is not a number")
 
 
 def _finite(text: str) -> float:
@@ -210,7 +210,7 @@ def _content_length(lines: list[bytes], limit: int) -> int:
     for line in lines:
         name, colon, value = line.partition(b":")
         if not colon or not _NAME.fullmatch(name):
-            raise ParseError("a header is `Name: value`")
+            raise ParseError("a header must be `Name: value`")
         value = value.strip(b" \t")
         if name.lower() == b"content-length":
             lengths.append(value)
@@ -219,7 +219,7 @@ def _content_length(lines: list[bytes], limit: int) -> int:
             if charset is not None and charset[1].lower() not in (b"utf-8", b"utf8"):
                 raise ParseError("the charset must be utf-8")
     if len(lengths) != 1:
-        raise ParseError("Content-Length must stand once in a block of headers")
+        raise ParseError("Content-Length must occur once in a block of headers")
     if not _LENGTH.fullmatch(lengths[0]) or int(lengths[0]) == 0:
         raise ParseError("Content-Length must be a number of bytes above 0")
     if int(lengths[0]) > limit:

@@ -121,7 +121,7 @@ _SEARCH_PARAMS = (
     Param("facets", "strings", "count the files that match by these", default=[], choices=FACETS),
     *_FRESH,
     Param("supersedes", "string", "ends this connection's running search with the same key", minimum=1, maximum=200),
-    Param("explain", "boolean", "say how each score came about", default=False),
+    Param("explain", "boolean", "explain each score", default=False),
 )
 
 # A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
@@ -134,7 +134,7 @@ _SUBSCRIBE_PARAMS = (
 HIT = (
     Field("path", "string", "absolute; with replacement characters where it is not UTF-8"),
     Field("path_b64", "string", "the path's bytes, where it is not UTF-8", optional=True),
-    Field("root", "string", "the root that holds it"),
+    Field("root", "string", "the root that contains it"),
     Field("relative_path", "string", "relative to the root"),
     Field("kind", "string", "the kind of chunk"),
     Field("language", "string?", "lower-case Linguist name"),
@@ -168,12 +168,12 @@ _SEARCH_FIELDS = (
     Field("pending", "integer", "changes in the search's scope that are not reflected yet"),
     Field("mode", "string", "the mode that was used"),
     Field("took_ms", "number", "milliseconds in the daemon"),
-    Field("next_offset", "integer?", "ask the next page with it; null at the end"),
+    Field("next_offset", "integer?", "`offset` of the next page; null at the end"),
     Field("warnings", "array", "{code, message, remedy}"),
     Field("reason", "string", "why not fresh", optional=True),
     Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
     Field("omitted", "integer", "hits left out for max_chars: they come on the next page", optional=True),
-    Field("did_you_mean", "object", "{query, applied}: words that stand nowhere as they may be meant", optional=True),
+    Field("did_you_mean", "object", "{query, applied}: the query with its misspelt words corrected", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),
@@ -188,7 +188,7 @@ _STATUS_FIELDS = (
     Field("failed", "integer", "files that could not be indexed"),
     Field("db_path", "string", "the index"),
     Field("db_bytes", "integer", "its size on disk"),
-    Field("backend", "string", "what holds it"),
+    Field("backend", "string", "the storage engine"),
     Field("embedder", "string?", "null: none"),
     Field("vectors_pending", "integer", "chunks without a vector yet"),
     Field("documents_pending", "integer", "conversions under way"),
@@ -219,11 +219,11 @@ _TABLE = (
     Method("search", "Ranked hits.", _SEARCH_PARAMS, _SEARCH_FIELDS, cancel_on_close=True, window=SEARCH_WINDOW),
     Method(
         "search/subscribe",
-        "A standing query: what it holds now, then `search/changed` notifications of what comes and goes.",
+        "A standing query: its hits now, then `search/changed` notifications of its changes.",
         _SUBSCRIBE_PARAMS,
         (
             Field("subscription", "integer", "names it in `search/changed` and `search/unsubscribe`"),
-            Field("hits", "array", "the newest of what it holds"),
+            Field("hits", "array", "its newest hits"),
             Field("generation", "integer", "state of the index"),
             Field("pending", "integer", "changes in its scope that are not reflected yet"),
             Field("warnings", "array", "{code, message, remedy}"),
@@ -265,7 +265,7 @@ _TABLE = (
     ),
     Method(
         "roots/remove",
-        "Watches a folder no longer; what it held answers no more.",
+        "Stops watching a folder; its files leave the answers.",
         path_params("path", "absolute path of a root", required=True),
         _ROOTS_FIELDS,
     ),
@@ -278,9 +278,9 @@ _TABLE = (
             _PROGRESS,
         ),
         (
-            Field("scanned", "integer", "files looked at"),
-            Field("indexed", "integer", "files indexed anew"),
-            Field("unchanged", "integer", "files that were right"),
+            Field("scanned", "integer", "files examined"),
+            Field("indexed", "integer", "files read and indexed"),
+            Field("unchanged", "integer", "files that were up to date"),
             Field("skipped", "integer", "files left out by kind"),
             Field("removed", "integer", "files that were gone"),
             Field("failed", "array", "{path, stage, message}"),
@@ -292,12 +292,12 @@ _TABLE = (
         "Reads every file and reports where the index differs from the disk.",
         (
             *path_params("paths", "absolute paths of files or folders; none: everything", many=True),
-            Param("repair", "boolean", "put right what differs", default=False),
+            Param("repair", "boolean", "repair the differences", default=False),
         ),
         (
             Field("checked", "integer", "files compared"),
             Field("differences", "array", "{path, what}: missing, extra, stale, damaged or misplaced"),
-            Field("repaired", "integer", "differences put right"),
+            Field("repaired", "integer", "differences repaired"),
         ),
     ),
     Method(
@@ -366,7 +366,7 @@ _TABLE = (
 NOTIFICATIONS = (
     Method(
         "search/changed",
-        "What came into a standing query and what went out of it; a hit whose text changed is in both.",
+        "The hits added to a standing query and removed from it; a hit whose text changed is in both.",
         (),
         (
             Field("subscription", "integer", "as `search/subscribe` answered it"),

@@ -119,7 +119,7 @@ def parse_time(text: str) -> float:
     """Return an RFC 3339 time with a zone as seconds since the epoch. Raises ValueError for any other text."""
     found = _TIME.fullmatch(text)
     if found is None:
-        raise ValueError("no RFC 3339 time")
+        raise ValueError("not an RFC 3339 time")
     from datetime import datetime, timedelta, timezone
 
     *parts, fraction, sign, hours, minutes = found.groups()
@@ -161,7 +161,7 @@ def _check_string(param: Param, value: Any, field: str | None = None) -> None:
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise _fault(param, value, "text: it holds half of a surrogate pair", field) from None
+        raise _fault(param, value, "text: it contains half of a surrogate pair", field) from None
     if param.choices is not None and value not in param.choices:
         like = nearest(value, param.choices)
         error = _fault(param, value, f"one of {', '.join(param.choices)}", field)

@@ -133,7 +133,7 @@ def _error_of(status: int, stderr: IO[bytes]) -> LivedexError:
     size = stderr.seek(0, os.SEEK_END)
     stderr.seek(max(0, size - TAIL_BYTES))
     lines = stderr.read().decode("utf-8", "replace").strip().splitlines()
-    last = lines[-1] if lines else "it said nothing"
+    last = lines[-1] if lines else "it printed nothing"
     try:
         wire: Any = json.loads(last)
     except ValueError:

@@ -80,7 +80,7 @@ def inherited_sockets() -> list[socket.socket]:
     for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
         os.environ.pop(name, None)
     if not count.isdecimal() or not count.isascii():
-        raise ValueError(f"LISTEN_FDS is {count!r}, which is no number")
+        raise ValueError(f"LISTEN_FDS is {count!r}, which is not a number")
     return [_inherited(descriptor) for descriptor in range(FIRST_FD, FIRST_FD + int(count))]
 
 
@@ -141,14 +141,14 @@ def _inherited(descriptor: int) -> socket.socket:
         os.set_inheritable(descriptor, False)
         is_socket = stat.S_ISSOCK(os.fstat(descriptor).st_mode)
     except OSError as error:
-        raise ValueError(f"descriptor {descriptor} was not handed over: {error.strerror}") from error
+        raise ValueError(f"descriptor {descriptor} was not passed on: {error.strerror}") from error
     if not is_socket:
-        raise ValueError(f"descriptor {descriptor} is no socket")
+        raise ValueError(f"descriptor {descriptor} is not a socket")
     sock = socket.socket(fileno=descriptor)
     listens = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
     if sock.family != socket.AF_UNIX or sock.type != socket.SOCK_STREAM or not listens:
         sock.detach()
-        raise ValueError(f"descriptor {descriptor} is no listening Unix stream socket")
+        raise ValueError(f"descriptor {descriptor} is not a listening Unix stream socket")
     return sock
 
 

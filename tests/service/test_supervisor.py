@@ -177,12 +177,12 @@ def test_sockets_for_another_process_are_left_alone(listening: socket.socket) ->
 def test_what_was_promised_and_is_not_right_is_an_error(listening: socket.socket, tmp_path: Path) -> None:
     assert inherit("abc", [])[0].startswith("ValueError LISTEN_FDS is 'abc'")
     assert inherit("-1", [])[0].startswith("ValueError")
-    assert "was not handed over" in inherit("999999999", [listening.fileno()])[0]
+    assert "was not passed on" in inherit("999999999", [listening.fileno()])[0]
     with (tmp_path / "f").open("w") as file:
-        assert "descriptor 3 is no socket" in inherit("1", [file.fileno()])[0]
+        assert "descriptor 3 is not a socket" in inherit("1", [file.fileno()])[0]
     with socket.socket(socket.AF_UNIX) as idle, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams:
         for sock in (idle, datagrams):
-            assert "no listening Unix stream socket" in inherit("1", [sock.fileno()])[0]
+            assert "not a listening Unix stream socket" in inherit("1", [sock.fileno()])[0]
 
 
 FORMAT = """

@@ -359,7 +359,7 @@ def test_people_and_machines(root: Tree, client: Client, home: Home) -> None:
     assert failed.stdout == ""
     assert faults(json.loads(failed.stderr), {"error": {"code": 2, "message": str, "data": dict}}) == []
     told = home.run("retrieve", "/etc/passwd", "--human")
-    assert told.stderr.startswith("livedex: /etc/passwd lies in no root")
+    assert told.stderr.startswith("livedex: no root contains /etc/passwd")
 
 
 def test_the_progress_of_an_index_run(root: Tree, client: Client) -> None:

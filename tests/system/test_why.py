@@ -21,6 +21,6 @@ def test_frontmatter_that_is_ordinary_text(
     if said is None:
         assert answer["reason"] is None
     else:
-        assert answer["reason"].startswith("its frontmatter is taken as ordinary text: ")
+        assert answer["reason"].startswith("its frontmatter is read as ordinary text: ")
         assert said in answer["reason"]
     assert bool(client.call("search", {"query": "tag:work"})["hits"]) == (said is None)

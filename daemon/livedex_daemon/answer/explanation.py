@@ -48,9 +48,9 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
     if stat is None:
         return {**answer, "status": "outside", "reason": "there is no such file"}
     if row is not None:
-        taken = "its frontmatter is taken as ordinary text: "
+        taken = "its frontmatter is read as ordinary text: "
         reason = row.reason if frontmatter_fault is None else taken + frontmatter_fault
         return {**answer, "status": row.status, "reason": reason}
     if stat.kind == "folder":
-        return {**answer, "status": "indexed", "reason": "a folder: what is in it is judged entry by entry"}
+        return {**answer, "status": "indexed", "reason": "a folder: the rules apply to each of its entries"}
     return {**answer, "status": "pending", "reason": "not indexed yet"}

@@ -219,7 +219,9 @@ class FreshReads:
     def root_at(self, path: bytes) -> Root:
         root = self._roots.by_path(os.path.realpath(path))
         if root is None:
-            raise OutsideRoots(f"{display_path(path)} is no root; `livedex roots list` names them", {"field": "roots"})
+            raise OutsideRoots(
+                f"{display_path(path)} is not a root; `livedex roots list` lists the roots", {"field": "roots"}
+            )
         return root
 
     async def read(self, action: Callable[[Reader], T]) -> T:
@@ -233,7 +235,9 @@ class FreshReads:
 
 
 def outside(path: bytes, field: str) -> OutsideRoots:
-    return OutsideRoots(f"{display_path(path)} lies in no root; `livedex roots list` names them", {"field": field})
+    return OutsideRoots(
+        f"no root contains {display_path(path)}; `livedex roots list` lists the roots", {"field": field}
+    )
 
 
 def scope_of(request: SearchRequest) -> Scope:

@@ -115,7 +115,7 @@ class RootMethods:
         path = _required_path(params)
         if not os.path.isdir(path):
             state = "is not a folder" if os.path.lexists(path) else "does not exist"
-            raise InvalidParams(f"{display_path(path)} {state}: a root is a folder that exists", {"field": "path"})
+            raise InvalidParams(f"{display_path(path)} {state}: a root must be an existing folder", {"field": "path"})
         await self._prove_writable()
         config = self._config_path
         added = await asyncio.to_thread(config_edit.add_root, config, os.fsdecode(path), tuple(params["ignore"]))
@@ -247,7 +247,7 @@ class FileMethods:
         path = self._itself(_required_path(params))
         found = self._roots.locate(path)
         if found is None:
-            reason = "no root holds it"
+            reason = "no root contains it"
             return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
         state = await self._reads.freshen(params, [(found[0].id, found[1])], time.monotonic())
         return {**await self._explain(*found), "fresh": state.fresh}  # ``reason`` is the path's
@@ -279,7 +279,7 @@ class FileMethods:
         for root, relative in places:
             deleted += await asyncio.wrap_future(worker.submit(partial(worker.forget, root, relative)))
         if not deleted:
-            raise NotFound(f"{display_path(path)} is not indexed; `livedex why` says why", {"field": "path"})
+            raise NotFound(f"{display_path(path)} is not indexed; `livedex why` shows the reason", {"field": "path"})
         return {"deleted": deleted}
 
 
@@ -293,5 +293,5 @@ def _with_state(result: dict[str, Any], state: FreshState) -> dict[str, Any]:
 def _required_path(params: dict[str, Any]) -> bytes:
     path = path_bytes(params)
     if path is None:
-        raise InvalidParams("the param 'path' is needed: an absolute path", {"field": "path"})
+        raise InvalidParams("the param 'path' is missing: give an absolute path", {"field": "path"})
     return path

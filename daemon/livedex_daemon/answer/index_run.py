@@ -22,7 +22,7 @@ from livedex_ipc.server.rpc_server import Call
 PROGRESS_EVERY_S = 0.1
 _MESSAGES = {
     "denied": "this user may not read it",
-    "missing": "the root is not there: mount or create it; its entries are kept for 24 hours",
+    "missing": "the root is missing: mount or create it; livedex keeps its entries for 24 hours",
 }
 
 

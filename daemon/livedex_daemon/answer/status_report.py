@@ -153,43 +153,37 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
         return [
             warning(
                 "root_missing",
-                f"{path} is not there; its entries are kept for 24 hours and not served",
+                f"{path} is missing; livedex keeps its entries for 24 hours and does not serve them",
                 f"mount or create it, or run `livedex roots remove {quote(path)}`",
             )
         ]
     if root.state == "denied":
-        return [warning("root_denied", f"{path} may not be read", f"give this user the right to read {path}")]
+        return [warning("root_denied", f"this user may not read {path}", f"give this user permission to read {path}")]
     found: list[dict[str, str]] = []
     for path, why in root.rules.faults().items():
-        found.append(
-            warning("ignore_file", f"{path} does not count in full: {why}", "make it a small regular text file")
-        )
+        message = f"livedex cannot apply all of {path}: it {why}"
+        found.append(warning("ignore_file", message, "replace it with a small regular text file"))
     if root.refused:
-        found.append(
-            warning(
-                "watch_limit",
-                f"{path} could not be watched and is polled instead"
-                if b"" in root.refused
-                else f"{len(root.refused)} folders of {path} could not be watched and are polled instead",
-                "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)",
-            )
-        )
+        folders = path if b"" in root.refused else f"{len(root.refused)} folders of {path}"
+        message = f"livedex cannot watch {folders} and polls instead: the system's limit is reached"
+        remedy = "raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
+        found.append(warning("watch_limit", message, remedy))
     return found
 
 
 def _store_warning(error: str, db_path: str) -> dict[str, str]:
     if error == "FullError":
-        return warning("disk_full", f"no room to write {db_path}: indexing waits", "free some space on its disk")
+        return warning("disk_full", f"the disk of {db_path} is full: indexing waits", "free some space on it")
     if error == "BusyError":
         return warning(
             "store_busy",
-            f"another program holds {db_path} locked: indexing waits",
-            f"end what holds it; `fuser {db_path}` names it",
+            f"another program has locked {db_path}: indexing waits",
+            f"end that program; `fuser {db_path}` names it",
         )
     return warning(
         "backend_unavailable",
-        f"{db_path} cannot be written ({error}): indexing waits",
-        "see that its disk is whole and writable",
+        f"livedex cannot write {db_path} ({error}): indexing waits",
+        "check that its disk works and is writable",
     )
 
 
@@ -204,18 +198,24 @@ def _unwritable_store(state: DaemonState) -> Warnings:
 
 def _dead_worker(state: DaemonState) -> Warnings:
     if not state.worker.alive() and state.freshness.begun.is_set():
-        return [warning("worker_dead", "nothing is indexed any more: the worker ended", "run `livedex down`, then up")]
+        return [
+            warning(
+                "worker_dead",
+                "livedex indexes no changes any more: its worker thread ended",
+                "run `livedex down`, then `livedex up`",
+            )
+        ]
     if state.worker.turn_fault is None:
         return []
-    message = f"what has changed cannot be indexed: each try ends with {state.worker.turn_fault}"
-    return [warning("worker_dead", message, "see the log for the cause; what changed lately is in the way")]
+    message = f"livedex cannot index changes: each try ends with {state.worker.turn_fault}"
+    return [warning("worker_dead", message, "see the log for the cause; a recent change triggers it")]
 
 
 def _no_chunk_worker(state: DaemonState) -> Warnings:
     fault = state.pool.worker_fault
     if fault is None:
         return []
-    message = f"new text cannot be indexed: the chunk worker ends at once ({fault})"
+    message = f"livedex cannot index new text: the chunk worker ends at once ({fault})"
     return [warning("chunk_worker", message, "run `livedex doctor`, or install livedex again")]
 
 
@@ -223,7 +223,7 @@ def _lost_socket(state: DaemonState) -> Warnings:
     socket_guard = state.socket_guard
     if socket_guard.fault is None:
         return []
-    remedy = f"move away what stands at {socket_guard.path}, or make its folder again; the rest follows"
+    remedy = f"move away the file at {socket_guard.path}, or create its folder again; livedex then makes the socket"
     return [warning("socket_lost", f"new clients cannot connect: {socket_guard.fault}", remedy)]
 
 
@@ -231,15 +231,15 @@ def _refused_config(state: DaemonState) -> Warnings:
     fault = state.config.fault
     if fault is None:
         return []
-    message = f"the configuration was changed and is refused: {fault}; the former one is in force"
-    return [warning("config_refused", message, "run `livedex config validate` and correct what it names")]
+    message = f"livedex refuses the changed configuration: {fault}; the former one stays in force"
+    return [warning("config_refused", message, "run `livedex config validate` and correct the faults that it lists")]
 
 
 def _safe_mode(state: DaemonState) -> Warnings:
     count = len(state.crashes.avoided)
     if not count:
         return []
-    message = f"{count} of the files are left alone: the daemon crashed three times while reading them"
+    message = f"livedex skips {count} files: the daemon crashed three times while it read them"
     remedy = "run `livedex list --status failed`; change or ignore them, then `livedex down` and `livedex up`"
     return [warning("safe_mode", message, remedy)]
 
@@ -247,8 +247,8 @@ def _safe_mode(state: DaemonState) -> Warnings:
 def _rebuilt_index(state: DaemonState) -> Warnings:
     if not state.index_file.health.rebuilding:
         return []
-    message = "the index was damaged, lost or replaced and is being built anew"
-    return [warning("index_rebuilding", message, "nothing: it ends by itself")]
+    message = "the index was damaged, lost or replaced; livedex is rebuilding it"
+    return [warning("index_rebuilding", message, "nothing to do: the rebuild ends by itself")]
 
 
 def _failed_files(count: int) -> Warnings:

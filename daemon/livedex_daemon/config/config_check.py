@@ -63,7 +63,7 @@ def read_toml(content: bytes) -> Document | Fault:
         before = content[: fault.start]
         line = before.count(b"\n") + 1
         column = fault.start - (before.rfind(b"\n") + 1) + 1
-        return Fault(None, line, column, f"not UTF-8: byte 0x{content[fault.start]:02x} is no text; save it as UTF-8")
+        return Fault(None, line, column, f"not UTF-8: byte 0x{content[fault.start]:02x} is invalid; save it as UTF-8")
     if text.startswith("\ufeff"):
         return Fault(None, 1, 1, "begins with a byte order mark; save it as UTF-8 without one")
     try:

@@ -57,7 +57,7 @@ def validate(streams: Streams) -> int:
     if streams.json:
         streams.write_json({"valid": fault is None, "path": where, "faults": faults})
     elif fault is None:
-        there = "is valid" if os.path.exists(where) else "is not there: the defaults hold"
+        there = "is valid" if os.path.exists(where) else "does not exist: the defaults apply"
         streams.write(f"{visible(where)} {there}\n")
     else:
         streams.message(error_text(fault, colour=streams.err_colour))
@@ -98,7 +98,7 @@ def edit(streams: Streams) -> int:
     if streams.json:
         streams.write_json({"path": where, "changed": changed})
     else:
-        streams.write(f"{visible(where)} {'was changed' if changed else 'is as it was'}\n")
+        streams.write(f"{visible(where)} {'was changed' if changed else 'is unchanged'}\n")
     return 0
 
 

@@ -81,7 +81,7 @@ def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) 
                 return toml_splice.without_root(document.layout.text, entry.number).encode()
         parse(content or b"", path=config, env=env)  # a fault in the file may have hidden the root
         shown = os.fsencode(root).decode("utf-8", "replace")
-        raise NotFound(f"{shown} is not a root; `livedex roots list` shows those there are", {"path": shown})
+        raise NotFound(f"{shown} is not a root; `livedex roots list` lists the roots", {"path": shown})
 
     _edit(config, edit, env)
 
@@ -95,7 +95,7 @@ def replace(config: str, old: bytes | None, new: bytes, *, env: Mapping[str, str
 
     def edit(content: bytes | None) -> bytes:
         if content != old:
-            raise Conflict(f"{config} was changed by somebody else meanwhile", {"path": config})
+            raise Conflict(f"{config} was changed by another program in the meantime", {"path": config})
         return new
 
     return _edit(config, edit, env)

@@ -30,7 +30,7 @@ def read(path: str) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     except FileNotFoundError:
         if os.path.islink(path):
-            raise ConfigFileError(f"{path} is a link to {os.readlink(path)}, which is not there") from None
+            raise ConfigFileError(f"{path} is a link to {os.readlink(path)}, which does not exist") from None
         return None
     except OSError as fault:
         raise ConfigFileError(_why(path, fault)) from None
@@ -58,7 +58,7 @@ def _check(path: str, found: os.stat_result) -> None:
         )
     if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _only_ours(found.st_gid)):
         mode = stat.S_IMODE(found.st_mode)
-        raise ConfigFileError(f"{path} may be written by other users (mode {mode:04o}): run `chmod go-w {quote(path)}`")
+        raise ConfigFileError(f"other users may write to {path} (mode {mode:04o}): run `chmod go-w {quote(path)}`")
     if found.st_size > MAX_BYTES:
         raise ConfigFileError(f"{path} has {found.st_size} bytes; a configuration has at most {MAX_BYTES}")
 
@@ -88,9 +88,8 @@ def _bytes(path: str, descriptor: int) -> bytes:
 
 def _why(path: str, fault: OSError) -> str:
     if fault.errno in (errno.EACCES, errno.EPERM):
-        return (
-            f"{path} cannot be read: permission denied; run `chmod u+r {quote(path)}`, and let its folders be entered"
-        )
+        remedy = f"run `chmod u+r {quote(path)}`, and give this user permission to enter its folders"
+        return f"{path} cannot be read: permission denied; {remedy}"
     if fault.errno == errno.ENXIO:  # the error for opening a socket
         return f"{path} is a socket, not a file"
     return f"{path} cannot be read: {os.strerror(fault.errno or 0)}"

@@ -27,7 +27,7 @@ def expand(path: str, env: Mapping[str, str]) -> str:
     expanded = _home(path, env) if path.startswith("~") else path
     variable = _VARIABLE.search(expanded)
     if variable and not os.path.lexists(expanded):
-        raise ValueError(f"variables are not expanded: write out what {variable[0]} stands for, or begin with ~")
+        raise ValueError(f"variables are not expanded: write the value of {variable[0]}, or begin with ~")
     if not os.path.isabs(expanded):
         raise ValueError(f'must be an absolute path or begin with ~, not "{path}"')
     return expanded
@@ -45,7 +45,7 @@ def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> st
         if real == own or real.startswith(own.rstrip("/") + "/"):
             raise ValueError(f"lies in livedex's own folder {own}, which is never indexed")
     if is_pseudo(real):
-        raise ValueError("lies on a file system that the kernel makes up (proc, sysfs, …), which is never entered")
+        raise ValueError("is on a file system of the kernel (proc, sysfs, …), which livedex never enters")
     try:
         mode = os.stat(real).st_mode
     except (OSError, ValueError):  # missing or closed to us: a state of the root, not a fault of its configuration

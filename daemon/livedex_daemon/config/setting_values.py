@@ -37,7 +37,7 @@ def whole_number(least: int, most: int) -> Reader:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValueError(f"must be a whole number, not {kind_of(value)}")
         if not least <= value <= most:
-            raise ValueError(f"must lie between {least} and {most}, not {_shortened(value)}")
+            raise ValueError(f"must be between {least} and {most}, not {_shortened(value)}")
         return value
 
     return read
@@ -72,7 +72,7 @@ def size(least: int, most: int) -> Reader:
         elif isinstance(value, bool) or not isinstance(value, int):
             raise ValueError(f'must be a size such as "8MiB" or a number of bytes, not {kind_of(value)}')
         if not least <= number <= most:
-            raise ValueError(f"must lie between {_as_size(least)} and {_as_size(most)}, not {_shortened(value)}")
+            raise ValueError(f"must be between {_as_size(least)} and {_as_size(most)}, not {_shortened(value)}")
         return int(number)
 
     return read
@@ -88,7 +88,7 @@ def duration(least_s: float, most_s: float) -> Reader:
         seconds = amount * unit
         if not least_s <= seconds <= most_s:
             between = f"{_as_duration(least_s)} and {_as_duration(most_s)}"
-            raise ValueError(f"must lie between {between}, not {_shortened(value)}")
+            raise ValueError(f"must be between {between}, not {_shortened(value)}")
         return seconds
 
     return read

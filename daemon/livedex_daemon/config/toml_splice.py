@@ -50,7 +50,7 @@ def _proven(changed: str, expected: dict[str, object]) -> str:
     except tomllib.TOMLDecodeError:
         means = {}
     if means != expected:
-        raise InternalError("the configuration could not be edited safely and was left alone: edit it by hand")
+        raise InternalError("the configuration cannot be edited safely and was not changed: edit it by hand")
     return changed
 
 

@@ -48,7 +48,7 @@ def _guarded(group: Callable[[], Iterator[Check]]) -> Iterator[Check]:
         yield from group()
     except Exception as fault:
         message = f"could not be checked: {type(fault).__name__}: {fault}"
-        yield failed(name, message, "report this as a fault of livedex")
+        yield failed(name, message, "report this as a bug of livedex")
 
 
 def _print(streams: Streams) -> int:

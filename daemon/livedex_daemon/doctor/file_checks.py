@@ -38,7 +38,7 @@ def configuration() -> Iterator[Check]:
     except ConfigInvalid as fault:
         yield failed("configuration", fault.message, "run `livedex config validate`, then `livedex config edit`")
         return
-    there = where if os.path.exists(where) else f"the defaults hold ({where} is not there)"
+    there = where if os.path.exists(where) else f"the defaults apply ({where} does not exist)"
     yield ok("configuration", f"{there}: {_count(len(loaded.roots), 'root')}")
 
 
@@ -58,7 +58,7 @@ def disk() -> Iterator[Check]:
     folder = _existing(locate().data_dir)
     free = shutil.disk_usage(folder).free
     message = f"{size_text(free)} free where the index is kept ({folder})"
-    fix = "make room, or set LIVEDEX_HOME to a folder on another disk"
+    fix = "free some space, or set LIVEDEX_HOME to a folder on another disk"
     if free < _FULL_BYTES:
         yield failed("disk", message, fix)
     elif free < _LOW_BYTES:
@@ -78,10 +78,14 @@ def socket() -> Iterator[Check]:
     try:
         found = os.lstat(where)
     except FileNotFoundError:
-        yield ok("socket", f"{where} (made when the daemon starts)")
+        yield ok("socket", f"{where} (the daemon creates it at its start)")
         return
     except OSError as fault:
-        yield failed("socket", f"{where} cannot be looked at: {fault.strerror}", "let its folder be entered")
+        yield failed(
+            "socket",
+            f"livedex cannot examine {where}: {fault.strerror}",
+            "give this user permission to enter its folder",
+        )
         return
     if not stat.S_ISSOCK(found.st_mode):
         yield failed("socket", f"{where} is not a socket", "move it away, or set LIVEDEX_SOCKET to another path")
@@ -132,14 +136,16 @@ def _root(root: RootConfig) -> Check:
         mode = os.stat(root.path).st_mode
     except FileNotFoundError:
         fix = f"mount or restore it, or run `livedex roots remove {quote(root.path)}`"
-        return warning("root", f"{root.path} is not there; what is indexed of it is kept for 24 h", fix)
+        return warning("root", f"{root.path} is missing; livedex keeps its entries for 24 hours", fix)
     except OSError as fault:
-        return warning("root", f"{root.path} cannot be reached: {fault.strerror}", "let its folders be entered")
+        return warning(
+            "root", f"{root.path} cannot be reached: {fault.strerror}", "give this user permission to enter its folders"
+        )
     if not os.access(root.path, os.R_OK | os.X_OK):
-        fix = f"run `chmod u+rx {quote(root.path)}`, or as its owner let this user read it"
-        return warning("root", f"{root.path} may not be read (mode {stat.S_IMODE(mode):04o})", fix)
+        fix = f"run `chmod u+rx {quote(root.path)}`, or have its owner give this user permission to read it"
+        return warning("root", f"this user may not read {root.path} (mode {stat.S_IMODE(mode):04o})", fix)
     if mount_kind(os.fsencode(root.path)) == "network":
-        return ok("root", f"{root.path} lies on a network or FUSE file system: it is polled")
+        return ok("root", f"{root.path} is on a network or FUSE file system: livedex polls it")
     return ok("root", root.path)
 
 
@@ -149,15 +155,15 @@ def _folder(folder: str) -> Check:
     if not os.path.lexists(folder):
         above = _existing(folder)
         if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
-            return ok("folders", f"{folder} (made when the daemon starts)")
-        return failed("folders", f"{folder} cannot be made: {above} cannot be written", fix)
+            return ok("folders", f"{folder} (the daemon creates it at its start)")
+        return failed("folders", f"livedex cannot write to {above} to create {folder}", fix)
     found = os.lstat(folder)
     fault = unsafe(folder, found)
     if fault is not None:
         message, _, remedy = fault.partition(": ")
         return failed("folders", message, remedy)
     if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-        return failed("folders", f"{folder} cannot be written", fix)
+        return failed("folders", f"livedex cannot write to {folder}", fix)
     if found.st_mode & 0o077:
         mode = stat.S_IMODE(found.st_mode)
         return warning("folders", f"{folder} is open to others (mode {mode:04o})", f"run `chmod 700 {quote(folder)}`")

@@ -26,7 +26,7 @@ COMPONENTS = {
     "chonkie": "cuts files into chunks",
     "msgspec": "talks to the processes that cut files",
     "pathspec": "matches ignore patterns",
-    "platformdirs": "says where files live",
+    "platformdirs": "finds the folders of the user",
     "re2": "runs patterns in linear time",
     "rich": "prints tables and progress bars",
     "tomlkit": "edits the configuration",
@@ -94,7 +94,7 @@ def daemon() -> Iterator[Check]:
         paths.check_length(where)
         connection = client.attempt(where, wait_s=_ANSWER_S)
         if connection is None:
-            yield ok("daemon", "none runs; the first command that needs one starts it")
+            yield ok("daemon", "no daemon runs; the first command that needs one starts it")
             return
         with connection:
             info = connection.call("server/info", timeout_s=_ANSWER_S)

@@ -42,5 +42,5 @@ def _action(title: str, actions: Mapping[str, Action], words: list[str]) -> Acti
         return actions[typed]
     known = [name for name in actions if name]
     near = nearest(typed, known)
-    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}" if known else "it takes no words"
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}" if known else "it takes no arguments"
     raise InvalidParams(f"{title} does not know {typed!r}: {hint}", {"nearest": near})

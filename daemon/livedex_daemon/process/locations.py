@@ -113,13 +113,13 @@ def unsafe(folder: str, found: os.stat_result) -> str | None:
     if stat.S_ISLNK(found.st_mode):
         return f"{folder} is a link: put a folder in its place, or set LIVEDEX_HOME to the folder it leads to"
     if not stat.S_ISDIR(found.st_mode):
-        return f"{folder} is in the way of livedex's folder: move it away"
+        return f"{folder} is not a folder: move it away, livedex needs a folder there"
     if found.st_uid != os.geteuid():
         return f"{folder} belongs to another user (uid {found.st_uid}): run `chown -R {os.geteuid()} {quote(folder)}`"
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         mode = stat.S_IMODE(found.st_mode)
         return (
-            f"{folder} may be written by other users (mode {mode:04o}): look through what lies in it, "
+            f"other users may write to {folder} (mode {mode:04o}): check its contents, "
             f"then run `chmod 700 {quote(folder)}`"
         )
     return None

@@ -104,7 +104,7 @@ def _mapped(path: str) -> tuple[mmap.mmap, bytes]:
         former = os.pread(handle, SLOTS * SLOT_BYTES, 0)
         # Write the bytes, not only the length: a mapped page that a full disk has no room for would end the process.
         if os.pwrite(handle, bytes(SLOTS * SLOT_BYTES), 0) != SLOTS * SLOT_BYTES:
-            raise OSError(errno.ENOSPC, "no room for the list of files in hand")
+            raise OSError(errno.ENOSPC, "no space for the list of the files being read")
         return mmap.mmap(handle, SLOTS * SLOT_BYTES), former
     finally:
         os.close(handle)

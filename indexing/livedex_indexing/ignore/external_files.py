@@ -14,8 +14,8 @@ from typing import NamedTuple
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileState, Stat
 
-NOT_REGULAR = "is not a regular file: it does not count"
-UNREADABLE = "cannot be read: it does not count"
+NOT_REGULAR = "is not a regular file, so livedex ignores it"
+UNREADABLE = "cannot be read"
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
@@ -94,4 +94,4 @@ def whole_lines(data: bytes, limit: int) -> Lines:
     if len(data) <= limit:
         return Lines(data, None)
     end = data.rfind(b"\n", 0, limit) + 1
-    return Lines(data[:end], f"is larger than {limit >> 20} MiB: only its beginning counts")
+    return Lines(data[:end], f"is larger than {limit >> 20} MiB: only its beginning applies")

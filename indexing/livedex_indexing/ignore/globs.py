@@ -90,7 +90,7 @@ def _parse(glob: str) -> GitPattern | None:
     if len(glob) > MAX_PATTERN:
         raise BadGlob(glob[:40] + "…", f"longer than {MAX_PATTERN:,} characters")
     if "\n" in glob or "\0" in glob:
-        raise BadGlob(glob, "holds a line break or a NUL")
+        raise BadGlob(glob, "contains a line break or a NUL")
     line = trimmed(glob.encode("utf-8", "surrogateescape"))
     if not line or line.startswith(b"#"):
         return None

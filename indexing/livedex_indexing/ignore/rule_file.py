@@ -219,7 +219,7 @@ class RuleFile:
         self.patterns = list(islice(patterns, most + 1))
         if len(self.patterns) > most:
             self.patterns.pop()
-            self.fault = f"has too many patterns: only the first {most:,} count"
+            self.fault = f"has too many patterns: only the first {most:,} apply"
         if fold:
             for pattern in self.patterns:
                 pattern.glob = pattern.glob.translate(_LOWER).replace("[:upper:]", "[:alpha:]")
@@ -242,7 +242,7 @@ class RuleFile:
     ) -> RuleFile:
         """Return the rules in the bytes of an ignore file."""
         if fault is None and any(len(line) > MAX_PATTERN for line in data.split(b"\n")):
-            fault = f"has patterns of more than {MAX_PATTERN:,} bytes: they do not count"
+            fault = f"has patterns of more than {MAX_PATTERN:,} bytes, which do not apply"
         return cls(label, parse_lines(data), fault, fold=fold, most=most)
 
     def _place(self, number: int, pattern: GitPattern) -> None:

@@ -97,7 +97,7 @@ def quoted(char: str) -> str:
 
 def _finished(pieces: list[Piece], literals: str) -> Expression:
     if any(piece.kind == "char" and piece.chars in "\n\r" for piece in pieces):
-        raise BadPattern("a pattern is looked for line by line, so it cannot hold a line's end")
+        raise BadPattern("a pattern is matched line by line, so it cannot contain a line break")
     return Expression(pieces, bool(literals) and not any(map(str.isupper, literals)))
 
 
@@ -195,7 +195,7 @@ class _Reader:
                 Piece("nothing", "\\" + char) if char in "bB" else Piece("border", "^" if char == "A" else "$", "\n")
             )
         elif char == "C":
-            raise BadPattern(r"\C stands for a byte, which may be a part of a character; . stands for any character")
+            raise BadPattern(r"\C matches a byte, which may be part of a character; . matches any character")
         else:
             self._literal(self._escaped())
 

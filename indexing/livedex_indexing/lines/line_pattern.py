@@ -78,12 +78,12 @@ class Pattern:
 
 def _expression(text: str, *, exact: bool) -> Expression:
     if not text:
-        raise BadPattern("an empty pattern matches every line: give something to look for")
+        raise BadPattern("an empty pattern matches every line: give some text")
     try:
         if len(text.encode()) > QUERY_BYTES:
             raise BadPattern(f"a pattern has at most {QUERY_BYTES} bytes")
     except UnicodeEncodeError:
-        raise BadPattern("half of a surrogate pair is no character") from None
+        raise BadPattern("half of a surrogate pair is not a character") from None
     if exact:
         return literal(text)
     _compiled(text, fold=False)  # so that an error message refers to the pattern as typed

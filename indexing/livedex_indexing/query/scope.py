@@ -24,7 +24,7 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
     found = places_at(os.path.normpath(path), roots) or places_at(os.path.realpath(path), roots)
     if not found:
         shown = path.decode("utf-8", "replace")
-        raise OutsideRoots(f"{shown} is in no root; `livedex up {shown}` would add it", {"path": shown})
+        raise OutsideRoots(f"no root contains {shown}; `livedex up {shown}` adds it", {"path": shown})
     return found
 
 
@@ -44,7 +44,7 @@ def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
             if root == wanted:
                 return root_id
     shown = path.decode("utf-8", "replace")
-    raise OutsideRoots(f"{shown} is no root; `livedex roots list` names them", {"path": shown})
+    raise OutsideRoots(f"{shown} is not a root; `livedex roots list` lists the roots", {"path": shown})
 
 
 def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
@@ -64,7 +64,7 @@ def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
 
 
 def places_at(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
-    """As ``places``, of a real path; empty when no root holds it."""
+    """As ``places``, of a real path; empty when no root contains it."""
     inside = relative(path, roots)
     nested = [Place(root_id, b"") for root_id, root in sorted(roots.items()) if relpath.is_below(root, path)]
     return ([inside] if inside is not None else []) + nested

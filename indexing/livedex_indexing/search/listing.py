@@ -166,7 +166,7 @@ def _record(path: bytes, row: FileRow, chunks: int) -> FileRecord:
 
 def _indexed(row: FileRow | None, path: bytes) -> FileRow:
     if row is None:
-        raise NotFound(f"{display_path(path)} is not in the index; `livedex why` says why", {"status": None})
+        raise NotFound(f"{display_path(path)} is not in the index; `livedex why` shows the reason", {"status": None})
     if row.content_id is None:
         status = f"{row.status} ({row.reason})" if row.reason else row.status
         raise NotFound(f"{display_path(path)} is {status}", {"status": row.status, "reason": row.reason})

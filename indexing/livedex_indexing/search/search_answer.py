@@ -15,7 +15,7 @@ from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.rank.facets import Facets
 
 CUT_WARNING: Final = warning(
-    "query_cut", "only the first 4 KiB and the 64 rarest words of the query counted", "ask for less at once"
+    "query_cut", "the search used only the first 4 KiB and the 64 rarest words of the query", "shorten the query"
 )
 LATE_WARNING: Final = warning(
     "query_deadline", "the search ran out of time: these are the hits so far", "raise timeout_ms or narrow the search"
@@ -23,7 +23,7 @@ LATE_WARNING: Final = warning(
 CHANGED_WARNING: Final = warning(
     "files_changed", "files changed while they were searched: their lines are left out", "ask again"
 )
-NO_WORDS_WARNING: Final = warning("query_no_words", "the query holds no letter or digit to look for", "add a word")
+NO_WORDS_WARNING: Final = warning("query_no_words", "the query contains no letter or digit", "add a word")
 
 
 class DidYouMean(msgspec.Struct, frozen=True):

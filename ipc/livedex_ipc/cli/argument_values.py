@@ -25,14 +25,14 @@ def _text(text: str) -> str:
 def _integer(text: str) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal() and len(digits) <= 18):
-        raise ValueError(f"{text!r} is no whole number")
+        raise ValueError(f"{text!r} is not a whole number")
     return int(text)
 
 
 def _seconds(text: str) -> int:
     number = text.replace(".", "", 1)
     if not (number.isascii() and number.isdecimal() and len(number) <= 15):
-        raise ValueError(f"{text!r} is no number of seconds, such as 5 or 0.5")
+        raise ValueError(f"{text!r} is not a number of seconds, such as 5 or 0.5")
     return -int(-float(text) * 1000 // 1)
 
 

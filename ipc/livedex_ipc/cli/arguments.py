@@ -125,7 +125,7 @@ _PATH_FILTER = Option(
 _SEARCH_OPTIONS = (
     Option("-n", "limit", "at most N hits (10)", metavar="N", convert="integer"),
     Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
-    Option("-F", "exact", "the lines that hold QUERY as it stands (--mode exact)"),
+    Option("-F", "exact", "the lines that contain QUERY verbatim (--mode exact)"),
     Option("-e", "regex", "the lines that match QUERY, a regular expression (--mode regex)"),
     Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
     _PATH_FILTER,
@@ -157,9 +157,9 @@ _SEARCH_OPTIONS = (
         choices=FACETS,
     ),
     *_FRESHNESS,
-    Option("--explain", "explain", "show how each score came about"),
-    Option("--files", "files", "print the paths alone, a line a file"),
-    Option("--vimgrep", "vimgrep", "print path:line:col:text, a line for each line with a match"),
+    Option("--explain", "explain", "show how each score is computed"),
+    Option("--files", "files", "print only the paths, one on each line"),
+    Option("--vimgrep", "vimgrep", "print path:line:col:text, one line for each matching line"),
 )
 
 # A standing query matches without ranking: it has no pages, modes or scores, and an output format of its own.
@@ -190,7 +190,7 @@ _ROOTS = Command(
         ),
         Command(
             "remove",
-            "watch these folders no more",
+            "stop watching these folders",
             run="roots_command:remove",
             operand=Operand("PATH", "paths", most=None, convert="path", complete="root"),
             examples=("livedex roots remove ~/notes",),
@@ -230,7 +230,7 @@ ROOT = Command(
         ),
         Command(
             "search",
-            "find what is in the indexed files, best first",
+            "search the indexed files, best hits first",
             run="search_command:search",
             operand=Operand("QUERY", "query", most=None),
             options=_SEARCH_OPTIONS,
@@ -250,13 +250,13 @@ ROOT = Command(
         ),
         Command(
             "watch",
-            "keep a query standing: what it finds now, then what comes and goes",
+            "follow a query: its hits now, then each hit added or removed",
             run="watch_command:watch",
             operand=Operand("QUERY", "query", most=None),
             options=_WATCH_OPTIONS,
             notes=(
-                "A chunk is found that holds all the words, phrases and terms of QUERY, which reads as search's.\n"
-                "-n bounds what is printed of now; every change is. Ends on Ctrl-C; exit 3 when the daemon goes."
+                "A hit is a chunk that contains all words, phrases and terms of QUERY, written as for search.\n"
+                "-n limits the hits printed first, not the changes. Ends on Ctrl-C; exit 3 when the daemon ends."
             ),
             examples=(
                 "livedex watch TODO --lang python",
@@ -269,18 +269,18 @@ ROOT = Command(
             "index these paths, or everything, again now",
             run="index_command:index",
             operand=_ANY_PATHS,
-            options=(Option("--force", "force", "also what looks unchanged, and what was forgotten"),),
+            options=(Option("--force", "force", "also files that look unchanged, and forgotten files"),),
             examples=("livedex index ~/notes/draft.md", "livedex index --force"),
         ),
         Command(
             "audit",
-            "compare the index with the disk, every file; exit 1 when they differ",
+            "compare every file with the index; exit 1 when they differ",
             run="index_command:audit",
             options=(
                 Option(
                     "--paths", "paths", "only this part", metavar="PATH", convert="path", many=True, complete="path"
                 ),
-                Option("--repair", "repair", "put right what differs"),
+                Option("--repair", "repair", "repair the differences"),
             ),
             examples=("livedex audit", "livedex audit --paths ~/notes --repair"),
         ),

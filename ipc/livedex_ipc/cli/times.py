@@ -34,7 +34,7 @@ def parse_time(text: str, now: float) -> str:
             raise ValueError(text)
     except (ValueError, OverflowError, OSError) as error:
         raise ValueError(
-            f"{text!r} is no time: give RFC 3339 (2026-05-01T10:00:00Z), a date (2026-05-01), or an age (90m, 2d, 3w)"
+            f"{text!r} is not a time: give RFC 3339 (2026-05-01T10:00:00Z), a date (2026-05-01) or an age (90m, 2d, 3w)"
         ) from error
     precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")

@@ -91,7 +91,7 @@ def _clear(path: str) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(info.st_mode):
-        raise Conflict(f"{path} is no socket: move it away or set LIVEDEX_SOCKET", {"path": path})
+        raise Conflict(f"{path} is not a socket: move it away or set LIVEDEX_SOCKET", {"path": path})
     if info.st_uid != os.geteuid():
         raise Conflict(f"{path} belongs to uid {info.st_uid}: set LIVEDEX_SOCKET to another path", {"path": path})
     if _answers(path):

@@ -154,7 +154,7 @@ def id_of(message: Any) -> RequestId:
         try:
             found.encode()
         except UnicodeEncodeError:
-            raise InvalidRequest("id holds half of a surrogate pair") from None
+            raise InvalidRequest("id contains half of a surrogate pair") from None
         return found
     if found is None or (isinstance(found, int) and not isinstance(found, bool) and abs(found) <= MAX_ID):
         return found

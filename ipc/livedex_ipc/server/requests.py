@@ -69,7 +69,7 @@ class Requests:
                 self._accept_one(message, None)
                 return
             if not allow_batch:
-                raise InvalidRequest("no batches in this framing")
+                raise InvalidRequest("this framing takes no batches")
             limit = self._server.limits.batch
             if not 1 <= len(message) <= limit:
                 raise InvalidRequest(f"a batch has 1 to {limit} requests, not {len(message)}")

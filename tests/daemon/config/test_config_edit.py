@@ -206,9 +206,9 @@ def test_files_that_cannot_be_edited(file: Path, folder: Path, tmp_path: Path) -
 def test_replacing(file: Path) -> None:
     assert config_edit.replace(str(file), None, b"# new\n")
     assert not config_edit.replace(str(file), b"# new\n", b"# new\n")
-    with pytest.raises(Conflict, match="meanwhile"):
+    with pytest.raises(Conflict, match="another program"):
         config_edit.replace(str(file), None, b"# other\n")
-    with pytest.raises(Conflict, match="meanwhile"):
+    with pytest.raises(Conflict, match="another program"):
         config_edit.replace(str(file), b"# old\n", b"# other\n")
     with pytest.raises(ConfigInvalid):
         config_edit.replace(str(file), b"# new\n", b"[broken\n")

@@ -68,7 +68,7 @@ def test_a_fresh_home_is_well_and_stays_untouched(home: Home) -> None:
     assert found["ok"]
     names = {check["name"] for check in found["checks"]}
     assert names >= {"versions", "sqlite", "components", "grammars", "configuration", "folders", "disk", "socket"}
-    assert "none runs" in next(check["message"] for check in found["checks"] if check["name"] == "daemon")
+    assert "no daemon runs" in next(check["message"] for check in found["checks"] if check["name"] == "daemon")
     assert sorted(os.listdir(home.path)) == before
     assert home.server_pid() is None
 
@@ -101,7 +101,7 @@ def test_roots(home: Home, tmp_path: Path) -> None:
     configure(home, f'[[roots]]\npath = "{folder}"\n[[roots]]\npath = "{tmp_path}/gone away"\n')
     assert only("root", "ok")["message"] == str(folder)
     gone = only("root", "warning")
-    assert "not there" in gone["message"]
+    assert "is missing" in gone["message"]
     assert f"remove '{tmp_path.resolve()}/gone away'" in gone["fix"]
 
 
@@ -130,7 +130,7 @@ def test_a_home_that_cannot_be_written(home: Home) -> None:
     home.path.chmod(0o555)
     found = as_nobody(doctor_command.checks)
     failed = [check for check in found["checks"] if check["name"] == "folders" and check["state"] == "failed"]
-    assert [f"{home.path} cannot be written" in check["message"] for check in failed] == [True, True]
+    assert [f"livedex cannot write to {home.path}" in check["message"] for check in failed] == [True, True]
 
 
 def as_nobody(call: Callable[[], Any]) -> Any:
@@ -160,7 +160,7 @@ def test_sockets(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "0666" in only("socket", "warning")["message"]
     home.socket.chmod(0o600)
     assert only("socket", "ok")["message"] == str(home.socket)
-    assert "none runs" in only("daemon", "ok")["message"]
+    assert "no daemon runs" in only("daemon", "ok")["message"]
     monkeypatch.setenv("LIVEDEX_SOCKET", "/" + "x" * 200)
     assert "limit" in only("socket", "failed")["message"]
     assert only("daemon", "failed")

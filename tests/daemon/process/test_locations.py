@@ -109,7 +109,7 @@ def test_what_must_not_hold_our_files(user: Path) -> None:
     with pytest.raises(Unavailable, match="is a link"):
         make_private(str(user / "dangling"))
     (user / "file").touch()
-    with pytest.raises(Unavailable, match="in the way"):
+    with pytest.raises(Unavailable, match="is not a folder"):
         make_private(str(user / "file"))
     with pytest.raises(Unavailable, match=r"Not a directory.*LIVEDEX_HOME"):
         make_private(str(user / "file" / "data"))

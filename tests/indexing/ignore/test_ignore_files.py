@@ -83,7 +83,7 @@ def test_an_endless_ignore_file_counts_at_its_beginning(
     path = tree.write(".gitignore", b"first\n" + b"#" * (1 << 20) + b"\nsecond\n")
     given = rules()
     assert shut_out(given, "first", "second") == ["first"]
-    assert given.faults() == {str(path): "is larger than 1 MiB: only its beginning counts"}
+    assert given.faults() == {str(path): "is larger than 1 MiB: only its beginning applies"}
     tree.write(".gitignore", "second\n")
     given.invalidate()
     assert shut_out(given, "first", "second") == ["second"]

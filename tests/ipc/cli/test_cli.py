@@ -126,7 +126,7 @@ def test_whoever_searches_without_an_index_is_told_how_to_begin(home: Home, cann
     canned.answers["search"] = search_result(generation=0)
     done = home.run("search", "nothing", "--human")
     assert done.returncode == 1
-    assert done.stderr == "livedex: nothing found: nothing is indexed, `livedex up FOLDER` begins\n"
+    assert done.stderr == "livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`\n"
     assert home.run("search", "nothing", "--json").stderr == ""
 
 

@@ -152,7 +152,7 @@ def test_progress_of_a_run_comes_from_the_daemon(home: Home, canned: CannedDaemo
     terminal.read_until("2/3", "/r/now\\e")
     seen.set()
     assert terminal.end() == 0
-    assert "3 files looked at in 0.0 s: 1 indexed, 2 unchanged" in terminal.text
+    assert "3 files examined in 0.0 s: 1 indexed, 2 unchanged" in terminal.text
 
 
 def test_the_bar_does_not_touch_a_result_that_is_piped(home: Home, canned: CannedDaemon) -> None:

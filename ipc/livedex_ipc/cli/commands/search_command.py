@@ -47,7 +47,7 @@ def _print_notes(context: Context, result: dict[str, Any]) -> None:
         streams.message(f"livedex: {label}: {meant['query']}")
     if not streams.json and not result["hits"]:
         # Generation 0: nothing was ever committed, so this may be a first search without a root.
-        why = "" if result["generation"] else ": nothing is indexed, `livedex up FOLDER` begins"
+        why = "" if result["generation"] else ": nothing is indexed yet, run `livedex up FOLDER`"
         streams.message(f"livedex: nothing found{why}")
     elif not streams.json and result["next_offset"] is not None:
         streams.message(f"livedex: more with --offset {result['next_offset']}")

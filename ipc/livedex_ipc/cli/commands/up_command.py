@@ -59,7 +59,7 @@ def _first_index(context: Context, client: Client) -> None:
                 moved = (figures, time.monotonic())
             elif time.monotonic() - moved[1] > _STALLED_S:
                 raise TimedOut(
-                    f"{status['pending']} changes stay pending and nothing has moved for {_STALLED_S:.0f} s",
+                    f"{status['pending']} changes are still pending, without progress for {_STALLED_S:.0f} s",
                     {"pending": status["pending"], "remedy": "livedex status"},
                 )
 

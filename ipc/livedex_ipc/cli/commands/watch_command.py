@@ -42,7 +42,7 @@ def _next_change(client: Client) -> dict[str, Any]:
     try:
         return client.notification()[1]
     except Unavailable as error:
-        raise NoDaemon(f"{error.message}; `livedex watch` begins again with what is found then", error.data) from error
+        raise NoDaemon(f"{error.message}; run `livedex watch` again", error.data) from error
 
 
 def _wait(client: Client) -> None:

@@ -57,7 +57,7 @@ def index_lines(answer: dict[str, Any]) -> str:
     """Format the counts of an index run, and each failed file."""
     failed = answer["failed"]
     lines = [
-        f"{answer['scanned']:,} files looked at in {answer['took_ms'] / 1000:.1f} s: {answer['indexed']:,} indexed,"
+        f"{answer['scanned']:,} files examined in {answer['took_ms'] / 1000:.1f} s: {answer['indexed']:,} indexed,"
         f" {answer['unchanged']:,} unchanged, {answer['skipped']:,} skipped, {answer['removed']:,} removed,"
         f" {len(failed):,} failed"
     ]

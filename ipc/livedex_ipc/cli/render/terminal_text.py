@@ -147,9 +147,9 @@ def _fault_text(fault: dict[str, Any]) -> str:
 _REASONS = {
     "deadline": "the time ran out before the newest changes were indexed",
     "indexing": "the first index is still being made",
-    "recovering": "lost events are being made up for",
+    "recovering": "livedex is making up for lost events",
     "rebuilding": "the index is being rebuilt",
-    "polling": "a polled part could not be walked in time",
+    "polling": "a polled folder could not be walked in time",
     "paused": "indexing is paused",
     "store": "the index cannot be written",
     "unsettled": "a file kept changing while it was read",
