@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 
+from livedex_ipc.wire_results import PathFields
+
 
 def display_path(path: bytes) -> str:
     """Return the path as text; bytes that are not UTF-8 become replacement characters."""
@@ -23,7 +25,7 @@ def path_b64(path: bytes) -> str | None:
     return None
 
 
-def path_fields(path: bytes) -> dict[str, str]:
+def path_fields(path: bytes) -> PathFields:
     """Return the fields by which a result names a path: ``path``, and ``path_b64`` if it is needed."""
     encoded = path_b64(path)
     return {"path": display_path(path)} if encoded is None else {"path": display_path(path), "path_b64": encoded}

@@ -12,7 +12,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -30,7 +30,7 @@ class Client:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._buffer = bytearray()
-        self._notifications: deque[tuple[str, dict[str, Any]]] = deque()  # received, not yet taken
+        self._notifications: deque[tuple[str, Any]] = deque()  # received, not yet taken
         self._last_id = 0
 
     def __enter__(self) -> Client:
@@ -48,7 +48,7 @@ class Client:
     def call(
         self,
         method: str,
-        params: dict[str, Any] | None = None,
+        params: Mapping[str, object] | None = None,
         *,
         timeout_s: float | None = None,
         on_progress: Callable[[Any], None] | None = None,
@@ -62,7 +62,7 @@ class Client:
         and the connection stays usable); Unavailable when the daemon closes the connection.
         """
         self._last_id += 1
-        request: dict[str, Any] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
+        request: dict[str, object] = {"jsonrpc": "2.0", "id": self._last_id, "method": method}
         if on_progress is not None:
             params = {**(params or {}), "progress_token": self._last_id}
         if params:
@@ -86,7 +86,7 @@ class Client:
         """Return the socket's descriptor, for ``select`` and ``poll``."""
         return self._sock.fileno()
 
-    def notification(self, timeout_s: float | None = None) -> tuple[str, dict[str, Any]]:
+    def notification(self, timeout_s: float | None = None) -> tuple[str, Any]:
         """Return the next notification as ``(method, params)``, in the order the daemon sent them.
 
         ``timeout_s``: seconds; None waits forever. Raises TimedOut after that, and Unavailable when the daemon closes
@@ -120,7 +120,7 @@ class Client:
                     raise from_wire(message["error"])
                 return message["result"]
 
-    def _send(self, message: dict[str, Any], deadline: float | None) -> None:
+    def _send(self, message: Mapping[str, object], deadline: float | None) -> None:
         data = json.dumps(message, separators=(",", ":")).encode() + b"\n"
         self._sock.settimeout(_left(deadline))
         try:

@@ -21,7 +21,10 @@ Invariant: an error that crosses the socket is raised again as the same class, w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import ErrorObject
 
 
 class LivedexError(Exception):
@@ -35,9 +38,9 @@ class LivedexError(Exception):
         self.message = message
         self.data = data
 
-    def to_wire(self) -> dict[str, Any]:
+    def to_wire(self) -> ErrorObject:
         """Return the error object of a JSON-RPC answer, without ``data`` if that is None."""
-        wire: dict[str, Any] = {"code": self.code, "message": self.message}
+        wire: ErrorObject = {"code": self.code, "message": self.message}
         if self.data is not None:
             wire["data"] = self.data
         return wire

@@ -55,7 +55,7 @@ class Method:
         self.window = window
 
 
-def check_params(method: str, params: Any, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
+def check_params(method: str, params: object, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
     """Return checked ``params`` for a handler; a param that was not sent has its default, or None without one.
 
     Raises MethodNotFound, or InvalidParams with ``data.field`` (and ``data.nearest`` for an unknown name).

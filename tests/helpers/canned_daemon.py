@@ -66,7 +66,17 @@ class CannedDaemon:
             self.calls.append((name, {key: value for key, value in params.items() if value != defaults[key].default}))
             if name == "index/run":
                 for done in range(3):
-                    call.progress({"kind": "report", "done": done, "total": 3, "message": "", "path": "/r/now\x1b"})
+                    percentage = 100 * done // 3
+                    call.progress(
+                        {
+                            "kind": "report",
+                            "message": "",
+                            "percentage": percentage,
+                            "done": done,
+                            "total": 3,
+                            "path": "/r/now\x1b",
+                        }
+                    )
             result = self.answers.get(name, {})
             if callable(result):
                 result = await asyncio.to_thread(result, params)

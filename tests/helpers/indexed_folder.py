@@ -24,6 +24,7 @@ from livedex_indexing.store.read_pool import ReadPool
 from livedex_indexing.text import decoder
 from livedex_indexing.text.terms import hidden_words
 from livedex_ipc.methods import check_params, path_bytes, paths_bytes
+from livedex_ipc.wire_results import AnswerWarning
 
 LINES = 10
 OVERLAP = 40  # characters
@@ -63,7 +64,7 @@ class WireAnswer(NamedTuple):
     next_offset: int | None
     generation: int
     mode: str
-    warnings: list[dict[str, str]]
+    warnings: list[AnswerWarning]
     stale: Stale
     extras: dict[str, Any]
     failed: int

@@ -48,6 +48,7 @@ class Following:
 
     def next(self, timeout_s: float = WAIT_S) -> dict[str, Any]:
         """Takes the next change."""
+        change: dict[str, Any]
         method, change = self.client.notification(timeout_s)
         assert (method, change["subscription"]) == ("search/changed", self.id)
         assert change["generation"] >= self.generation

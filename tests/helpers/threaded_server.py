@@ -25,6 +25,7 @@ from livedex_ipc.params import Param
 from livedex_ipc.server.binding import bind, identity, unbind
 from livedex_ipc.server.calls import Call, Handler
 from livedex_ipc.server.rpc_server import Server
+from livedex_ipc.wire_results import ProgressValue
 
 WAIT_S = 20.0
 
@@ -109,8 +110,10 @@ class Serving:
         raise RuntimeError("text of a file")
 
     async def _progress(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        for kind in ("begin", "report", "end"):
-            call.progress({"kind": kind})
+        value: ProgressValue = {"kind": "begin", "message": "", "percentage": 0, "done": 0, "total": 0, "path": None}
+        call.progress(value)
+        call.progress({**value, "kind": "report"})
+        call.progress({**value, "kind": "end"})
         return {"asked": params["progress_token"]}
 
     async def _result(self, call: Call, params: dict[str, Any]) -> object:

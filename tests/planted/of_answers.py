@@ -137,4 +137,18 @@ DEFECTS = (
         ),
         "tests/indexing/chunk/test_chunk_process.py::test_it_ends_with_its_parent",
     ),
+    Defect(
+        "result-type-lacks-field",
+        "the type of a result lacks a field that its method answers",
+        "livedex_ipc/wire_results.py",
+        (("    waited_ms: float\n", ""),),
+        "tests/ipc/test_wire_types.py::test_a_result_has_the_fields_of_its_method[sync]",
+    ),
+    Defect(
+        "handler-of-another-type",
+        "a handler's params have the type of another method, so that nothing checks how it reads them",
+        "livedex_daemon/answer/handlers.py",
+        (("_call: Call, params: AuditParams)", "_call: Call, params: IndexRunParams)"),),
+        "tests/daemon/answer/test_handler_types.py::test_a_handler_has_the_types_of_its_method[index/audit]",
+    ),
 )

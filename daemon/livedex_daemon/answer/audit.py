@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import apsw
 
@@ -25,6 +25,7 @@ from livedex_indexing.path_text import path_fields
 from livedex_indexing.store import counts
 from livedex_indexing.store.database import IndexDamaged
 from livedex_indexing.store.read_pool import PoolClosed
+from livedex_ipc.wire_results import AuditResult, DifferenceFields
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +56,7 @@ class Audits:
     def __init__(self, sources: AuditSources) -> None:
         self._sources = sources
 
-    async def run(self, places: list[Key], *, whole: bool, repair: bool) -> dict[str, Any]:
+    async def run(self, places: list[Key], *, whole: bool, repair: bool) -> AuditResult:
         """Return the result of ``index/audit`` over ``places``.
 
         ``whole``: the places are all present roots, so check the index file too. Raise Unavailable when ``repair`` is
@@ -72,11 +73,12 @@ class Audits:
             repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
         finally:
             await asyncio.to_thread(audit.close)
-        index = [{"path": sources.index_file.store.path, "what": "damaged"}] if found.index else []
-        files = [
-            {**path_fields(_absolute(sources.roots, wrong.key)), "what": wrong.what} for wrong in sorted(found.files)
-        ]
-        return {"checked": found.checked, "differences": index + files, "repaired": repaired}
+        differences: list[DifferenceFields] = []
+        if found.index:
+            differences.append({"path": sources.index_file.store.path, "what": "damaged"})
+        for wrong in sorted(found.files):
+            differences.append({**path_fields(_absolute(sources.roots, wrong.key)), "what": wrong.what})
+        return {"checked": found.checked, "differences": differences, "repaired": repaired}
 
 
 class Audit:

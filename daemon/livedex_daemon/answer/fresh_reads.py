@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import apsw
 
-from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState
+from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState, fresh_fields
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.index_file.rebuild import IndexFile
@@ -25,6 +25,7 @@ from livedex_daemon.watch.backlog import Scope
 from livedex_daemon.watch.root_table import Root, Roots, resolve
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Place
 from livedex_indexing.path_text import display_path
@@ -35,7 +36,9 @@ from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, trans
 from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots
 from livedex_ipc.methods import path_bytes, paths_bytes
+from livedex_ipc.request_params import FreshParams, QueryParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
+from livedex_ipc.wire_results import SearchResult
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +61,7 @@ class SearchMethod:
     def table(self) -> dict[str, Handler]:
         return {"search": self.search}
 
-    async def search(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def search(self, call: Call, params: SearchParams) -> SearchResult[Hit]:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
@@ -72,20 +75,17 @@ class SearchMethod:
 
         answer, state = await self._reads.settled(read, params, scope, began)
         log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
-        result = {
+        return {
             "hits": answer.hits,
-            "fresh": state.fresh,
+            **fresh_fields(state),
             "generation": answer.generation,
             "pending": state.pending,
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - began) * 1000, 3),
             "next_offset": answer.next_offset,
             "warnings": [*self._health.warnings(answer.failed), *answer.warnings],
+            **answer.optional_fields(),
         }
-        if state.reason is not None:
-            result["reason"] = state.reason
-        result.update(answer.optional_fields())
-        return result
 
 
 class FreshReads:
@@ -105,7 +105,7 @@ class FreshReads:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def freshen(self, params: dict[str, Any], scope: Scope, began: float) -> FreshState:
+    async def freshen(self, params: FreshParams, scope: Scope, began: float) -> FreshState:
         """Wait as the params ask; without ``fresh`` return the present state at once."""
         freshness = self.freshness
         if not params["fresh"]:
@@ -114,7 +114,7 @@ class FreshReads:
         return await freshness.ensure(scope, began + params["timeout_ms"] / 1000 * QUERY_SHARE)
 
     async def settled(
-        self, read: Callable[[], Awaitable[tuple[T, Stale]]], params: dict[str, Any], scope: Scope, began: float
+        self, read: Callable[[], Awaitable[tuple[T, Stale]]], params: FreshParams, scope: Scope, began: float
     ) -> tuple[T, FreshState]:
         """Return the answer of ``read`` and its freshness; examine changed files and ask again while files change.
 
@@ -195,7 +195,7 @@ class FreshReads:
         """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""
         return {root.id: root.path for root in self._roots}
 
-    def request(self, params: dict[str, Any]) -> tuple[SearchRequest, bytes | None]:
+    def request(self, params: QueryParams) -> tuple[SearchRequest, bytes | None]:
         """Return the request of checked search params and the real path of their ``path``. Raise OutsideRoots."""
         root_ids = tuple(self.root_at(path).id for path in paths_bytes(params, "roots") or ())
         path = path_bytes(params)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Scope, intersects
@@ -19,8 +19,8 @@ from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.relpath import is_within
+from livedex_ipc.wire_results import FreshFields, Reason
 
-Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
 UNSETTLED_CHECKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
 FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
@@ -36,6 +36,11 @@ class FreshState(NamedTuple):
     fresh: bool
     pending: int
     reason: Reason | None
+
+
+def fresh_fields(state: FreshState) -> FreshFields:
+    """Return the fields of an answer that say whether it is fresh, and why not."""
+    return {"fresh": state.fresh} if state.reason is None else {"fresh": state.fresh, "reason": state.reason}
 
 
 class Freshness:

@@ -16,7 +16,7 @@ from livedex_daemon.answer import audit
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.explanation import explain
 from livedex_daemon.answer.fresh_reads import FreshReads, outside
-from livedex_daemon.answer.freshness import FreshState
+from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.config import config_edit
@@ -24,17 +24,43 @@ from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots, resolve
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
-from livedex_indexing.model import FileRow, Place
+from livedex_indexing.model import Chunk, FileRow, Place
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_indexing.search import listing
-from livedex_indexing.search.listing import FileChunks, ListRequest
+from livedex_indexing.search.listing import FileChunks, FileRecord, ListRequest
 from livedex_indexing.store.database import IndexUnwritable
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
+from livedex_ipc.request_params import (
+    AuditParams,
+    ExplainParams,
+    FileListParams,
+    IndexRunParams,
+    NoParams,
+    PathParams,
+    PathsParams,
+    RetrieveParams,
+    RootsAddParams,
+    SyncParams,
+)
 from livedex_ipc.server.rpc_server import Call, Handler
+from livedex_ipc.wire_results import (
+    AuditResult,
+    DeleteResult,
+    Empty,
+    ExplainResult,
+    FileListResult,
+    IndexRunResult,
+    PathExplanation,
+    RetrieveResult,
+    RootsResult,
+    ServerInfo,
+    StatusResult,
+    SyncResult,
+)
 
 
 class ServerMethods:
@@ -54,7 +80,7 @@ class ServerMethods:
             "rpc.discover": self.discover,
         }
 
-    async def info(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def info(self, _call: Call, _params: NoParams) -> ServerInfo:
         watcher = self._watching.watcher
         barrier = watcher.barrier_kind if watcher is not None else "exact"  # a walk before each answer is exact
         return {
@@ -65,18 +91,18 @@ class ServerMethods:
             "capabilities": {"barrier": barrier},
         }
 
-    async def ping(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def ping(self, _call: Call, _params: NoParams) -> Empty:
         return {}
 
-    async def reload(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def reload(self, _call: Call, _params: NoParams) -> Empty:
         await self._reload()
         return {}
 
-    async def shutdown(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def shutdown(self, _call: Call, _params: NoParams) -> Empty:
         asyncio.get_running_loop().call_later(0.01, self._stop)  # send the answer first
         return {}
 
-    async def discover(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def discover(self, _call: Call, _params: NoParams) -> dict[str, Any]:
         return openrpc.document(__version__)
 
 
@@ -105,13 +131,16 @@ class RootMethods:
             "roots/remove": self.roots_remove,
         }
 
-    async def status(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def status(self, _call: Call, _params: NoParams) -> StatusResult:
         return await self._reads.reading(lambda _handle: self._health.status())
 
-    async def roots_list(self, _call: Call, _params: dict[str, Any]) -> dict[str, Any]:
+    async def roots_list(self, _call: Call, _params: NoParams) -> RootsResult:
+        return await self._listed()
+
+    async def _listed(self) -> RootsResult:
         return {"roots": await self._reads.reading(lambda _handle: self._health.roots())}
 
-    async def roots_add(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def roots_add(self, _call: Call, params: RootsAddParams) -> RootsResult:
         path = _required_path(params)
         if not os.path.isdir(path):
             state = "is not a folder" if os.path.lexists(path) else "does not exist"
@@ -125,14 +154,14 @@ class RootMethods:
             if added:  # a refused request must change nothing
                 await asyncio.to_thread(config_edit.remove_root, config, os.fsdecode(path))
             raise
-        return await self.roots_list(call, params)
+        return await self._listed()
 
-    async def roots_remove(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def roots_remove(self, _call: Call, params: PathParams) -> RootsResult:
         path = os.fsdecode(_required_path(params))
         await self._prove_writable()
         await asyncio.to_thread(config_edit.remove_root, self._config_path, path)
         await self._reload()
-        return await self.roots_list(call, params)
+        return await self._listed()
 
     async def _prove_writable(self) -> None:
         """Raise IndexUnwritable before any change that the index could not store."""
@@ -152,7 +181,7 @@ class IndexMethods:
     def table(self) -> dict[str, Handler]:
         return {"sync": self.sync, "index/run": self.index_run, "index/audit": self.index_audit}
 
-    async def sync(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def sync(self, _call: Call, params: SyncParams) -> SyncResult:
         began = time.monotonic()
         state = await self._reads.freshness.ensure(None, began + params["timeout_ms"] / 1000, everything=True)
         return {
@@ -162,16 +191,16 @@ class IndexMethods:
             "waited_ms": round((time.monotonic() - began) * 1000, 3),
         }
 
-    async def index_run(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def index_run(self, call: Call, params: IndexRunParams) -> IndexRunResult:
         places = self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
         return await self._runs.run(call, places, force=params["force"])
 
-    async def index_audit(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def index_audit(self, _call: Call, params: AuditParams) -> AuditResult:
         places = self._places(params)
         await self._reads.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
         return await self._audits.run(places, whole=not paths_bytes(params), repair=params["repair"])
 
-    def _places(self, params: dict[str, Any]) -> list[tuple[int, bytes]]:
+    def _places(self, params: PathsParams) -> list[tuple[int, bytes]]:
         """Return the params' ``paths`` as keys; all present roots without them. Raise OutsideRoots."""
         given = paths_bytes(params)
         if not given:
@@ -195,7 +224,7 @@ class FileMethods:
             "files/delete": self.files_delete,
         }
 
-    async def files_list(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def files_list(self, _call: Call, params: FileListParams) -> FileListResult[FileRecord]:
         root, path = path_bytes(params, "root"), path_bytes(params)
         root_id = None if root is None else self._reads.root_at(root).id
         places = None if path is None else tuple(self._reads.resolve(path, "path")[1])
@@ -203,9 +232,9 @@ class FileMethods:
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         served = self._reads.served()
         found = await self._reads.read(lambda reader: listing.list_files(reader, request, served))
-        return _with_state({"files": found.files, "total": found.total}, state)
+        return {"files": found.files, "total": found.total, **fresh_fields(state)}
 
-    async def files_retrieve(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def files_retrieve(self, _call: Call, params: RetrieveParams) -> RetrieveResult[Chunk]:
         root, relative = self._place(params)
         path = root.absolute(relative)
         if not root.present:
@@ -232,9 +261,14 @@ class FileMethods:
         if found is None:
             message = f"{display_path(path)} is being indexed again: it has just changed"
             raise NotFound(message, {"status": "pending", "reason": "unsettled"})
-        return _with_state({**path_fields(path), "content_hash": found.content_hash, "chunks": found.chunks}, state)
+        return {
+            **path_fields(path),
+            "content_hash": found.content_hash,
+            "chunks": found.chunks,
+            **fresh_fields(state),
+        }
 
-    def _place(self, params: dict[str, Any]) -> tuple[Root, bytes]:
+    def _place(self, params: PathParams) -> tuple[Root, bytes]:
         """Return the root that contains the params' ``path``, and the path relative to it. Raise OutsideRoots."""
         given = _required_path(params)
         path, _ = self._reads.resolve(given, "path")
@@ -243,7 +277,7 @@ class FileMethods:
             raise outside(given, "path")
         return found
 
-    async def files_explain(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def files_explain(self, _call: Call, params: ExplainParams) -> ExplainResult:
         path = self._itself(_required_path(params))
         found = self._roots.locate(path)
         if found is None:
@@ -257,7 +291,7 @@ class FileMethods:
         here = resolve(path)
         return here if self._roots.locate(here) is not None else os.path.realpath(path)
 
-    async def _explain(self, root: Root, relative: bytes) -> dict[str, Any]:
+    async def _explain(self, root: Root, relative: bytes) -> PathExplanation:
         def read_row(reader: Reader) -> tuple[FileRow | None, str | None]:
             row = listing.find_row(reader, Place(root.id, relative))
             return row, None if row is None else listing.frontmatter_fault(reader, row)
@@ -265,7 +299,7 @@ class FileMethods:
         row, fault = await self._reads.read(read_row)
         return await self._reads.in_thread(lambda: explain(root, relative, row, fault))
 
-    async def files_delete(self, _call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def files_delete(self, _call: Call, params: PathParams) -> DeleteResult:
         path = self._itself(_required_path(params))
         found = self._roots.locate(path)
         places = [found] if found is not None else [(root, b"") for root in self._roots.inside(path)]
@@ -283,14 +317,7 @@ class FileMethods:
         return {"deleted": deleted}
 
 
-def _with_state(result: dict[str, Any], state: FreshState) -> dict[str, Any]:
-    result["fresh"] = state.fresh
-    if state.reason is not None:
-        result["reason"] = state.reason
-    return result
-
-
-def _required_path(params: dict[str, Any]) -> bytes:
+def _required_path(params: PathParams) -> bytes:
     path = path_bytes(params)
     if path is None:
         raise InvalidParams("the param 'path' is missing: give an absolute path", {"field": "path"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import Any
+from typing import Literal
 
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Key
@@ -18,6 +18,7 @@ from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc.server.rpc_server import Call
+from livedex_ipc.wire_results import FailedFile, IndexRunResult, ProgressValue
 
 PROGRESS_EVERY_S = 0.1
 _MESSAGES = {
@@ -34,7 +35,7 @@ class IndexRun:
         self._store_health = store_health
         self._one_at_a_time = asyncio.Lock()
 
-    async def run(self, call: Call, places: list[Key], *, force: bool) -> dict[str, Any]:
+    async def run(self, call: Call, places: list[Key], *, force: bool) -> IndexRunResult:
         """Return the result of ``index/run`` over ``places``.
 
         Raise Unavailable when the store cannot be written, at the start or before the end: the marks wait for it.
@@ -46,7 +47,7 @@ class IndexRun:
 
     async def _run(
         self, call: Call, places: list[Key], force: bool, progress: RunProgress, began: float
-    ) -> dict[str, Any]:
+    ) -> IndexRunResult:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in places:
@@ -64,7 +65,7 @@ class IndexRun:
         call.progress(self._report("end", progress))
         return self._result(places, progress, began)
 
-    def _report(self, kind: str, progress: RunProgress) -> dict[str, Any]:
+    def _report(self, kind: Literal["report", "end"], progress: RunProgress) -> ProgressValue:
         done = progress.indexed + progress.skipped + progress.removed + len(progress.failed)
         total = max(progress.expected, done)
         percentage = 100 if kind == "end" else (100 * done // total if total else 0)
@@ -76,8 +77,8 @@ class IndexRun:
         root = self._roots.get(key[0])
         return root.absolute(key[1]) if root is not None else key[1]
 
-    def _result(self, places: list[Key], progress: RunProgress, began: float) -> dict[str, Any]:
-        files = [
+    def _result(self, places: list[Key], progress: RunProgress, began: float) -> IndexRunResult:
+        files: list[FailedFile] = [
             {**path_fields(self._absolute(key)), "stage": stage, "message": message or _MESSAGES.get(stage, stage)}
             for key, stage, message in progress.failed
         ]
@@ -91,7 +92,7 @@ class IndexRun:
             "took_ms": round((time.monotonic() - began) * 1000, 3),
         }
 
-    def _absent(self, places: list[Key]) -> list[dict[str, Any]]:
+    def _absent(self, places: list[Key]) -> list[FailedFile]:
         """Return the requested roots that are not present: none of their files was examined."""
         root_ids = {root_id for root_id, _ in places}
         return [

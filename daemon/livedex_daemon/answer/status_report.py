@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from shlex import quote
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.config.current_config import CurrentConfig
@@ -21,12 +21,13 @@ from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.worker import Worker
-from livedex_indexing.hits.answer_json import rfc3339, warning
+from livedex_indexing.hits.answer_json import rfc3339_of_seconds, warning
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc import __version__
+from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, StatusResult
 
-Warnings = list[dict[str, str]]
+Warnings = list[AnswerWarning]
 
 HARMLESS = frozenset(("files_failed", "parser_missing", "plugin_refused"))  # these do not break a promise
 
@@ -69,7 +70,7 @@ class Health:
             known = self._counted = (state, counts)
         return known[1]
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> StatusResult:
         """Return the result of ``status``."""
         counts = self._counts()
         held = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
@@ -104,12 +105,12 @@ class Health:
             "warnings": warnings,
         }
 
-    def roots(self, counts: Counts | None = None) -> list[dict[str, Any]]:
+    def roots(self, counts: Counts | None = None) -> list[RootFields]:
         """Return the roots for ``status`` and ``roots/list``, sorted by path."""
         known = counts or self._counts()
         return [self._root(root, known) for root in sorted(self._roots, key=lambda root: root.path)]
 
-    def _root(self, root: Root, counts: Counts) -> dict[str, Any]:
+    def _root(self, root: Root, counts: Counts) -> RootFields:
         held = counts.roots.get(root.id)
         overflows = root.overflows  # read before the state: a client that sees an overflow also sees its effect
         return {
@@ -119,10 +120,10 @@ class Health:
             "files": held.indexed if held else 0,
             "pending": (held.pending if held else 0) + self._freshness.pending([(root.id, b"")]),
             "overflows": overflows,
-            "last_reconciled": _time_text(root.last_reconciled),
+            "last_reconciled": None if root.last_reconciled is None else rfc3339_of_seconds(root.last_reconciled),
         }
 
-    def _state(self, warnings: list[dict[str, str]]) -> str:
+    def _state(self, warnings: Warnings) -> ServerState:
         if any(item["code"] not in HARMLESS for item in warnings):
             return "degraded"
         if not self._freshness.begun.is_set():
@@ -131,7 +132,7 @@ class Health:
             return "indexing"
         return "ready"
 
-    def warnings(self, failed: int = 0) -> list[dict[str, str]]:
+    def warnings(self, failed: int = 0) -> Warnings:
         """Return everything that is wrong now, each with its remedy.
 
         ``failed``: how many files could not be indexed.
@@ -147,7 +148,7 @@ def _bytes_on_disk(path: str) -> int:
     return total
 
 
-def _root_warnings(root: Root) -> list[dict[str, str]]:
+def _root_warnings(root: Root) -> Warnings:
     path = display_path(root.path)
     if root.state == "missing":
         return [
@@ -159,7 +160,7 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
         ]
     if root.state == "denied":
         return [warning("root_denied", f"this user may not read {path}", f"give this user permission to read {path}")]
-    found: list[dict[str, str]] = []
+    found: Warnings = []
     for path, why in root.rules.faults().items():
         message = f"livedex cannot apply all of {path}: it {why}"
         found.append(warning("ignore_file", message, "replace it with a small regular text file"))
@@ -171,7 +172,7 @@ def _root_warnings(root: Root) -> list[dict[str, str]]:
     return found
 
 
-def _store_warning(error: str, db_path: str) -> dict[str, str]:
+def _store_warning(error: str, db_path: str) -> AnswerWarning:
     if error == "FullError":
         return warning("disk_full", f"the disk of {db_path} is full: indexing waits", "free some space on it")
     if error == "BusyError":
@@ -268,7 +269,3 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _safe_mode,
     _rebuilt_index,
 )
-
-
-def _time_text(seconds: float | None) -> str | None:
-    return None if seconds is None else rfc3339(round(seconds * 1e6) * 1000)

@@ -8,14 +8,17 @@ from __future__ import annotations
 import threading
 import time
 from functools import partial
-from typing import Any
 
 from livedex_daemon.answer.fresh_reads import FreshReads, scope_of
+from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
+from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.search.standing_query import standing_query
+from livedex_ipc.request_params import SubscribeParams, UnsubscribeParams
 from livedex_ipc.server.rpc_server import Call, Handler
+from livedex_ipc.wire_results import Empty, SubscribeResult
 
 
 class SubscriptionMethods:
@@ -27,7 +30,7 @@ class SubscriptionMethods:
     def table(self) -> dict[str, Handler]:
         return {"search/subscribe": self.subscribe, "search/unsubscribe": self.unsubscribe}
 
-    async def subscribe(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def subscribe(self, call: Call, params: SubscribeParams) -> SubscribeResult[Hit]:
         began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
@@ -47,17 +50,16 @@ class SubscriptionMethods:
             notifier.drop(subscription)
             raise
         call.when_answered(partial(notifier.open, subscription))
-        result = {
+        return {
             "subscription": subscription.id,
             "hits": first.hits,
             "generation": first.generation,
             "pending": state.pending,
             "warnings": self._health.warnings(),
-            "fresh": state.fresh,
+            **fresh_fields(state),
         }
-        return result if state.reason is None else {**result, "reason": state.reason}
 
-    async def unsubscribe(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def unsubscribe(self, call: Call, params: UnsubscribeParams) -> Empty:
         notifier = self._notifier
         notifier.drop(notifier.find(call, params["subscription"]))
         return {}

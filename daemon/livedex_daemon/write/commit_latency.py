@@ -10,6 +10,8 @@ import time
 from collections import deque
 from collections.abc import Iterable
 
+from livedex_ipc.wire_results import LatencyFigures
+
 SAMPLES = 1000
 
 
@@ -27,7 +29,7 @@ class CommitLatency:
         with self._lock:
             self._samples.extend(now - at for at in reported_at)
 
-    def figures(self) -> dict[str, float | int | None]:
+    def figures(self) -> LatencyFigures:
         with self._lock:
             ordered = sorted(self._samples)
         if not ordered:

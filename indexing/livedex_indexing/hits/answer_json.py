@@ -10,8 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from livedex_indexing import relpath
-
-AnswerWarning = dict[str, str]  # code, message, remedy
+from livedex_ipc.wire_results import AnswerWarning
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
@@ -34,6 +33,11 @@ def rfc3339(nanoseconds: int) -> str:
     except OverflowError:
         moment = _LATEST if nanoseconds > 0 else _EARLIEST
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def rfc3339_of_seconds(seconds: float) -> str:
+    """Format a time in seconds since the epoch, exact to the microsecond: all that a float has for our days."""
+    return rfc3339(round(seconds * 1e6) * 1000)
 
 
 def absolute(roots: Mapping[int, bytes], file: Placed) -> bytes:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from livedex_indexing import relpath
-from livedex_indexing.hits.answer_json import absolute, rfc3339
+from livedex_indexing.hits.answer_json import absolute, rfc3339_of_seconds
 from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
 from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Status
@@ -33,7 +33,6 @@ _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _FRONTMATTER_FAULT = "SELECT frontmatter_fault FROM contents WHERE id = ?"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
 _PRESENT = "d.root_id NOT IN (SELECT id FROM roots WHERE missing_since IS NOT NULL)"
-_NANOSECONDS: Final = 1_000_000_000
 _PARAMS: Final = METHODS["files/list"].params
 
 
@@ -159,7 +158,7 @@ def _record(path: bytes, row: FileRow, chunks: int) -> FileRecord:
         chunks=chunks,
         language=row.language,
         content_hash=None if row.content_hash is None else row.content_hash.hex(),
-        indexed_at=rfc3339(int(row.indexed_at * _NANOSECONDS)),
+        indexed_at=rfc3339_of_seconds(row.indexed_at),
         reason=row.reason,
     )
 

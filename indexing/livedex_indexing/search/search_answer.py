@@ -5,14 +5,13 @@ Invariant: an optional field is None if it does not apply, and then absent from 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-import msgspec
-
-from livedex_indexing.hits.answer_json import AnswerWarning, warning
+from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.rank.facets import Facets
+from livedex_ipc.wire_results import AnswerWarning, DidYouMean, SearchExtras
 
 CUT_WARNING: Final = warning(
     "query_cut", "the search used only the first 4 KiB and the 64 rarest words of the query", "shorten the query"
@@ -24,13 +23,6 @@ CHANGED_WARNING: Final = warning(
     "files_changed", "files changed while they were searched: their lines are left out", "ask again"
 )
 NO_WORDS_WARNING: Final = warning("query_no_words", "the query contains no letter or digit", "add a word")
-
-
-class DidYouMean(msgspec.Struct, frozen=True):
-    """The query with its misspelt words corrected; ``applied``: the hits are those of the corrected query."""
-
-    query: str
-    applied: bool
 
 
 class SearchAnswer(NamedTuple):
@@ -53,7 +45,13 @@ class SearchAnswer(NamedTuple):
     did_you_mean: DidYouMean | None = None
     failed: int = 0
 
-    def optional_fields(self) -> dict[str, Any]:
+    def optional_fields(self) -> SearchExtras:
         """Return the fields that are on the wire only if they apply."""
-        fields = {"facets": self.facets, "omitted": self.omitted, "did_you_mean": self.did_you_mean}
-        return {name: value for name, value in fields.items() if value is not None}
+        fields: SearchExtras = {}
+        if self.facets is not None:
+            fields["facets"] = self.facets
+        if self.omitted is not None:
+            fields["omitted"] = self.omitted
+        if self.did_you_mean is not None:
+            fields["did_you_mean"] = self.did_you_mean
+        return fields

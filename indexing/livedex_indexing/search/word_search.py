@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from livedex_indexing import relpath
-from livedex_indexing.hits.answer_json import AnswerWarning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, read_rows
 from livedex_indexing.hits.live_files import COPY, file_copy
@@ -28,13 +27,13 @@ from livedex_indexing.search.search_answer import (
     CUT_WARNING,
     LATE_WARNING,
     NO_WORDS_WARNING,
-    DidYouMean,
     SearchAnswer,
 )
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
 from livedex_ipc.errors import Cancelled
+from livedex_ipc.wire_results import AnswerWarning, DidYouMean
 
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
@@ -80,7 +79,7 @@ class WordSearch:
             run.live.stale,
             self._facets,
             self._omitted,
-            DidYouMean(self._corrected(compiled, hits), True) if compiled.respelt else None,
+            DidYouMean(query=self._corrected(compiled, hits), applied=True) if compiled.respelt else None,
         )
 
     def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:

@@ -46,6 +46,23 @@ def _valued(command: Command) -> Iterator[tuple[str, Option]]:
     return ((flag, option) for option in command.options if option.metavar for flag in option.flags)
 
 
+# What bash and zsh write alike.
+_OFFERS = """    if [[ -z $ended ]]; then
+        case "$where:$prev" in
+@VALUES@
+        esac
+        if [[ $cur == -* ]]; then
+            case "$where" in
+@OPTIONS@
+            esac
+            return
+        fi
+    fi
+    case "$where" in
+@OPERANDS@
+    esac
+"""
+
 # bash 3.2, the newest that macOS has, lacks mapfile and compopt; `complete -o default` offers files where nothing else
 # is offered.
 _BASH = r"""# bash completion of livedex: eval "$(livedex completion bash)"
@@ -75,20 +92,7 @@ _livedex() {
             @TITLES@) where="$where ${COMP_WORDS[i]}" ;;
         esac
     done
-    if [[ -z $ended ]]; then
-        case "$where:$prev" in
-@VALUES@
-        esac
-        if [[ $cur == -* ]]; then
-            case "$where" in
-@OPTIONS@
-            esac
-            return
-        fi
-    fi
-    case "$where" in
-@OPERANDS@
-    esac
+@OFFERS@
 }
 complete -o default -F _livedex livedex
 """
@@ -111,21 +115,7 @@ _livedex() {
             @TITLES@) where="$where ${words[i]}" ;;
         esac
     done
-    if [[ -z $ended ]]; then
-        case "$where:$prev" in
-@VALUES@
-        esac
-        if [[ $cur == -* ]]; then
-            case "$where" in
-@OPTIONS@
-            esac
-            _describe -o option offers
-            return
-        fi
-    fi
-    case "$where" in
-@OPERANDS@
-    esac
+@OFFERS@
 }
 if [[ ${funcstack[1]} == _livedex ]]; then
     _livedex "$@"
@@ -167,7 +157,7 @@ def _zsh() -> str:
         described = [
             _quote(f"{flag}:{option.help}") for option in (*command.options, *GLOBAL_OPTIONS) for flag in option.flags
         ]
-        options.append(_case(title, f"offers=({' '.join(described)})", 16))
+        options.append(_case(title, f"offers=({' '.join(described)}); _describe -o option offers", 16))
         operand = command.operand
         if command.subcommands:
             names = [_quote(f"{each.name}:{each.summary}") for each in command.subcommands]
@@ -189,7 +179,8 @@ def _case(pattern: str, action: str, indent: int = 12) -> str:
 
 def _filled(template: str, values: list[str], options: list[str], operands: list[str]) -> str:
     return (
-        template.replace("@TITLES@", _titles())
+        template.replace("@OFFERS@\n", _OFFERS)
+        .replace("@TITLES@", _titles())
         .replace("@VALUES@", "\n".join(values))
         .replace("@OPTIONS@", "\n".join(options))
         .replace("@OPERANDS@", "\n".join(operands))

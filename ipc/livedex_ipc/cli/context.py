@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.command_parser import CommandLine
 from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal
+
+R = TypeVar("R")
 
 # Milliseconds for a method that has no time limit of its own and never takes long.
 ANSWER_MS = 60_000
@@ -35,31 +40,32 @@ class Context:
         """Connect to the daemon; start one if none runs, unless ``spawn``, --no-spawn or the environment forbids it."""
         return connect(spawn=spawn and not self.line.no_spawn)
 
-    def show(self, result: Any, render: Callable[[Any], str]) -> None:
+    def show(self, result: R, render: Callable[[R], str]) -> None:
         """Print ``result``: unchanged as JSON, or as text made by ``render``."""
         if self.streams.json:
             self.streams.write_json(result)
         else:
             self.streams.write(render(result))
 
-    def each_path(self, method: str, params: dict[str, Any], render: Callable[[Any], str]) -> int:
+    def each_path(self, method: str, params: Mapping[str, object], render: Callable[[R], str]) -> int:
         """Call ``method`` for each of the command's ``paths``, print the results, and return the exit code.
 
         After a refused path the others are still handled: its error is printed in its place, and the highest exit code
         is returned.
         """
         timeout_s = deadline_s(params, ANSWER_MS)
-        results: list[dict[str, Any]] = []
+        done: list[R] = []
+        results: list[R | Refusal] = []  # in the order of the paths
         errors: list[LivedexError] = []
         paths: list[bytes] = self.values["paths"]
         with self.connect() as client:
             for path in paths:
                 try:
-                    results.append(client.call(method, {**params, **wire_path(path)}, timeout_s=timeout_s))
+                    done.append(client.call(method, {**params, **wire_path(path)}, timeout_s=timeout_s))
+                    results.append(done[-1])
                 except (InvalidParams, NotFound, OutsideRoots) as error:
                     results.append({"error": error.to_wire()})
                     errors.append(error)
-        done = [result for result in results if "error" not in result]
         if self.streams.json:
             if len(paths) > 1:
                 self.streams.write_json({"results": results})
@@ -72,16 +78,17 @@ class Context:
         return max((refusal.exit_code for refusal in errors), default=0)
 
 
-def print_state(streams: Streams, result: dict[str, Any]) -> None:
+def print_state(streams: Streams, state: FreshFields, pending: int = 0, warnings: Iterable[AnswerWarning] = ()) -> None:
     """Print on stderr, for people, why an answer is not fresh, and its warnings."""
     if streams.json:
         return
     from livedex_ipc.cli.render.terminal_text import state_lines
 
-    for text in state_lines(result, colour=streams.err_colour):
+    for text in state_lines(state, pending, warnings, colour=streams.err_colour):
         streams.message(text)
 
 
-def deadline_s(params: dict[str, Any], default_ms: int) -> float:
+def deadline_s(params: Mapping[str, object], default_ms: int) -> float:
     """Return how long to wait for an answer, in seconds: the method's own time limit plus a margin."""
-    return float(params.get("timeout_ms", default_ms)) / 1000 + _GRACE_S
+    given = params.get("timeout_ms")
+    return (given if isinstance(given, int) else default_ms) / 1000 + _GRACE_S

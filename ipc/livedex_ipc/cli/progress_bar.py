@@ -8,13 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from livedex_ipc.cli.streams import Streams
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+
+    from livedex_ipc.wire_results import ProgressValue, StatusResult
 
 _LINE_EVERY_S = 5.0
 
@@ -47,10 +49,9 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def report(self, value: dict[str, Any]) -> None:
+    def report(self, value: ProgressValue) -> None:
         """Show the value of one ``$/progress`` notification."""
-        total = value.get("total")
-        self.show(int(value.get("done") or 0), total if isinstance(total, int) else None, str(value.get("path") or ""))
+        self.show(value["done"], value["total"], value["path"] or "")
 
     def show(self, done: int, total: int | None, path: str = "") -> None:
         """Show ``done`` of ``total`` files (None: not known yet) and the ``path`` in work."""
@@ -82,7 +83,7 @@ def _bar(streams: Streams) -> Bar:
     return RichProgress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
 
 
-def live_status(streams: Streams, read: Callable[[], dict[str, Any]], every_s: float) -> NoReturn:
+def live_status(streams: Streams, read: Callable[[], StatusResult], every_s: float) -> NoReturn:
     """Show the status returned by ``read`` every ``every_s`` seconds, until it raises; the last view stays visible."""
     from rich.console import Console
     from rich.live import Live

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from livedex_ipc.errors import Cancelled, InvalidRequest
 from livedex_ipc.methods import Method
 from livedex_ipc.server import message_json
+from livedex_ipc.wire_results import ProgressValue
 
 RequestId = str | int | None
 MAX_ID = 2**63 - 1
@@ -71,16 +72,16 @@ class Call:
             self._loop.call_soon_threadsafe(send)
             handed.wait(LOOP_WAIT_S)
 
-    def notify(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: Mapping[str, object]) -> None:
         """Send a notification on the caller's connection. Does nothing once that is closed."""
         self._channel.send(message_json.notification(method, params))
 
-    def progress(self, value: dict[str, Any]) -> None:
+    def progress(self, value: ProgressValue) -> None:
         """Send ``$/progress`` if the caller asked for it and still waits; skip a ``report`` if it is behind."""
         token = self._request.params.get("progress_token")
         if token is None or self._request.answered:
             return
-        if not (self._channel.behind and value.get("kind") == "report"):
+        if not (self._channel.behind and value["kind"] == "report"):
             self.notify("$/progress", {"token": token, "value": value})
 
     def supersede(self, key: str) -> None:
@@ -88,7 +89,8 @@ class Call:
         self._channel.supersede(key, self._request)
 
 
-Handler = Callable[[Call, dict[str, Any]], Awaitable[Any]]
+# The params are checked, and of the type that ``request_params`` has for the method.
+Handler = Callable[[Call, Any], Awaitable[object]]
 
 
 class Batch:

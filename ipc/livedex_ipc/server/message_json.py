@@ -6,29 +6,31 @@ Invariant: every answer can be read by a strict JSON parser.
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
 
 import msgspec
+
+from livedex_ipc.wire_results import ErrorObject
 
 _encoder = msgspec.json.Encoder()
 
 
-def answer(request_id: str | int | None, result: Any) -> bytes:
+def answer(request_id: str | int | None, result: object) -> bytes:
     """Encode the answer to a request. Raises TypeError if ``result`` contains a value that JSON cannot express."""
     return _encode({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
-def failure(request_id: str | int | None, error: dict[str, Any]) -> bytes:
+def failure(request_id: str | int | None, error: ErrorObject) -> bytes:
     """Encode the answer to a failed request; ``error`` as returned by LivedexError.to_wire()."""
     return _encode({"jsonrpc": "2.0", "id": request_id, "error": error})
 
 
-def notification(method: str, params: dict[str, Any]) -> bytes:
+def notification(method: str, params: Mapping[str, object]) -> bytes:
     """Encode a message that expects no answer."""
     return _encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def _encode(message: dict[str, Any]) -> bytes:
+def _encode(message: Mapping[str, object]) -> bytes:
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:

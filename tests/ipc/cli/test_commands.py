@@ -74,12 +74,12 @@ def test_list_fetches_all_pages(home: Home, canned: CannedDaemon) -> None:
 
     def page(params: dict[str, Any]) -> dict[str, Any]:
         start = params["offset"]
-        return {"files": files[start : start + params["limit"]], "total": len(files)}
+        return {"files": files[start : start + params["limit"]], "total": len(files), "fresh": True}
 
     canned.answers["files/list"] = page
-    assert home.run_json("list", "--status", "indexed") == {"files": files, "total": len(files)}
+    assert home.run_json("list", "--status", "indexed") == {"files": files, "total": len(files), "fresh": True}
     assert [call.get("offset", 0) for call in canned.sent("files/list")] == [0, 10_000, 20_000]
-    canned.answers["files/list"] = {"files": [], "total": 0}
+    canned.answers["files/list"] = {"files": [], "total": 0, "fresh": True}
     assert home.run("list").returncode == 1
 
 

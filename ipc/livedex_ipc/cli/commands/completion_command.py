@@ -8,11 +8,15 @@ from __future__ import annotations
 import os
 import signal
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.completion import VALUES_VARIABLE, script
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.render.vimgrep import path_text
 from livedex_ipc.errors import LivedexError
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import RootsResult
 
 _VALUES_S = 0.1
 
@@ -45,8 +49,8 @@ def _roots(context: Context) -> list[str]:
     signal.setitimer(signal.ITIMER_REAL, _VALUES_S)
     try:
         with context.connect(spawn=False) as client:
-            roots = client.call("roots/list")["roots"]
-        return [path for root in roots if (path := path_text(root)).isprintable()]
+            answer: RootsResult = client.call("roots/list")
+        return [path for root in answer["roots"] if (path := path_text(root)).isprintable()]
     except (_TooLateError, LivedexError):
         return []
     finally:

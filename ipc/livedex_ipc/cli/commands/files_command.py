@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.client import Client
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import (
+        ChunkFields,
+        DeleteResult,
+        ExplainResult,
+        FileFields,
+        FileListResult,
+        FreshFields,
+        RetrieveResult,
+    )
+
+S = TypeVar("S", bound="FreshFields")
 
 _PAGE = 10_000
 
@@ -23,55 +36,72 @@ def show(context: Context) -> int:
         result = _all_pages(client, params)
     if not result["files"] and not context.streams.json:
         context.streams.message("livedex: no files")
-    _print(context, result, "files_text")
+
+    def render(answer: FileListResult[FileFields]) -> str:
+        from livedex_ipc.cli.render.files_text import files_text
+
+        return files_text(answer, colour=context.streams.out_colour)
+
+    _print(context, result, render)
     return 0 if result["files"] else 1
 
 
-def _all_pages(client: Client, params: dict[str, Any]) -> dict[str, Any]:
+def _all_pages(client: Client, params: Mapping[str, object]) -> FileListResult[FileFields]:
     """Return the files of all pages as one result; its other fields are the first stale page's, or the last page's."""
     timeout_s = deadline_s(params, FRESH_TIMEOUT_MS)
-    files: list[dict[str, Any]] = []
-    state: dict[str, Any] = {}
+    files: list[FileFields] = []
+    shown: FileListResult[FileFields] | None = None
     while True:
-        page = client.call("files/list", {**params, "limit": _PAGE, "offset": len(files)}, timeout_s=timeout_s)
+        part = {**params, "limit": _PAGE, "offset": len(files)}
+        page: FileListResult[FileFields] = client.call("files/list", part, timeout_s=timeout_s)
         files += page["files"]
-        if state.get("fresh", True):
-            state = page
+        if shown is None or shown["fresh"]:
+            shown = page
         if not page["files"] or len(files) >= page["total"]:
-            return {**state, "files": files, "total": page["total"]}
+            return {**shown, "files": files, "total": page["total"]}
 
 
 def retrieve(context: Context) -> int:
     """Print all chunks of one file."""
     params = {**context.values, **wire_path(context.values["path"])}
     with context.connect() as client:
-        result = client.call("files/retrieve", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
-    _print(context, result, "chunks_text")
+        result: RetrieveResult[ChunkFields] = client.call(
+            "files/retrieve", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS)
+        )
+
+    def render(answer: RetrieveResult[ChunkFields]) -> str:
+        from livedex_ipc.cli.render.files_text import chunks_text
+
+        return chunks_text(answer, colour=context.streams.out_colour)
+
+    _print(context, result, render)
     return 0
 
 
 def why(context: Context) -> int:
     """Explain for each path why it is, or is not, in the index."""
     params = {name: value for name, value in context.values.items() if name != "paths"}
-    return context.each_path("files/explain", params, _renderer(context, "why_text"))
+
+    def render(answer: ExplainResult) -> str:
+        from livedex_ipc.cli.render.files_text import why_text
+
+        return why_text(answer, colour=context.streams.out_colour)
+
+    return context.each_path("files/explain", params, render)
 
 
 def delete(context: Context) -> int:
     """Forget each path."""
-    return context.each_path("files/delete", {}, _renderer(context, "deleted_text"))
+
+    def render(answer: DeleteResult) -> str:
+        from livedex_ipc.cli.render.files_text import deleted_text
+
+        return deleted_text(answer)
+
+    return context.each_path("files/delete", {}, render)
 
 
-def _print(context: Context, result: dict[str, Any], renderer: str) -> None:
-    context.show(result, _renderer(context, renderer))
+def _print(context: Context, result: S, render: Callable[[S], str]) -> None:
+    context.show(result, render)
     context.streams.flush()
     print_state(context.streams, result)
-
-
-def _renderer(context: Context, name: str) -> Callable[[dict[str, Any]], str]:
-    def render(answer: dict[str, Any]) -> str:
-        from livedex_ipc.cli.render import files_text
-
-        text: str = getattr(files_text, name)(answer, colour=context.streams.out_colour)
-        return text
-
-    return render

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.argument_values import wire_paths
 from livedex_ipc.cli.context import Context, deadline_s
@@ -10,20 +11,35 @@ from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.constants import SYNC_TIMEOUT_MS
 from livedex_ipc.errors import TimedOut
 
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import AuditResult, IndexRunResult, SyncResult
+
 
 def index(context: Context) -> int:
     """Index the command line's paths, or everything, and print the counts. Exit code 0 even if files failed."""
     with context.connect() as client, Progress(context.streams, "indexing") as progress:
-        result = client.call("index/run", _params(context), on_progress=progress.report)
-    context.show(result, lambda answer: _lines("index_lines", answer))
+        result: IndexRunResult = client.call("index/run", _params(context), on_progress=progress.report)
+
+    def render(answer: IndexRunResult) -> str:
+        from livedex_ipc.cli.render.files_text import index_lines
+
+        return index_lines(answer)
+
+    context.show(result, render)
     return 0
 
 
 def audit(context: Context) -> int:
     """Compare the index with the disk; exit code 1 if they differ."""
     with context.connect() as client, Progress(context.streams, "reading every file"):
-        result = client.call("index/audit", _params(context))
-    context.show(result, lambda answer: _lines("audit_lines", answer))
+        result: AuditResult = client.call("index/audit", _params(context))
+
+    def render(answer: AuditResult) -> str:
+        from livedex_ipc.cli.render.files_text import audit_lines
+
+        return audit_lines(answer)
+
+    context.show(result, render)
     return 1 if result["differences"] else 0
 
 
@@ -31,21 +47,20 @@ def sync(context: Context) -> int:
     """Wait until the index reflects every earlier write. Raises TimedOut if that takes too long."""
     params = context.values
     with context.connect() as client:
-        result = client.call("sync", params, timeout_s=deadline_s(params, SYNC_TIMEOUT_MS))
-    context.show(result, lambda answer: _lines("sync_lines", answer))
+        result: SyncResult = client.call("sync", params, timeout_s=deadline_s(params, SYNC_TIMEOUT_MS))
+
+    def render(answer: SyncResult) -> str:
+        from livedex_ipc.cli.render.files_text import sync_lines
+
+        return sync_lines(answer)
+
+    context.show(result, render)
     if not result["synced"]:
         context.streams.flush()
         raise TimedOut(f"the index is not up to date yet: {result['pending']} pending", {"pending": result["pending"]})
     return 0
 
 
-def _params(context: Context) -> dict[str, Any]:
+def _params(context: Context) -> Mapping[str, object]:
     params = {name: value for name, value in context.values.items() if name != "paths"}
     return {**params, **wire_paths(context.values.get("paths", []))}
-
-
-def _lines(name: str, answer: dict[str, Any]) -> str:
-    from livedex_ipc.cli.render import files_text
-
-    text: str = getattr(files_text, name)(answer)
-    return text

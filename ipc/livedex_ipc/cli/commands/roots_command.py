@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.context import Context
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import RootsResult
 
 
 def add(context: Context) -> int:
@@ -21,15 +25,15 @@ def remove(context: Context) -> int:
 def show(context: Context) -> int:
     """Print the roots."""
     with context.connect() as client:
-        result = client.call("roots/list", timeout_s=60)
+        result: RootsResult = client.call("roots/list", timeout_s=60)
     context.show(result, lambda answer: _table(context, answer))
     return 0
 
 
-def _change(context: Context, method: str, params: dict[str, Any]) -> int:
-    last: list[dict[str, Any]] = []
+def _change(context: Context, method: str, params: Mapping[str, object]) -> int:
+    last: list[RootsResult] = []
 
-    def remember(answer: dict[str, Any]) -> str:
+    def remember(answer: RootsResult) -> str:
         last[:] = [answer]
         return ""
 
@@ -40,7 +44,7 @@ def _change(context: Context, method: str, params: dict[str, Any]) -> int:
     return code
 
 
-def _table(context: Context, answer: dict[str, Any]) -> str:
+def _table(context: Context, answer: RootsResult) -> str:
     from livedex_ipc.cli.render.status_text import roots_text
 
     return roots_text(answer["roots"], colour=context.streams.out_colour)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
 from livedex_ipc.errors import InvalidParams
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import HitFields, SearchResult
 
 # The most that the method accepts: --vimgrep prints every matched line, and the column of a cut line is not known.
 _WHOLE_HIT = 1_000_000
@@ -18,7 +22,7 @@ def search(context: Context) -> int:
     """Print the hits; exit code 1 if there are none."""
     params = _params(context.values)
     with context.connect() as client:
-        result: dict[str, Any] = client.call("search", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
+        result: SearchResult[HitFields] = client.call("search", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
     streams = context.streams
     if streams.json:
         streams.write_json(result)
@@ -32,13 +36,13 @@ def search(context: Context) -> int:
     else:
         from livedex_ipc.cli.render.search_text import hits_text
 
-        streams.write(hits_text(result, colour=streams.out_colour))
+        streams.write(hits_text(result["hits"], result.get("facets"), colour=streams.out_colour))
     streams.flush()
     _print_notes(context, result)
     return 0 if result["hits"] else 1
 
 
-def _print_notes(context: Context, result: dict[str, Any]) -> None:
+def _print_notes(context: Context, result: SearchResult[HitFields]) -> None:
     """Print on stderr, for people, that there are no hits or more of them, and what was left out or corrected."""
     streams = context.streams
     meant = result.get("did_you_mean")
@@ -57,11 +61,11 @@ def _print_notes(context: Context, result: dict[str, Any]) -> None:
         without_line = sum(not hit["highlights"] for hit in result["hits"])
         if without_line:
             streams.message(f"livedex: {without_line} hits have no line that matches by itself: --files names them")
-    print_state(streams, result)
+    print_state(streams, result, result["pending"], result["warnings"])
 
 
-def _params(values: dict[str, Any]) -> dict[str, Any]:
-    params = {name: value for name, value in values.items() if name not in _FORMS}
+def _params(values: Mapping[str, Any]) -> dict[str, object]:
+    params: dict[str, object] = {name: value for name, value in values.items() if name not in _FORMS}
     if values.get("files") and values.get("vimgrep"):
         raise InvalidParams("--files and --vimgrep are two forms of one answer: give one", {"field": "--vimgrep"})
     params["query"] = " ".join(values["query"])
@@ -79,7 +83,8 @@ def _params(values: dict[str, Any]) -> dict[str, Any]:
     if "path" in values:
         params.update(wire_path(values["path"]))
     if "roots" in values:
-        params.update(wire_paths(params.pop("roots"), "roots"))
+        del params["roots"]
+        params.update(wire_paths(values["roots"], "roots"))
     return params
 
 

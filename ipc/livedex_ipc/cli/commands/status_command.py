@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import StatusResult
 
 _POLL_S = 0.5
 _ANSWER_S = 60.0
@@ -22,7 +25,7 @@ def status(context: Context) -> int:
     return 0
 
 
-def show_status(streams: Streams, answer: dict[str, Any]) -> None:
+def show_status(streams: Streams, answer: StatusResult) -> None:
     """Print one status."""
     if streams.json:
         streams.write_json(answer)
@@ -38,9 +41,9 @@ def _watch(streams: Streams, client: Client) -> None:
         from livedex_ipc.cli.progress_bar import live_status
 
         live_status(streams, lambda: client.call("status", timeout_s=_ANSWER_S), _POLL_S)
-    last: dict[str, Any] | None = None
+    last: dict[str, object] | None = None
     while True:
-        answer = client.call("status", timeout_s=_ANSWER_S)
+        answer: StatusResult = client.call("status", timeout_s=_ANSWER_S)
         # A changed uptime alone is not printed.
         news = {name: value for name, value in answer.items() if name != "uptime_s"}
         if news != last:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import select
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NoDaemon, TimedOut
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import ServerInfo, StatusResult, SyncResult
 
 _POLL_S = 0.1
 _ANSWER_S = 60.0
@@ -29,7 +32,7 @@ def up(context: Context) -> int:
         for path in context.values.get("paths", []):
             client.call("roots/add", wire_path(path), timeout_s=_ANSWER_S)
         _first_index(context, client)
-        status = client.call("status", timeout_s=_ANSWER_S)
+        status: StatusResult = client.call("status", timeout_s=_ANSWER_S)
     if not status["roots"] and not context.streams.json:
         context.streams.message("livedex: no folder is watched yet: livedex up PATH")
     from livedex_ipc.cli.commands.status_command import show_status
@@ -43,14 +46,14 @@ def _first_index(context: Context, client: Client) -> None:
 
     ``sync`` ends the wait, not a pending count of 0: while a program keeps writing, that count may never be seen.
     """
-    moved: tuple[tuple[Any, ...], float] = ((), 0.0)
+    moved: tuple[tuple[object, ...], float] = ((), 0.0)
     with Progress(context.streams, "indexing") as progress:
         while True:
-            status: dict[str, Any] = client.call("status", timeout_s=_ANSWER_S)
+            status: StatusResult = client.call("status", timeout_s=_ANSWER_S)
             indexing = status["state"] == "starting" or any(root["state"] == "indexing" for root in status["roots"])
             if indexing:
                 time.sleep(_POLL_S)
-            elif client.call("sync", {"timeout_ms": int(_POLL_S * 1000)}, timeout_s=_ANSWER_S)["synced"]:
+            elif _is_synced(client):
                 return
             done = status["files"] + status["skipped"] + status["failed"]
             progress.show(done, done + status["pending"])
@@ -64,6 +67,11 @@ def _first_index(context: Context, client: Client) -> None:
                 )
 
 
+def _is_synced(client: Client) -> bool:
+    answer: SyncResult = client.call("sync", {"timeout_ms": int(_POLL_S * 1000)}, timeout_s=_ANSWER_S)
+    return answer["synced"]
+
+
 def down(context: Context) -> int:
     """Stop the daemon and wait until it has ended; do nothing if none runs. Raises TimedOut."""
     try:
@@ -72,7 +80,8 @@ def down(context: Context) -> int:
         context.show({}, lambda _: "no daemon was running\n")
         return 0
     with client:
-        pid = client.call("server/info", timeout_s=_ANSWER_S)["pid"]
+        info: ServerInfo = client.call("server/info", timeout_s=_ANSWER_S)
+        pid = info["pid"]
         result = client.call("server/shutdown", timeout_s=_ANSWER_S)
         if not _gone(pid, _STOP_S):
             raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})

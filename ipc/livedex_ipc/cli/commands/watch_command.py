@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import select
 import sys
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NoDaemon, Unavailable
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import HitFields, RemovedHit, SearchChanged, SubscribeResult
 
 # The daemon's own time limit for the first answer, in addition to the wait for the newest changes.
 _ANSWER_MS = 31_000
@@ -24,25 +28,28 @@ def watch(context: Context) -> int:
     params = _params(context.values)
     streams = context.streams
     with context.connect() as client:
-        answer: dict[str, Any] = client.call("search/subscribe", params, timeout_s=deadline_s({}, _ANSWER_MS))
+        answer: SubscribeResult[HitFields] = client.call(
+            "search/subscribe", params, timeout_s=deadline_s({}, _ANSWER_MS)
+        )
         _show(streams, "current", answer["hits"], answer["generation"])
         streams.flush()
-        print_state(streams, answer)
+        print_state(streams, answer, answer["pending"], answer["warnings"])
         while True:
             change = _next_change(client)
-            _show(streams, "removed", change["removed"], change["generation"])
+            _show_removed(streams, change["removed"], change["generation"])
             _show(streams, "added", change["added"], change["generation"])
             streams.flush()
 
 
-def _next_change(client: Client) -> dict[str, Any]:
+def _next_change(client: Client) -> SearchChanged[HitFields]:
     """Return the next change. Raises OutputClosedError if the pipe is closed, NoDaemon if the daemon has gone."""
     if not client.has_buffered:
         _wait(client)
     try:
-        return client.notification()[1]
+        change: SearchChanged[HitFields] = client.notification()[1]
     except Unavailable as error:
         raise NoDaemon(f"{error.message}; run `livedex watch` again", error.data) from error
+    return change
 
 
 def _wait(client: Client) -> None:
@@ -55,20 +62,31 @@ def _wait(client: Client) -> None:
         raise OutputClosedError
 
 
-def _show(streams: Streams, event: str, hits: list[dict[str, Any]], generation: int) -> None:
+def _show(streams: Streams, event: str, hits: Sequence[HitFields], generation: int) -> None:
     for hit in hits:
         if streams.json:
             streams.write_json({"event": event, "hit": hit, "generation": generation})
         else:
-            from livedex_ipc.cli.render.watch_text import event_text
+            from livedex_ipc.cli.render.watch_text import hit_event_text
 
-            streams.write(event_text(event, hit, colour=streams.out_colour))
+            streams.write(hit_event_text(event, hit, colour=streams.out_colour))
 
 
-def _params(values: dict[str, Any]) -> dict[str, Any]:
-    params = {**values, "query": " ".join(values["query"])}
+def _show_removed(streams: Streams, hits: Sequence[RemovedHit], generation: int) -> None:
+    for hit in hits:
+        if streams.json:
+            streams.write_json({"event": "removed", "hit": hit, "generation": generation})
+        else:
+            from livedex_ipc.cli.render.watch_text import removed_text
+
+            streams.write(removed_text(hit, colour=streams.out_colour))
+
+
+def _params(values: Mapping[str, Any]) -> dict[str, object]:
+    params: dict[str, object] = {**values, "query": " ".join(values["query"])}
     if "path" in values:
         params.update(wire_path(values["path"]))
     if "roots" in values:
-        params.update(wire_paths(params.pop("roots"), "roots"))
+        del params["roots"]
+        params.update(wire_paths(values["roots"], "roots"))
     return params

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visible
 from livedex_ipc.cli.render.vimgrep import path_text
 
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import (
+        AuditResult,
+        ChunkFields,
+        DeleteResult,
+        ExplainResult,
+        FileFields,
+        FileListResult,
+        IndexRunResult,
+        RetrieveResult,
+        SyncResult,
+    )
 
-def files_text(result: dict[str, Any], *, colour: bool) -> str:
+
+def files_text(result: FileListResult[FileFields], *, colour: bool) -> str:
     """Format a table of files, and their number."""
     if not result["files"]:
         return ""
     rows = [("STATUS", "SIZE", "CHUNKS", "LANGUAGE", "PATH")]
     for entry in result["files"]:
         reason = f"  ({visible(entry['reason'])})" if entry.get("reason") else ""
-        size = "" if entry["size"] is None else size_text(entry["size"])
-        chunks = "" if entry["chunks"] is None else f"{entry['chunks']:,}"
         language = visible(entry["language"] or "")
-        rows.append((visible(entry["status"]), size, chunks, language, visible(path_text(entry)) + reason))
+        path = visible(path_text(entry))
+        rows.append(
+            (visible(entry["status"]), size_text(entry["size"]), f"{entry['chunks']:,}", language, path + reason)
+        )
     head, *body = table(rows, right=frozenset((1, 2)))
     return "\n".join([Style(colour).dim(head), *body, f"{result['total']:,} files"]) + "\n"
 
 
-def chunks_text(result: dict[str, Any], *, colour: bool) -> str:
+def chunks_text(result: RetrieveResult[ChunkFields], *, colour: bool) -> str:
     """Format every chunk of a file: a line that describes it, then its text."""
     style = Style(colour)
     parts = [style.path(visible(path_text(result))) + "\n"]
@@ -35,7 +49,7 @@ def chunks_text(result: dict[str, Any], *, colour: bool) -> str:
     return "".join(parts)
 
 
-def why_text(answer: dict[str, Any], *, colour: bool) -> str:
+def why_text(answer: ExplainResult, *, colour: bool) -> str:
     """Format one line: the path, its status, the reason, and the rule that decided."""
     style = Style(colour)
     words = [f"{style.path(visible(path_text(answer)))}: {style.strong(visible(answer['status']))}"]
@@ -48,12 +62,12 @@ def why_text(answer: dict[str, Any], *, colour: bool) -> str:
     return " ".join(words) + "\n"
 
 
-def deleted_text(answer: dict[str, Any], *, colour: bool) -> str:
+def deleted_text(answer: DeleteResult) -> str:
     """Format the number of forgotten files."""
     return f"{answer['deleted']:,} files forgotten\n"
 
 
-def index_lines(answer: dict[str, Any]) -> str:
+def index_lines(answer: IndexRunResult) -> str:
     """Format the counts of an index run, and each failed file."""
     failed = answer["failed"]
     lines = [
@@ -65,7 +79,7 @@ def index_lines(answer: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def audit_lines(answer: dict[str, Any]) -> str:
+def audit_lines(answer: AuditResult) -> str:
     """Format each difference on a line, then the totals."""
     differences = answer["differences"]
     lines = [f"{visible(each['what'])}  {visible(path_text(each))}" for each in differences]
@@ -74,7 +88,7 @@ def audit_lines(answer: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def sync_lines(answer: dict[str, Any]) -> str:
+def sync_lines(answer: SyncResult) -> str:
     """Format whether the index is up to date, and how long that took."""
     state = "up to date" if answer["synced"] else f"{answer['pending']:,} pending"
     return f"{state} after {answer['waited_ms']:.0f} ms\n"

@@ -6,23 +6,33 @@ The order of the hits is never changed, not even to group the hits of one file.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.render.terminal_text import Style, visible
 from livedex_ipc.cli.render.vimgrep import path_text
 
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import HitFields
 
-def hits_text(result: dict[str, Any], *, colour: bool, folder: str | None = None) -> str:
-    """Format a search result. Paths below ``folder`` (None: the working folder) are shown relative to it.
 
-    The hits keep their order; adjacent hits of one file share its heading.
+def hits_text(
+    hits: Iterable[HitFields],
+    facets: Mapping[str, Mapping[str, int]] | None = None,
+    *,
+    colour: bool,
+    folder: str | None = None,
+) -> str:
+    """Format the hits of an answer, and the counts of its facets.
+
+    Paths below ``folder`` (None: the working folder) are shown relative to it. The hits keep their order; adjacent
+    hits of one file share its heading.
     """
     style = Style(colour)
     folder = _working_folder() if folder is None else folder
     lines: list[str] = []
     heading = None
-    for hit in result["hits"]:
+    for hit in hits:
         path = path_text(hit)
         if path != heading:
             lines += [""] if lines else []
@@ -31,11 +41,11 @@ def hits_text(result: dict[str, Any], *, colour: bool, folder: str | None = None
         else:
             lines.append(style.dim("--"))
         lines += _hit_lines(hit, style)
-    lines += _facet_lines(result.get("facets") or {}, style)
+    lines += _facet_lines(facets or {}, style)
     return "".join(line + "\n" for line in lines)
 
 
-def _hit_lines(hit: dict[str, Any], style: Style) -> Iterator[str]:
+def _hit_lines(hit: HitFields, style: Style) -> Iterator[str]:
     place = [visible(part) for part in (hit["heading"], hit["symbol"]) if part]
     if hit.get("matches", 1) > 1:
         place.append(f"{hit['matches']} matches")
@@ -54,13 +64,13 @@ def _hit_lines(hit: dict[str, Any], style: Style) -> Iterator[str]:
     if hit.get("also_at"):
         total = hit.get("also_at_total", len(hit["also_at"]))
         rest = f" and {total - 1} more" if total > 1 else ""
-        yield style.dim(f"  also at {visible(_entry_path(hit['also_at'][0]))}{rest}")
+        yield style.dim(f"  also at {visible(hit['also_at'][0])}{rest}")
     if "explain" in hit:
         parts = " + ".join(f"{part['name']} {part['value']:.4g}" for part in hit["explain"]["parts"])
         yield style.dim(f"  score {hit['explain']['total']:.4g} = {parts}")
 
 
-def _facet_lines(facets: dict[str, dict[str, int]], style: Style) -> Iterator[str]:
+def _facet_lines(facets: Mapping[str, Mapping[str, int]], style: Style) -> Iterator[str]:
     """Yield a line for each facet: each value and how many of all matching files have it."""
     for number, (name, counts) in enumerate(facets.items()):
         if not number:
@@ -73,7 +83,7 @@ def _numbered(number: int, separator: str, text: str, style: Style) -> str:
     return f"{style.line(str(number))}{separator}{text}"
 
 
-def _highlighted_lines(hit: dict[str, Any], style: Style) -> Iterator[tuple[str, bool]]:
+def _highlighted_lines(hit: HitFields, style: Style) -> Iterator[tuple[str, bool]]:
     """Yield (text, whether a highlight touches it) for each line of the snippet, escaped, with coloured matches."""
     start = 0
     for line in _split(hit["snippet"]):
@@ -94,10 +104,6 @@ def _highlighted_lines(hit: dict[str, Any], style: Style) -> Iterator[tuple[str,
 def _split(text: str | None) -> list[str]:
     """Return the lines of ``text``, none for None or ""; a final line break adds no line."""
     return text.removesuffix("\n").split("\n") if text else []
-
-
-def _entry_path(entry: str | dict[str, Any]) -> str:
-    return entry if isinstance(entry, str) else path_text(entry)
 
 
 def _working_folder() -> str:

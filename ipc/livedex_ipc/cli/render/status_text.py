@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.render.terminal_text import Style, duration_text, size_text, table, visible, warning_text
 from livedex_ipc.cli.render.vimgrep import path_text
 
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import RootFields, StatusResult
+
 _GOOD = ("online", "native", "ready")
 
 
-def status_text(status: dict[str, Any], *, colour: bool) -> str:
+def status_text(status: StatusResult, *, colour: bool) -> str:
     """Format a status."""
     style = Style(colour)
     state = status["state"]
@@ -35,7 +38,7 @@ def status_text(status: dict[str, Any], *, colour: bool) -> str:
     return text
 
 
-def roots_text(roots: list[dict[str, Any]], *, colour: bool) -> str:
+def roots_text(roots: list[RootFields], *, colour: bool) -> str:
     """Format a table of roots, one per line."""
     if not roots:
         return "no roots\n"

@@ -6,10 +6,13 @@ No text of a file or a name reaches a terminal as a control character: ``visible
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.errors import LivedexError
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import AnswerWarning, FreshFields
 
 # Control characters, bidirectional overrides, and zero-width characters: a terminal would obey or hide them.
 _HIDDEN = re.compile(
@@ -137,7 +140,7 @@ def error_text(error: LivedexError, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def _fault_text(fault: dict[str, Any]) -> str:
+def _fault_text(fault: Mapping[str, Any]) -> str:
     place = ":".join(str(fault[name]) for name in ("line", "column") if fault.get(name) is not None)
     nearest = f" (did you mean {fault['nearest']}?)" if fault.get("nearest") else ""
     words = [f"line {place}" if place else "", str(fault.get("key") or ""), str(fault.get("message", "")) + nearest]
@@ -156,19 +159,21 @@ _REASONS = {
 }
 
 
-def state_lines(result: dict[str, Any], *, colour: bool) -> Iterator[str]:
+def state_lines(
+    state: FreshFields, pending: int = 0, warnings: Iterable[AnswerWarning] = (), *, colour: bool
+) -> Iterator[str]:
     """Yield lines for the state of an answer: why it is not fresh, then each warning with its remedy."""
     style = Style(colour)
     name = style.bad("livedex:")
-    if result.get("fresh") is False and "reason" in result:  # no reason: freshness was not requested
-        reason = str(result["reason"])
-        pending = f", {result['pending']} pending" if result.get("pending") else ""
-        yield f"{name} not fresh: {visible(_REASONS.get(reason, reason))}{pending}"
-    for warning in result.get("warnings", ()):
+    if not state["fresh"] and "reason" in state:  # no reason: freshness was not requested
+        reason = state["reason"]
+        count = f", {pending} pending" if pending else ""
+        yield f"{name} not fresh: {visible(_REASONS.get(reason, reason))}{count}"
+    for warning in warnings:
         yield f"{name} {warning_text(warning)}"
 
 
-def warning_text(warning: dict[str, Any]) -> str:
+def warning_text(warning: AnswerWarning) -> str:
     """Format a warning and its remedy on one line."""
-    remedy = warning.get("remedy")
-    return visible(f"{warning['code']}: {warning['message']}" + (f" ({remedy})" if remedy else ""))
+    remedy = f" ({warning['remedy']})" if warning["remedy"] else ""
+    return visible(f"{warning['code']}: {warning['message']}{remedy}")

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import HitFields, PathFields
 
 # Every character that some reader takes for a line end: str.splitlines knows all of them, most editors only two.
 _LINE_BREAK = re.compile("[\0\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -26,14 +29,14 @@ def _escape(match: re.Match[str]) -> str:
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
-def path_text(entry: Mapping[str, Any]) -> str:
+def path_text(entry: PathFields) -> str:
     """Return the path of a hit or a file; bytes that are not UTF-8 become lone surrogates, for ``os.fsencode``."""
     if "path_b64" in entry:
         return a2b_base64(entry["path_b64"]).decode("utf-8", "surrogateescape")
-    return str(entry["path"])
+    return entry["path"]
 
 
-def matched_lines(hit: Mapping[str, Any], *, of_lines: bool = False) -> Iterator[tuple[int, int, str]]:
+def matched_lines(hit: HitFields, *, of_lines: bool = False) -> Iterator[tuple[int, int, str]]:
     """Yield (line, column, text) for each line of the snippet that a highlight touches, in order.
 
     An empty highlight touches the line it is in. ``line``: 1-based; ``column``: of the line's first highlighted byte;
@@ -61,15 +64,15 @@ def _utf8_length(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _first_column(hit: Mapping[str, Any], of_lines: bool) -> int:
+def _first_column(hit: HitFields, of_lines: bool) -> int:
     """Return the column of the snippet's first byte: a snippet of a very long line begins inside it."""
     if hit["snippet_line"] == hit["start_line"]:
-        start_column: int = 1 if of_lines else hit.get("start_column") or 1
-        return start_column + max(int(hit["snippet_byte"]) - int(hit["start_byte"]), 0)
+        start_column = 1 if of_lines else hit["start_column"]
+        return start_column + max(hit["snippet_byte"] - hit["start_byte"], 0)
     return 1
 
 
-def vimgrep(hits: list[dict[str, Any]], *, of_lines: bool = False) -> Iterator[str]:
+def vimgrep(hits: Sequence[HitFields], *, of_lines: bool = False) -> Iterator[str]:
     """Yield ``path:line:col:text`` for each matched line, without line ends. ``of_lines``: see matched_lines."""
     for hit in hits:
         path = one_line(path_text(hit))
@@ -77,6 +80,6 @@ def vimgrep(hits: list[dict[str, Any]], *, of_lines: bool = False) -> Iterator[s
             yield f"{path}:{line}:{column}:{one_line(text)}"
 
 
-def file_lines(hits: list[dict[str, Any]]) -> Iterator[str]:
+def file_lines(hits: Sequence[HitFields]) -> Iterator[str]:
     """Return the path of each file among the hits, once, in the order of its best hit."""
     return (one_line(path) for path in dict.fromkeys(path_text(hit) for hit in hits))

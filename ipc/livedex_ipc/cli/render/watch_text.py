@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.render.search_text import hits_text
 from livedex_ipc.cli.render.terminal_text import Style, visible
 from livedex_ipc.cli.render.vimgrep import path_text
 
-_SIGNS = {"current": "=", "added": "+", "removed": "-"}
+if TYPE_CHECKING:
+    from livedex_ipc.wire_results import HitFields, RemovedHit
+
+_SIGNS = {"current": "=", "added": "+"}
 
 
-def event_text(event: str, hit: dict[str, Any], *, colour: bool) -> str:
-    """Format one event: for a current or added hit its path and lines, for a removed one its former place."""
+def hit_event_text(event: str, hit: HitFields, *, colour: bool) -> str:
+    """Format a current or an added hit: its path and lines."""
+    return f"{Style(colour).good(_SIGNS[event])} {hits_text([hit], colour=colour, folder='')}"
+
+
+def removed_text(hit: RemovedHit, *, colour: bool) -> str:
+    """Format a removed hit: its former place."""
     style = Style(colour)
-    sign = _SIGNS[event]
-    if event == "removed":
-        lines = f"{hit['start_line']}-{hit['end_line']}"
-        return f"{style.bad(sign)} {style.path(visible(path_text(hit)))} {style.dim(f'lines {lines}')}\n"
-    return f"{style.good(sign)} {hits_text({'hits': [hit]}, colour=colour, folder='')}"
+    lines = f"{hit['start_line']}-{hit['end_line']}"
+    return f"{style.bad('-')} {style.path(visible(path_text(hit)))} {style.dim(f'lines {lines}')}\n"

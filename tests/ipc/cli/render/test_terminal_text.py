@@ -13,18 +13,19 @@ from livedex_ipc.cli.render.files_text import chunks_text, files_text, why_text
 from livedex_ipc.cli.render.search_text import hits_text
 from livedex_ipc.cli.render.terminal_text import display_width, error_text, size_text, state_lines, table, visible
 from livedex_ipc.errors import ConfigInvalid, Unavailable
+from livedex_ipc.wire_results import AnswerWarning, ExplainResult, RuleFields
 
 # Signs that Unicode counts as formats though they are drawn, with a width of their own.
 DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
 
 
-def hit(**fields: Any) -> dict[str, Any]:
+def hit(**fields: Any) -> Any:
     base = {"path": "/r/a.md", "heading": None, "symbol": None, "snippet": "one two", "snippet_line": 3}
     return {**base, "highlights": [[4, 7]], **fields}
 
 
-def hits(*found: dict[str, Any], colour: bool = False, folder: str = "") -> str:
-    return hits_text({"hits": list(found)}, colour=colour, folder=folder)
+def hits(*found: Any, colour: bool = False, folder: str = "") -> str:
+    return hits_text(found, colour=colour, folder=folder)
 
 
 def test_every_control_format_and_separator_character_is_made_visible() -> None:
@@ -112,45 +113,43 @@ def test_every_fault_of_a_configuration_is_printed_with_its_place() -> None:
 
 
 def test_what_an_answer_lacks_is_said_with_its_remedy() -> None:
-    result = {
-        "fresh": False,
-        "reason": "deadline",
-        "pending": 3,
-        "warnings": [{"code": "watch_limit", "message": "too few watches", "remedy": "raise it"}],
-    }
-    assert list(state_lines(result, colour=False)) == [
+    few: AnswerWarning = {"code": "watch_limit", "message": "too few watches", "remedy": "raise it"}
+    assert list(state_lines({"fresh": False, "reason": "deadline"}, 3, [few], colour=False)) == [
         "livedex: not fresh: the time ran out before the newest changes were indexed, 3 pending",
         "livedex: watch_limit: too few watches (raise it)",
     ]
-    assert not list(state_lines({"fresh": True, "warnings": []}, colour=False))
+    assert not list(state_lines({"fresh": True}, colour=False))
 
 
 def test_why_names_the_rule_that_decided() -> None:
-    rule = {"file": "/r/.gitignore", "line": 4, "pattern": "*.log"}
-    answer = {"path": "/r/a.log", "status": "ignored", "reason": None, "rule": rule}
+    rule: RuleFields = {"file": "/r/.gitignore", "line": 4, "pattern": "*.log"}
+    answer: ExplainResult = {
+        "path": "/r/a.log",
+        "status": "ignored",
+        "reason": None,
+        "rule": rule,
+        "fresh": True,
+    }
     assert why_text(answer, colour=False) == "/r/a.log: ignored by /r/.gitignore:4: *.log\n"
-    built_in = {**answer, "rule": {"file": "built-in", "line": 0, "pattern": "node_modules/"}}
+    built_in: ExplainResult = {**answer, "rule": {"file": "built-in", "line": 0, "pattern": "node_modules/"}}
     assert why_text(built_in, colour=False) == "/r/a.log: ignored by built-in: node_modules/\n"
-    indexed = {"path": "/r/a", "status": "skipped", "reason": "binary", "rule": None}
+    indexed: ExplainResult = {**answer, "path": "/r/a", "status": "skipped", "reason": "binary", "rule": None}
     assert why_text(indexed, colour=False) == "/r/a: skipped (binary)\n"
 
 
-def test_a_file_that_was_never_read_has_no_size() -> None:
-    entry = {"path": "/r/a", "status": "failed", "size": None, "chunks": None, "language": None, "reason": "denied"}
-    assert files_text({"files": [entry], "total": 1}, colour=False).splitlines()[1].split() == [
-        "failed",
-        "/r/a",
-        "(denied)",
-    ]
+def test_a_file_is_listed_with_its_reason() -> None:
+    entry: Any = {"path": "/r/a", "status": "failed", "size": 0, "chunks": 0, "language": None, "reason": "denied"}
+    shown = files_text({"files": [entry], "total": 1, "fresh": True}, colour=False)
+    assert shown.splitlines()[1].split() == ["failed", "0", "B", "0", "/r/a", "(denied)"]
 
 
 def test_a_chunk_is_shown_with_its_lines() -> None:
     chunk = {"ordinal": 0, "text": "a\tb\r\n\x1bc", "kind": "plain", "language": None, "heading": None, "symbol": None}
-    result = {"path": "/r/a", "chunks": [{**chunk, "start_line": 1, "end_line": 2}]}
+    result: Any = {"path": "/r/a", "chunks": [{**chunk, "start_line": 1, "end_line": 2}]}
     assert chunks_text(result, colour=False) == "/r/a\n#0 · lines 1-2 · plain\na\tb\n\\ec\n"
 
 
 def test_facets_stand_below_the_hits() -> None:
     facets = {"languages": {"python": 12, "c\x1b": 3}, "kinds": {}}
-    shown = hits_text({"hits": [hit()], "facets": facets}, colour=False, folder="")
+    shown = hits_text([hit()], facets, colour=False, folder="")
     assert shown.endswith("\n\nlanguages  python 12  c\\e 3\nkinds  -\n")

@@ -14,7 +14,7 @@ from livedex_ipc.cli.render.vimgrep import file_lines, matched_lines, one_line, 
 NASTY = st.text(st.sampled_from("ab:é\t\n\r\x0b\x0c\x1c\x85\u2028\u2029\0\x1b🙂"), max_size=40)
 
 
-def hit(snippet: str, highlights: list[list[int]], **fields: Any) -> dict[str, Any]:
+def hit(snippet: str, highlights: list[list[int]], **fields: Any) -> Any:
     """A hit whose snippet begins where its chunk does."""
     base = {"path": "/r/f", "snippet": snippet, "highlights": highlights, "start_line": 7, "snippet_line": 7}
     return {**base, "start_column": 1, "start_byte": 100, "snippet_byte": 100, **fields}

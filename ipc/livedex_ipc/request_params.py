@@ -1,0 +1,106 @@
+"""The types of the params that a handler gets: checked, each with its default or None if it was not sent.
+
+Invariant: the fields are the params of the method table, which checks them; nothing is loaded or checked here.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from livedex_ipc.wire_results import Empty
+
+Kind = Literal["markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"]
+Facet = Literal["languages", "kinds", "roots"]
+Token = str | int | None
+
+NoParams = Empty
+
+
+class FreshParams(TypedDict):
+    """How long a read may wait for the newest changes."""
+
+    fresh: bool
+    timeout_ms: int
+
+
+class PathParams(TypedDict):
+    """One path; ``path_bytes`` reads it."""
+
+    path: str | None
+    path_b64: str | None
+
+
+class PathsParams(TypedDict):
+    """Many paths; ``paths_bytes`` reads them."""
+
+    paths: list[str] | None
+    paths_b64: list[str] | None
+
+
+class QueryParams(PathParams, FreshParams):
+    """What a search and a standing query have in common."""
+
+    query: str
+    limit: int
+    globs: list[str]
+    languages: list[str]
+    kinds: list[Kind]
+    roots: list[str]
+    roots_b64: list[str]
+    modified_after: str | None
+    modified_before: str | None
+    group: Literal["chunk", "file"]
+    context_lines: int
+    max_snippet_chars: int
+    supersedes: str | None
+
+
+class SearchParams(QueryParams):
+    offset: int
+    mode: Literal["auto", "keyword", "exact", "regex"]
+    max_chars: int | None
+    facets: list[Facet]
+    explain: bool
+
+
+class SubscribeParams(QueryParams):
+    mode: Literal["auto", "keyword"]
+
+
+class UnsubscribeParams(TypedDict):
+    subscription: int
+
+
+class SyncParams(TypedDict):
+    timeout_ms: int
+
+
+class RootsAddParams(PathParams):
+    ignore: list[str]
+
+
+class IndexRunParams(PathsParams):
+    force: bool
+    progress_token: Token
+
+
+class AuditParams(PathsParams):
+    repair: bool
+
+
+class FileListParams(PathParams, FreshParams):
+    root: str | None
+    root_b64: str | None
+    glob: str | None
+    status: Literal["indexed", "pending", "skipped", "failed"] | None
+    limit: int
+    offset: int
+
+
+class ExplainParams(PathParams, FreshParams):
+    pass
+
+
+class RetrieveParams(PathParams, FreshParams):
+    start_line: int | None
+    end_line: int | None

@@ -1,0 +1,43 @@
+"""Which type the params and the result of each method have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livedex_ipc import request_params, wire_results
+
+RESULTS: dict[str, Any] = {
+    "server/info": wire_results.ServerInfo,
+    "server/ping": wire_results.Empty,
+    "server/reload": wire_results.Empty,
+    "server/shutdown": wire_results.Empty,
+    "search": wire_results.SearchResult,
+    "search/subscribe": wire_results.SubscribeResult,
+    "search/unsubscribe": wire_results.Empty,
+    "sync": wire_results.SyncResult,
+    "status": wire_results.StatusResult,
+    "roots/list": wire_results.RootsResult,
+    "roots/add": wire_results.RootsResult,
+    "roots/remove": wire_results.RootsResult,
+    "index/run": wire_results.IndexRunResult,
+    "index/audit": wire_results.AuditResult,
+    "files/list": wire_results.FileListResult,
+    "files/explain": wire_results.ExplainResult,
+    "files/retrieve": wire_results.RetrieveResult,
+    "files/delete": wire_results.DeleteResult,
+}
+PARAMS: dict[str, Any] = {
+    **dict.fromkeys(RESULTS, request_params.NoParams),
+    "search": request_params.SearchParams,
+    "search/subscribe": request_params.SubscribeParams,
+    "search/unsubscribe": request_params.UnsubscribeParams,
+    "sync": request_params.SyncParams,
+    "roots/add": request_params.RootsAddParams,
+    "roots/remove": request_params.PathParams,
+    "index/run": request_params.IndexRunParams,
+    "index/audit": request_params.AuditParams,
+    "files/list": request_params.FileListParams,
+    "files/explain": request_params.ExplainParams,
+    "files/retrieve": request_params.RetrieveParams,
+    "files/delete": request_params.PathParams,
+}
