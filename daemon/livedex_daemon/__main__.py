@@ -10,6 +10,8 @@ import asyncio
 import json
 import os
 import sys
+import traceback
+from typing import NoReturn
 
 from livedex_ipc.errors import LivedexError
 
@@ -35,16 +37,24 @@ def main(argv: list[str] | None = None) -> int:
     return _serve()
 
 
-def _serve() -> int:
+def _serve() -> NoReturn:
+    """Run the daemon, and end the process: Python's own exit would wait for threads that hang on a disk."""
+    from livedex_daemon.process.stopping import end_process
+
     os.umask(0o077)
+    code = 1
     try:
-        return _run()
+        _run()
+        code = 0
     except LivedexError as error:
         print(json.dumps({"error": error.to_wire()}), file=sys.stderr, flush=True)
-        return error.exit_code
+        code = error.exit_code
+    except BaseException:
+        traceback.print_exc()
+    end_process(code)
 
 
-def _run() -> int:
+def _run() -> None:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import locations, memory
@@ -60,9 +70,9 @@ def _run() -> int:
 
     config = app.load_config(places)
     app.set_up_logs(places, config)
-    asyncio.run(app.run(places, config))
+    # Not asyncio.run: at its end it joins the threads of the default executor.
+    asyncio.Runner().run(app.run(places, config))
     del lock
-    return 0
 
 
 if __name__ == "__main__":

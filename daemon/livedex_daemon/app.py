@@ -33,6 +33,7 @@ from livedex_daemon.process import logs, memory
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.socket_guard import SocketGuard
+from livedex_daemon.process.stopping import SignalThread, StopDeadline
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_daemon.upkeep.chores import DaemonChores
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
@@ -52,6 +53,7 @@ from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_indexing.chunk import chunk_process
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
@@ -59,7 +61,8 @@ from livedex_service import supervisor
 log = logging.getLogger(__name__)
 
 BEGIN_S = 0.3  # the socket answers after this, however long catching up takes
-STOP_S = 4.0
+GRACE_S = 1.0  # for running requests when the daemon stops
+NOTIFIER_S, WORKER_S, POOL_S = 0.3, 1.0, 0.3  # for their threads; what hangs is left behind
 
 
 async def run(locations: Locations, config: Config) -> None:
@@ -108,6 +111,8 @@ class App:
         # Answering
         sockets = supervisor.inherited_sockets()
         self._socket_guard = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
+        self._deadline = StopDeadline(self._socket_guard.close)
+        self._stop_on_loop = on_loop(asyncio.get_running_loop(), self._stopping.set)
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
         state = DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._freshness, latency
@@ -116,7 +121,7 @@ class App:
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         groups = (
-            ServerMethods(watching, self._reloader.reload, self._stopping.set),
+            ServerMethods(watching, self._reloader.reload, self._request_stop),
             SearchMethod(reads, health),
             SubscriptionMethods(reads, notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
@@ -125,30 +130,41 @@ class App:
         )
         self._server = Server({name: handler for group in groups for name, handler in group.table().items()})
 
+    def _request_stop(self) -> None:
+        """Stop the daemon. Any thread may call it."""
+        self._deadline.begin()
+        self._stop_on_loop()
+
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._stopping.set)
-        loop.add_signal_handler(signal.SIGHUP, self._edited.set)
-        keeping = asyncio.create_task(self._socket_guard.watch(self._server, self._stopping.set))
+        edited = on_loop(loop, self._edited.set)
+        signals = SignalThread(
+            {signal.SIGTERM: self._request_stop, signal.SIGINT: self._request_stop, signal.SIGHUP: edited}
+        )
+        keeping = asyncio.create_task(self._socket_guard.watch(self._server, self._request_stop))
         beat = asyncio.create_task(self._beat())
+        beginning = asyncio.create_task(self._begin())
         try:
             # Early clients wait in the socket's queue. Most trees are up to date before the first answer, which is then
             # complete; a large tree, or a root on a disk that hangs, delays no client.
-            beginning = asyncio.create_task(self._begin())
             await asyncio.wait([beginning], timeout=BEGIN_S)
             await self._server.start(self._socket_guard.sock)
             supervisor.ready("serving")
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self._locations.log_path)
-            await beginning
-            memory.freeze()
-            await self._stopping.wait()
+            stopped = asyncio.create_task(self._stopping.wait())
+            await asyncio.wait([beginning, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if beginning.done():
+                beginning.result()
+                memory.freeze()
+                await stopped
         finally:
+            self._deadline.begin()
             supervisor.stopping()
-            beat.cancel()
-            keeping.cancel()
+            for task in (beat, keeping, beginning):
+                task.cancel()
             await self._stop()
+            signals.close()
 
     async def _begin(self) -> None:
         self._watching.start(self._config.config.watch.observer)
@@ -160,22 +176,25 @@ class App:
         await self._freshness.ensure(None, time.monotonic() + BEGIN_S)
 
     async def _stop(self) -> None:
+        """Stop each part. Blocking the loop is right here: nothing else is served, and its helpers may hang."""
         log.info("daemon_stopping")
         self._schedule.stop()
         self._reloader.close()
         self._socket_guard.close()
-        await self._server.close(STOP_S / 4)
+        await self._server.close(GRACE_S)
         self._reads.close()
         self._watching.stop()
-        await asyncio.to_thread(self._notifier.stop)
-        await asyncio.to_thread(self._worker.stop)
-        await asyncio.to_thread(self._pool.stop)
+        self._notifier.stop(NOTIFIER_S)
+        worker_ended = self._worker.stop(WORKER_S)
+        chunk_process.kill_all()
+        self._pool.stop(POOL_S)
         self._index.readers.close()
         self._index.salvage.close()
-        self._forgotten.close()
-        self._index.store.close()
+        if worker_ended:
+            self._forgotten.close()
+            self._index.store.close()
         self._crashes.end()
-        log.info("daemon_stopped")
+        log.info("daemon_stopped", extra={"worker_ended": worker_ended})
 
     async def _beat(self) -> None:
         """Tell the supervisor's watchdog that the loop and the worker are alive."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.outcomes import Outcome
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
@@ -116,6 +117,9 @@ class FakePool:
 
     def submit(self, works: list[Work], *, bulk: bool) -> None:
         self.submitted += works
+
+    def collect(self, _limit: int) -> list[Outcome]:
+        return []
 
     @property
     def real(self) -> Pool:

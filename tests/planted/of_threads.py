@@ -4,4 +4,80 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-DEFECTS: tuple[Defect, ...] = ()
+SHUTDOWN = "tests/system/test_shutdown.py"
+WORKER = "tests/daemon/write/test_worker.py"
+
+DEFECTS = (
+    Defect(
+        "end-joins-threads",
+        "the process ends as Python's own exit does, which joins threads that hang",
+        "livedex_daemon/process/stopping.py",
+        (("    os._exit(code)", "    sys.exit(code)"),),
+        f"{SHUTDOWN}::test_a_call_that_hangs",
+        (
+            (
+                "livedex_daemon/process/stopping.py",
+                "        self._backstop(self._limit_s + KILL_AFTER_S)",
+                "        pass",
+            ),
+        ),
+    ),
+    Defect(
+        "signal-on-the-loop",
+        "a signal is acted on by the event loop alone, which may hang",
+        "livedex_daemon/app.py",
+        (("        self._deadline.begin()\n        self._stop_on_loop()", "        self._stop_on_loop()"),),
+        f"{SHUTDOWN}::test_a_loop_that_hangs",
+    ),
+    Defect(
+        "start-cannot-be-stopped",
+        "a daemon that is asked to end first waits for its start",
+        "livedex_daemon/app.py",
+        (
+            (
+                "            await asyncio.wait([beginning, stopped], return_when=asyncio.FIRST_COMPLETED)",
+                "            await asyncio.wait([beginning])",
+            ),
+            ("        self._deadline.begin()\n        self._stop_on_loop()", "        self._stop_on_loop()"),
+        ),
+        f"{SHUTDOWN}::test_a_start_that_hangs",
+    ),
+    Defect(
+        "children-left-behind",
+        "the daemon ends and leaves a chunk child in its loop",
+        "livedex_indexing/chunk/chunk_process.py",
+        (("                os.kill(child.pid, signal.SIGKILL)\n\n\nclass", "                pass\n\n\nclass"),),
+        f"{SHUTDOWN}::test_a_child_that_hangs",
+    ),
+    Defect(
+        "order-after-the-end",
+        "an order is taken though the worker has ended, and nobody answers it",
+        "livedex_daemon/write/worker.py",
+        (("        if self._stopping:\n            self._refuse_orders()\n", ""),),
+        f"{WORKER}::test_orders_after_the_end_fail",
+    ),
+    Defect(
+        "orders-left-at-the-end",
+        "the worker ends and leaves orders that nobody answers",
+        "livedex_daemon/write/worker.py",
+        (
+            (
+                "            self._thread.join(timeout_s)\n        self._refuse_orders()\n",
+                "            self._thread.join(timeout_s)\n",
+            ),
+        ),
+        f"{WORKER}::test_orders_that_wait_at_the_end_fail",
+    ),
+    Defect(
+        "cancelled-order-carried-out",
+        "an order whose caller has gone is carried out, and its answer fails the turn",
+        "livedex_daemon/write/worker.py",
+        (
+            (
+                "                continue  # the caller has gone",
+                "                pass",
+            ),
+        ),
+        f"{WORKER}::test_an_order_whose_caller_has_gone_is_dropped",
+    ),
+)

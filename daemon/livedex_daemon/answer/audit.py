@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -17,6 +18,7 @@ from typing import TypeVar
 import apsw
 
 from livedex_daemon.answer.audit_pass import Auditor, AuditSources, Difference
+from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
@@ -55,6 +57,7 @@ class Audits:
 
     def __init__(self, sources: AuditSources) -> None:
         self._sources = sources
+        self._one_at_a_time = asyncio.Lock()
 
     async def run(self, places: list[Key], *, whole: bool, repair: bool) -> AuditResult:
         """Return the result of ``index/audit`` over ``places``.
@@ -63,16 +66,18 @@ class Audits:
         set and the store cannot be written.
         """
         sources = self._sources
-        audit = Audit(sources)
-        try:
-            found = Findings()
-            if repair:
-                await audit.prove_writable(found)
-            await audit.check(places, found, whole=whole)
-            log.info("audited", extra={"checked": found.checked, "differences": found.count})
-            repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
-        finally:
-            await asyncio.to_thread(audit.close)
+        async with self._one_at_a_time:  # each reads every file
+            audit = Audit(sources)
+            try:
+                found = Findings()
+                if repair:
+                    await audit.prove_writable(found)
+                await audit.check(places, found, whole=whole)
+                log.info("audited", extra={"checked": found.checked, "differences": found.count})
+                repaired = await audit.repair(places, found, whole=whole) if repair and found.count else 0
+            finally:
+                audit.end()
+                await in_daemon_thread(audit.close, "audit-end")
         differences: list[DifferenceFields] = []
         if found.index:
             differences.append({"path": sources.index_file.store.path, "what": "damaged"})
@@ -88,9 +93,17 @@ class Audit:
         self._sources = sources
         self._chunker = ChunkProcess(nice=10)
         self._former = sources.index_file.readers.current
+        self._chunking = threading.Lock()
+        self._ended = threading.Event()
+
+    def end(self) -> None:
+        """Have the pass under way end at its next file."""
+        self._ended.set()
 
     def close(self) -> None:
-        self._chunker.close()
+        """End the chunk process, after the pass that uses it."""
+        with self._chunking:
+            self._chunker.close()
 
     async def prove_writable(self, found: Findings) -> None:
         """Raise Unavailable when the store cannot be written; damage is a finding."""
@@ -99,11 +112,11 @@ class Audit:
 
     async def check(self, places: list[Key], found: Findings, *, whole: bool) -> None:
         """Check the index file if ``whole``, then the files; add to ``found`` what is wrong."""
-        auditor = Auditor(self._sources, self._chunker)
+        auditor = Auditor(self._sources, self._chunker, self._ended)
         with self._finding(found):
             if whole:
                 await self._check_index_file(found)
-            await asyncio.to_thread(auditor.check, places)
+            await self._in_thread(auditor, places)
             found.files = await self._confirmed(auditor)
         found.checked = auditor.checked
 
@@ -111,7 +124,7 @@ class Audit:
         check_and_rebuild = self._sources.worker.check_and_rebuild
         found.index = found.index or await self._on_worker(check_and_rebuild)  # True: lost, a new one is under way
         found.index = found.index or await self._pages_are_damaged()
-        found.index = found.index or await asyncio.to_thread(self._structure_is_damaged)
+        found.index = found.index or await in_daemon_thread(self._structure_is_damaged, "audit")
 
     @contextlib.contextmanager
     def _finding(self, found: Findings) -> Iterator[None]:
@@ -150,6 +163,13 @@ class Audit:
         await self.check(places, left, whole=whole)
         return left.count
 
+    async def _in_thread(self, auditor: Auditor, places: list[Key]) -> None:
+        def check() -> None:
+            with self._chunking:
+                auditor.check(places)
+
+        await in_daemon_thread(check, "audit")
+
     async def _pages_are_damaged(self) -> bool:
         """Return whether bytes of the index file changed after they were written. Each slice takes a worker turn."""
         store = self._sources.index_file.store
@@ -180,8 +200,8 @@ class Audit:
             return set()
         keys = sorted({difference.key for difference in first.differences})
         await self._sources.freshness.ensure(keys, time.monotonic() + WAIT_S, everything=True)
-        second = Auditor(self._sources, self._chunker)
-        await asyncio.to_thread(second.check, keys)
+        second = Auditor(self._sources, self._chunker, self._ended)
+        await self._in_thread(second, keys)
         return {
             difference
             for difference, stat in second.differences.items()

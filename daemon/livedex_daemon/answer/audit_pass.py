@@ -7,6 +7,7 @@ worker for the rows of one folder at a time, so that searches and edits go on, a
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
@@ -22,6 +23,7 @@ from livedex_indexing.model import FileRow, Stat
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.row_verifier import RowVerifier
 from livedex_indexing.text import decoder
+from livedex_ipc.errors import Cancelled
 
 What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
 
@@ -49,12 +51,14 @@ class Difference(NamedTuple):
 class Auditor:
     """One pass, in a thread. The caller closes ``chunker``. Raise the errors that a damaged index raises."""
 
-    def __init__(self, sources: AuditSources, chunker: ChunkProcess) -> None:
+    def __init__(self, sources: AuditSources, chunker: ChunkProcess, ended: threading.Event) -> None:
+        """When another thread sets ``ended``, the pass ends at the next file with Cancelled."""
         self.checked = 0
         self.differences: dict[Difference, Stat | None] = {}  # each with the file's stat at that time; None: no file
         self._sources = sources
         self._policy = sources.steps.pool.policy
         self._chunker = chunker
+        self._ended = ended
         self._proof: RowVerifier
         self._died = False
 
@@ -70,7 +74,12 @@ class Auditor:
         finally:
             self._proof.close()
 
+    def _stop_if_ended(self) -> None:
+        if self._ended.is_set():
+            raise Cancelled("the audit was ended")
+
     def _on_worker(self, action: Callable[[], Any]) -> Any:
+        self._stop_if_ended()
         return self._sources.worker.submit(action).result()
 
     def _place(self, root: Root, path: bytes) -> Iterator[Difference]:
@@ -129,6 +138,7 @@ class Auditor:
     def _file(
         self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None, *, misplaced: bool = False
     ) -> Iterator[Difference]:
+        self._stop_if_ended()
         what = self._difference(root, path, stat, row)
         if misplaced and row is not None:
             what = "misplaced"

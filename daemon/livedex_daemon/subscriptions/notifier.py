@@ -148,13 +148,14 @@ class ChangeNotifier:
         if self._delivered is not None and self._subscriptions:
             self.changed((), {*self._delivered.roots(), *(root.id for root in self._roots)})
 
-    def stop(self) -> None:
+    def stop(self, timeout_s: float = 5.0) -> None:
         with self._wake:
             self._stopping = True
             self._wake.notify()
         if self._delivered is not None:
-            self._thread.join(timeout=5)
-            self._delivered.close()
+            self._thread.join(timeout_s)
+            if not self._thread.is_alive():
+                self._delivered.close()
 
     # -- the first answer
 

@@ -101,13 +101,15 @@ class Pool:
         """Return why no child can be started; None: one can."""
         return self._health.fault
 
-    def stop(self) -> None:
+    def stop(self, timeout_s: float = 5.0) -> None:
+        """Start no further file, and wait for the threads at most ``timeout_s``: a child or a disk may hang."""
         with self._lock:
             self._stopping = True
             self._more.notify_all()
         self._outcomes.close()
+        deadline = time.monotonic() + timeout_s
         for thread in self._threads:
-            thread.join(timeout=5)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     # -- the pool's threads
 

@@ -31,6 +31,7 @@ from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
+from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -91,20 +92,35 @@ class Worker:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def stop(self, timeout_s: float = 10.0) -> bool:
+        """Refuse all orders from now on. Return False if the thread is still in a turn after ``timeout_s``."""
         self._stopping = True
         self._wake.set()
-        self._thread.join(timeout=10)
+        if self._thread.is_alive():
+            self._thread.join(timeout_s)
+        self._refuse_orders()
+        return not self._thread.is_alive()
 
     def alive(self) -> bool:
         return self._thread.is_alive()
 
     def submit(self, action: Callable[[], T]) -> Future[T]:
-        """Run ``action`` on the worker's thread, between two turns."""
+        """Run ``action`` on the worker's thread, between two turns. When the daemon stops, it fails: Unavailable."""
         future: Future[T] = Future()
         self._orders.append((action, future))
+        if self._stopping:
+            self._refuse_orders()
         self._wake.set()
         return future
+
+    def _refuse_orders(self) -> None:
+        while True:
+            try:
+                _, future = self._orders.popleft()
+            except IndexError:
+                return
+            if future.set_running_or_notify_cancel():
+                future.set_exception(Unavailable("the daemon is stopping: ask again when it is back"))
 
     def forget(self, root: Root, path: bytes) -> int:
         """Carry out ``files/delete``. Raise Unavailable and change nothing if it fails. Call through ``submit``."""
@@ -189,8 +205,10 @@ class Worker:
 
     def _run_orders(self) -> bool:
         ran = False
-        while self._orders:
+        while self._orders and not self._stopping:
             action, future = self._orders.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue  # the caller has gone
             ran = True
             try:
                 with translated(self._store.path):

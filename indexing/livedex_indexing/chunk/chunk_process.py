@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -35,6 +36,17 @@ __all__ = ["ChunkFailure", "ChunkJob", "ChunkProcess", "WorkerDied"]
 _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
 _END_S = 5.0  # time for a child to end by itself
+
+
+_children: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
+
+
+def kill_all() -> None:
+    """Kill every child of this process: whoever waits for one is released. Call it when the process ends."""
+    for child in list(_children):
+        if child.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGKILL)
 
 
 class WorkerDied(Exception):
@@ -101,6 +113,7 @@ class ChunkProcess:
             env=_environment(),
             start_new_session=True,  # only the daemon handles Ctrl-C at the terminal
         )
+        _children.add(self._child)
         for pipe in (self._child.stdin, self._child.stdout):
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)

@@ -22,6 +22,8 @@ from livedex_ipc.server.listener import Listener
 __all__ = ["Call", "Handler", "Limits", "Server", "bind", "identity", "unbind"]
 
 MAX_REFUSED = 64  # refused connections that get the time to read the reason
+CANCEL_S = 0.5  # for requests that were cancelled to clean up
+FLUSH_S = 0.25  # for transports to close after the time that a client has to read
 
 
 class Server:
@@ -87,12 +89,12 @@ class Server:
         await self._wait_for_tasks(grace_s)
         for connection in list(self._connections):
             connection.end_all(Unavailable("the daemon is stopping: ask again when it is back"))
-        await self._wait_for_tasks(self.limits.linger_s)
+        await self._wait_for_tasks(CANCEL_S)
         leaving = [*self._connections, *self._refused]
         for connection in leaving:
             connection.hang_up()
         gone = asyncio.gather(*(connection.closed.wait() for connection in leaving))
-        await asyncio.wait([gone], timeout=2 * self.limits.linger_s)
+        await asyncio.wait([gone], timeout=self.limits.linger_s + FLUSH_S)
         for connection in leaving:
             connection.abort()
         await gone

@@ -1,0 +1,69 @@
+"""A signal is heard on a thread of its own, and a stop that takes too long is cut off."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from livedex_daemon.process.stopping import SignalThread, StopDeadline
+
+
+@pytest.fixture
+def as_before() -> Iterator[None]:
+    former = signal.getsignal(signal.SIGUSR1)
+    yield
+    signal.signal(signal.SIGUSR1, former)
+
+
+def test_each_signal_is_acted_on_by_its_thread_though_an_action_failed(as_before: None) -> None:
+    heard: list[str] = []
+    twice = threading.Event()
+
+    def act() -> None:
+        heard.append(threading.current_thread().name)
+        if len(heard) == 2:
+            twice.set()
+        raise ValueError
+
+    signals = SignalThread({signal.SIGUSR1: act})
+    try:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        while not heard:  # two signals that wait are one
+            twice.wait(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert twice.wait(10)
+        assert heard == ["signals", "signals"]
+    finally:
+        signals.close()
+
+
+class Ending:
+    """What a deadline did, instead of ending the tests."""
+
+    def __init__(self) -> None:
+        self.done: list[object] = []
+        self.ended = threading.Event()
+
+    def last(self) -> None:
+        self.done.append("last")
+        raise OSError("hangs no longer, and fails")
+
+    def end(self, code: int) -> None:
+        self.done.append(code)
+        self.ended.set()
+
+    def deadline(self, limit_s: float) -> StopDeadline:
+        return StopDeadline(self.last, limit_s, end=self.end, backstop=self.done.append)
+
+
+def test_a_stop_that_takes_too_long_is_cut_off_once() -> None:
+    ending = Ending()
+    deadline = ending.deadline(0.01)
+    deadline.begin()
+    deadline.begin()
+    assert ending.ended.wait(10)
+    assert ending.done == [pytest.approx(0.41), "last", 0]

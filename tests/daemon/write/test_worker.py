@@ -1,0 +1,88 @@
+"""What is asked of the worker's thread is answered: carried out, or refused once nothing will be carried out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.fakes import FakeForgottenFiles, FakePool, FakePresence, FakeWatching
+from livedex_daemon.index_file.index_readers import IndexReaders
+from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.commit import Committer
+from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.inspector import Inspector
+from livedex_daemon.write.search_priority import SearchPriority
+from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_indexing.store.index_store import Store
+from livedex_ipc.errors import Unavailable
+
+WAIT_S = 10
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Worker]:
+    """A worker over an empty index, whose thread is not started."""
+    wake = threading.Event()
+    path = str(tmp_path / "index.db")
+    store = Store.open(path)
+    readers = IndexReaders(path, wake)
+    nothing: Any = None
+    backlog, roots, priority = Backlog(time.monotonic, wake.set), Roots(), SearchPriority()
+    presence, pool = FakePresence().real, FakePool().real
+    inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
+    committer = Committer(store, FakeForgottenFiles().real, roots, priority)
+    steps = WriteSteps(backlog, presence, inspector, pool, committer, nothing)
+    index = IndexFile(store, readers, nothing, StoreHealth())
+    made = Worker(index, steps, roots, priority, CommitLatency(), wake)
+    yield made
+    made.stop()
+    readers.close()
+    store.close()
+
+
+def test_an_order_is_carried_out_on_the_workers_thread(worker: Worker) -> None:
+    worker.start()
+    assert worker.submit(lambda: threading.current_thread().name).result(WAIT_S) == "worker"
+
+
+def test_orders_that_wait_at_the_end_fail(worker: Worker) -> None:
+    worker.start()
+    reached, end = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        reached.set()
+        end.wait(WAIT_S)
+
+    worker.submit(hold)
+    reached.wait(WAIT_S)
+    waiting = worker.submit(lambda: None)
+    assert not worker.stop(0.01)
+    with pytest.raises(Unavailable):
+        waiting.result(0)
+    end.set()
+    assert worker.stop()
+
+
+def test_orders_after_the_end_fail(worker: Worker) -> None:
+    worker.start()
+    assert worker.stop()
+    with pytest.raises(Unavailable):
+        worker.submit(lambda: None).result(0)
+
+
+def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
+    done: list[str] = []
+    gone = worker.submit(lambda: done.append("gone"))
+    after = worker.submit(lambda: done.append("after"))
+    gone.cancel()
+    worker.start()
+    after.result(WAIT_S)
+    assert (done, worker.turn_fault) == (["after"], None)
