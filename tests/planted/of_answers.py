@@ -133,7 +133,7 @@ DEFECTS = (
         "livedex_indexing/chunk/chunk_child.py",
         (
             ("if count == 0:\n                return None\n", "if count == 0:\n                signal.pause()\n"),
-            ("        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)\n", ""),
+            ("prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)", "prctl(_PR_SET_PDEATHSIG, 0)"),
         ),
         "tests/indexing/chunk/test_chunk_process.py::test_it_ends_with_its_parent",
     ),

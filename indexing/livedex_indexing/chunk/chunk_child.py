@@ -1,6 +1,7 @@
 """The process that cuts files into chunks, separate from the daemon so that a bad file can crash only this process.
 
-Invariant: it reads only jobs, from its standard input, answers each one, and ends when the input or its parent ends.
+Invariant: it reads only jobs, from its standard input, answers each one, and ends when the input or its parent ends,
+even in the middle of a loop in C code.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from livedex_indexing.chunk import code_version
+from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
 from livedex_indexing.chunk.chunk_messages import (
     CONTENT,
     FAILURE,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from livedex_indexing.model import ChunkedContent
 
 _ADDRESS_SPACE = 2 << 30  # bytes: far more than an ordinary file needs, far less than would hurt the machine
+_START_CPU_S = 60.0  # for the imports
 _PAUSE_S = 0.1  # without a job, before freed memory is returned to the system
 _PR_SET_PDEATHSIG = 1
 
@@ -52,20 +56,31 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # the objects from the imports stay until the end
     _trim()
-    _write(answers, frame(READY, None))
+    _write(answers, frame(READY, code_version.OWN))
     while (job := _next(jobs)) is not None:
+        _limit_cpu(time_limit(len(job.data)))
         try:
             content: ChunkedContent | ChunkFailure = chunk_content(job.data, job.name, job.settings)
         except MemoryError:
             content = ChunkFailure("chunk", "out of memory")
         except Exception as error:
             content = ChunkFailure("chunk", _without_text(error))
-        answer = frame(FAILURE if isinstance(content, ChunkFailure) else CONTENT, content)
+        answer = _answer(content, len(job.data))
         del content, job
         _write(answers, answer)
         del answer
         if not select.select([jobs], [], [], _PAUSE_S)[0]:
             _trim()
+
+
+def _answer(content: ChunkedContent | ChunkFailure, size: int) -> bytearray:
+    """Return the frame of an answer about a file of ``size`` bytes."""
+    if isinstance(content, ChunkFailure):
+        return frame(FAILURE, content)
+    answer = frame(CONTENT, content)
+    if len(answer) > HEADER + most_bytes(size):  # the daemon would take it for an attack
+        return frame(FAILURE, ChunkFailure("chunk", f"{len(content.chunks)} chunks are too many"))
+    return answer
 
 
 def _next(jobs: int) -> ChunkJob | None:
@@ -113,9 +128,8 @@ def _without_text(error: Exception) -> str:
 def _prepare(nice: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
-        # The kernel sends it when the parent *thread* ends, so check that the parent process is gone too.
-        signal.signal(signal.SIGUSR1, lambda *_: None if os.getppid() == parent else os._exit(0))
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)
+        # The kernel sends it when the parent *thread* ends: ``child_starter`` has one that ends with its process.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(0)  # the parent died before the line above took effect
     if nice:
@@ -123,6 +137,19 @@ def _prepare(nice: int, parent: int) -> None:
     with contextlib.suppress(OSError, ValueError):  # macOS refuses this limit
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
+    _limit_cpu(_START_CPU_S)
+
+
+def _limit_cpu(seconds: float) -> None:
+    """Let the kernel end this process after so much more CPU time, wherever it loops, with or without a parent.
+
+    The daemon's own deadline comes first: no process uses more CPU time than time passes.
+    """
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    soft = int(used.ru_utime + used.ru_stime + seconds) + 2
+    if hard == resource.RLIM_INFINITY or soft < hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def _trim() -> None:

@@ -15,7 +15,8 @@ HEADER = 5  # bytes before a body
 JOB = 0
 CONTENT = 1
 FAILURE = 2
-READY = 3  # sent once, with an empty body, after the child's imports
+READY = 3  # sent once, after the child's imports; the body is its ``code_version``
+READY_BYTES = 64  # no body of READY is longer
 
 
 class ChunkJob(msgspec.Struct, frozen=True, array_like=True):
@@ -37,6 +38,7 @@ _encoder = msgspec.msgpack.Encoder()
 _job = msgspec.msgpack.Decoder(ChunkJob)
 _content = msgspec.msgpack.Decoder(ChunkedContent)
 _failure = msgspec.msgpack.Decoder(ChunkFailure)
+_version = msgspec.msgpack.Decoder(bytes)
 
 
 def frame(kind: int, message: object) -> bytearray:
@@ -59,4 +61,16 @@ def read_job(body: bytes | bytearray | memoryview) -> ChunkJob:
 
 def read_result(kind: int, body: bytes | bytearray | memoryview) -> ChunkedContent | ChunkFailure:
     """Decode a result. Raise msgspec.MsgspecError if the body does not fit its kind."""
-    return _content.decode(body) if kind == CONTENT else _failure.decode(body)
+    if kind == CONTENT:
+        return _content.decode(body)
+    if kind == FAILURE:
+        return _failure.decode(body)
+    raise msgspec.DecodeError(f"no result: {kind}")
+
+
+def read_version(body: bytes | bytearray | memoryview) -> bytes:
+    """Decode the body of READY; ``b""`` if it has no version."""
+    try:
+        return _version.decode(body)
+    except msgspec.MsgspecError:
+        return b""

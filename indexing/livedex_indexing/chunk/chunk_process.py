@@ -1,7 +1,8 @@
 """The daemon's side of a chunk process: send files, receive chunks, survive any failure of the child.
 
 Invariant: a call either answers every job, in order, or raises ``WorkerDied`` with the earlier answers and the index of
-the current job. The child never outlives its parent and never opens a user's file.
+the current job. The child never outlives its parent and never opens a user's file. No answer is larger than its file
+allows or names places outside it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Sequence
@@ -19,22 +19,31 @@ from typing import NoReturn
 
 import msgspec
 
+from livedex_indexing.chunk import code_version
+from livedex_indexing.chunk.answer_check import is_sound
+from livedex_indexing.chunk.child_starter import start_child
+from livedex_indexing.chunk.chunk_limits import most_bytes
 from livedex_indexing.chunk.chunk_messages import (
     HEADER,
     JOB,
     READY,
+    READY_BYTES,
     ChunkFailure,
     ChunkJob,
     frame,
     read_result,
+    read_version,
     split_header,
 )
 from livedex_indexing.model import ChunkedContent
 
 __all__ = ["ChunkFailure", "ChunkJob", "ChunkProcess", "WorkerDied"]
 
+OTHER_VERSION = "another version of livedex is installed"
+
 _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
+_FAILURE_CHARS = 500  # of the reason for a failure
 _END_S = 5.0  # time for a child to end by itself
 
 
@@ -50,18 +59,27 @@ def kill_all() -> None:
 
 
 class WorkerDied(Exception):
-    """The child was killed, crashed, ran out of time or answered nonsense.
+    """The child could not be started, was killed, crashed, ran out of time or answered nonsense.
 
-    ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``. ``job`` is the index
-    of the current job; None if the child never became ready, so that no job is to blame. ``results`` are the answers
-    to the jobs before it.
+    ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``, ``OTHER_VERSION``,
+    ``cannot start: …``. ``job`` is the index of the current job; None if the child never became ready, so that no job
+    is to blame. ``results`` are the answers to the jobs before it. ``other_version``: this process and the installed
+    code are not of one version; a restart mends that.
     """
 
-    def __init__(self, reason: str, job: int | None, results: list[ChunkedContent | ChunkFailure]) -> None:
+    def __init__(
+        self,
+        reason: str,
+        job: int | None,
+        results: list[ChunkedContent | ChunkFailure],
+        *,
+        other_version: bool = False,
+    ) -> None:
         super().__init__(f"chunk process: {reason}, " + ("not started" if job is None else f"job {job}"))
         self.reason = reason
         self.job = job
         self.results = results
+        self.other_version = other_version
 
 
 class ChunkProcess:
@@ -86,8 +104,11 @@ class ChunkProcess:
         try:
             return _Exchange(child, jobs, timeout_s, ready=self._ready).run()
         except _Lost as lost:
-            job = len(lost.results) if lost.ready else None
-            raise WorkerDied(self._bury(lost.why), job, lost.results) from None
+            reason = self._bury(lost.why)
+            if lost.ready:
+                answers = lost.results[: len(jobs) - 1]  # one answer too many makes the last one doubtful too
+                raise WorkerDied(reason, len(answers), answers) from None
+            raise WorkerDied(reason, None, [], other_version=_is_other_version(lost)) from None
         finally:
             self._ready = self._child is not None
 
@@ -102,21 +123,15 @@ class ChunkProcess:
             return self._child
         if self._child is not None:
             _reap(self._child, kill=True)
-        self._ready = False
-        self._child = subprocess.Popen(
-            # -P: a module in the working folder must not shadow a library.
-            [sys.executable, "-P", "-m", "livedex_indexing.chunk.chunk_child", str(self._nice), str(os.getpid())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            cwd="/",  # a working folder below a root would prevent its unmounting
-            env=_environment(),
-            start_new_session=True,  # only the daemon handles Ctrl-C at the terminal
-        )
+        self._child, self._ready = None, False
+        # -P: a module in the working folder must not shadow a library.
+        arguments = ["-P", "-m", "livedex_indexing.chunk.chunk_child", str(self._nice), str(os.getpid())]
+        try:
+            self._child = start_child(arguments, _environment())
+        except OSError as error:
+            reason = f"cannot start: {error.strerror or error}"
+            raise WorkerDied(reason, None, [], other_version=code_version.was_replaced()) from error
         _children.add(self._child)
-        for pipe in (self._child.stdin, self._child.stdout):
-            assert pipe is not None
-            os.set_blocking(pipe.fileno(), False)
         return self._child
 
     def _bury(self, why: str) -> str:
@@ -201,25 +216,51 @@ class _Exchange:
         self._coming += data
         while len(self._coming) >= HEADER:
             length, kind = split_header(self._coming)
+            if length > self._most_bytes():
+                self._die("bad answer")
             if len(self._coming) < HEADER + length:
                 break
             with memoryview(self._coming) as view:
                 self._take(kind, view[HEADER : HEADER + length])
             del self._coming[: HEADER + length]
 
+    def _most_bytes(self) -> int:
+        """Return how long the next frame may be; -1 if none is due, so that a child cannot answer what is not asked."""
+        if not self._ready:
+            return READY_BYTES
+        answered = len(self._results)
+        return most_bytes(len(self._jobs[answered].data)) if answered < self._sent else -1
+
     def _take(self, kind: int, body: memoryview) -> None:
         self._deadline = time.monotonic() + self._timeout_s
-        if kind == READY:
+        if not self._ready:
+            if kind != READY:
+                self._die("bad answer")
+            if read_version(body) != code_version.OWN:
+                self._die(OTHER_VERSION)
             self._ready = True
             return
+        job = self._jobs[len(self._results)]
         try:
             with body:
-                self._results.append(read_result(kind, body))
+                result = read_result(kind, body)
         except msgspec.MsgspecError:
             self._die("bad answer")
+        if not (_is_fit(result) if isinstance(result, ChunkFailure) else is_sound(result, len(job.data))):
+            self._die("bad answer")
+        self._results.append(result)
 
     def _die(self, why: str) -> NoReturn:
         raise _Lost(why, self._results, ready=self._ready)
+
+
+def _is_fit(failure: ChunkFailure) -> bool:
+    return len(failure.stage) + len(failure.message) <= _FAILURE_CHARS
+
+
+def _is_other_version(lost: _Lost) -> bool:
+    """Return whether a child that never got ready failed because other code is installed than this process runs."""
+    return lost.why == OTHER_VERSION or code_version.was_replaced()
 
 
 def _environment() -> dict[str, str]:

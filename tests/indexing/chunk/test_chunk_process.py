@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from helpers.fault_injection import with_code
 from helpers.support import wait_until
-from livedex_indexing.chunk import chunk_process
+from livedex_indexing.chunk import chunk_messages as messages
+from livedex_indexing.chunk import chunk_process, code_version
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.chunk.chunker import chunk_content
@@ -158,6 +162,112 @@ def test_one_that_cannot_start_blames_no_job(
     assert (died.value.reason, died.value.job) == ("exit status 3", None)
 
 
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EAGAIN, errno.ENOMEM])
+def test_one_that_the_system_cannot_start_blames_no_job(
+    process: ChunkProcess, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as short, pytest.raises(WorkerDied) as died:
+        short.setattr(subprocess, "Popen", refuse)
+        process.chunk([SMALL], LONG_S)
+    assert (died.value.reason, died.value.job) == (f"cannot start: {os.strerror(number)}", None)
+    assert not died.value.other_version
+    assert len(process.chunk([SMALL], LONG_S)) == 1, "once it can"
+
+
+def test_one_without_an_interpreter_blames_no_job(
+    process: ChunkProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    for expected in ("cannot start: No such file or directory", "cannot start: Permission denied"):
+        with pytest.raises(WorkerDied) as died:
+            process.chunk([SMALL], LONG_S)
+        assert (died.value.reason, died.value.job) == (expected, None)
+        (tmp_path / "python").write_text("not to be executed")
+
+
+@pytest.fixture
+def impostor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Let children run a program instead of the interpreter; ``send(kind, body)`` writes a frame."""
+
+    def begin(program: str) -> None:
+        script = tmp_path / "impostor"
+        script.write_text(f"""#!{sys.executable}
+import os, sys, time
+from livedex_indexing.chunk import chunk_messages as messages, code_version
+
+def send(kind, message):
+    os.write(1, messages.frame(kind, message))
+
+{program}
+""")
+        script.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(script))
+
+    return begin
+
+
+def test_one_of_another_version_blames_no_job(process: ChunkProcess, impostor: Callable[[str], None]) -> None:
+    impostor("send(messages.READY, b'another'); sys.stdin.read()")
+    with pytest.raises(WorkerDied) as died:
+        process.chunk([SMALL], LONG_S / 6)
+    assert (died.value.job, died.value.other_version) == (None, True)
+    assert process.pid is None
+
+
+def test_a_version_from_before_there_were_versions_is_another(
+    process: ChunkProcess, impostor: Callable[[str], None]
+) -> None:
+    impostor("send(messages.READY, None); sys.stdin.read()")
+    with pytest.raises(WorkerDied) as died:
+        process.chunk([SMALL], LONG_S / 6)
+    assert died.value.other_version
+
+
+def test_one_that_never_starts_after_an_upgrade_says_so(
+    process: ChunkProcess, impostor: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_version, "OWN", b"of yesterday")
+    impostor("sys.exit(1)")
+    with pytest.raises(WorkerDied) as died:
+        process.chunk([SMALL], LONG_S / 6)
+    assert (died.value.reason, died.value.job, died.value.other_version) == ("exit status 1", None, True)
+
+
+READY_THEN = "send(messages.READY, code_version.OWN)\n"
+
+
+@pytest.mark.parametrize(
+    "says",
+    [
+        "os.write(1, (1 << 31).to_bytes(4, 'little') + b'\\1')",  # a frame of 2 GiB
+        "send(messages.CONTENT, b'x' * (5 << 20))",
+        "send(messages.FAILURE, ('chunk', 'x' * 1000))",
+        "send(messages.READY, code_version.OWN)",  # it would put off the deadline for ever
+        "send(9, ('chunk', ''))",
+    ],
+)
+def test_an_answer_out_of_bounds_is_a_death_on_that_file(
+    process: ChunkProcess, impostor: Callable[[str], None], says: str
+) -> None:
+    impostor(f"{READY_THEN}os.read(0, 1)\n{says}\nsys.stdin.buffer.read()")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(WorkerDied) as died:
+        process.chunk([SMALL], LONG_S / 6)
+    assert (died.value.reason, died.value.job) == ("bad answer", 0)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 << 10
+
+
+def test_an_answer_too_many_makes_the_last_one_doubtful(process: ChunkProcess, impostor: Callable[[str], None]) -> None:
+    answers = "".join(messages.frame(messages.FAILURE, ("chunk", name)).hex() for name in ("one", "two", "three"))
+    impostor(f"{READY_THEN}os.read(0, 1)\nos.write(1, bytes.fromhex({answers!r}))\nsys.stdin.buffer.read()")
+    with pytest.raises(WorkerDied, match="bad answer") as died:
+        process.chunk([SMALL, SMALL], LONG_S)
+    assert (died.value.job, died.value.results) == (1, [ChunkFailure("chunk", "one")])
+
+
 def test_one_that_talks_nonsense_is_killed(
     process: ChunkProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -188,7 +298,68 @@ print(process.pid, flush=True)
 os.kill(os.getpid(), 9)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     pid = int(done.stdout)
-    wait_until(lambda: is_gone(pid) or Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z")
+    wait_until(lambda: is_ended(pid))
+
+
+# In the child alone: an endless loop in C code, which runs no handler of a signal and ends with no pipe.
+LOOPING = """
+import sys
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
+    from itertools import repeat
+    from livedex_indexing.chunk import chunk_limits, chunker
+
+    chunk_limits.TIME_S = 0.0
+    chunker.chunk_content = lambda data, name, settings: all(repeat(True))
+"""
+
+
+def test_one_in_a_loop_of_c_code_ends_with_its_parent(tmp_path: Path) -> None:
+    code = """import os, threading
+from livedex_indexing.chunk.chunk_process import ChunkJob, ChunkProcess
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+process = ChunkProcess()
+job = ChunkJob(b"a.txt", b"x", ChunkSettings())
+threading.Thread(target=process.chunk, args=([job], 600), daemon=True).start()
+while process.pid is None: pass
+print(process.pid, flush=True)
+threading.Event().wait()"""
+    endless = LOOPING.replace("TIME_S = 0.0", "TIME_S = 600.0")
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE, text=True,
+        env={**os.environ, **with_code(tmp_path / "seam", endless)},
+    )  # fmt: skip
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    try:
+        wait_until(lambda: cpu_s(pid) > 1.5, what="the loop")
+        parent.kill()
+        parent.wait()
+        wait_until(lambda: is_ended(pid), what="the end of the child")
+    finally:
+        for end in (parent.kill, parent.wait, parent.stdout.close):
+            end()
+        if not is_ended(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_one_in_a_loop_of_c_code_ends_by_itself(
+    process: ChunkProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in with_code(tmp_path / "seam", LOOPING).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(WorkerDied) as died:
+        process.chunk([SMALL], LONG_S / 2)
+    assert died.value.reason == f"killed by signal {int(signal.SIGXCPU)}"
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_ended(pid: int) -> bool:
+    return is_gone(pid) or Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
 
 
 def test_it_outlives_the_thread_that_started_it(process: ChunkProcess) -> None:

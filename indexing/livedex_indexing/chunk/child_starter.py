@@ -1,0 +1,42 @@
+"""Start child processes from one thread that lives as long as the process.
+
+Invariant: a child's parent thread ends only with the parent process. The kernel's signal at the death of a parent
+(``PR_SET_PDEATHSIG``) is about the thread that started the child, and may therefore be a kill.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+_thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
+
+
+def start_child(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start this interpreter with ``arguments`` and two pipes that do not block. Raise OSError.
+
+    Too many threads count as an OSError too: the system says EAGAIN.
+    """
+    try:
+        return _thread.submit(_start, arguments, environment).result()
+    except RuntimeError as error:
+        raise OSError(str(error)) from error
+
+
+def _start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        cwd="/",  # a working folder below a root would prevent its unmounting
+        env=environment,
+        start_new_session=True,  # only the daemon handles Ctrl-C at the terminal
+    )
+    for pipe in (child.stdin, child.stdout):
+        assert pipe is not None
+        os.set_blocking(pipe.fileno(), False)
+    return child

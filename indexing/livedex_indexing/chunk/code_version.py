@@ -1,0 +1,46 @@
+"""An identifier of the code that chunks files, to compare two processes and to date what was found with it.
+
+Invariant: two processes have the same identifier only if the code they loaded is the same, byte for byte. A release
+number alone would not do: an editable or half-upgraded installation keeps it while its code changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Final
+
+import livedex_ipc
+
+_FOLDERS: Final = ("chunk", "text")  # the wire, the plans and the chunkers; the decoder
+_FILES: Final = ("model.py",)
+
+
+def read_from_disk() -> bytes:
+    """Return the identifier of the code that is installed now (16 bytes)."""
+    top = os.path.dirname(os.path.dirname(__file__))
+    paths = [livedex_ipc.__file__, *(os.path.join(top, name) for name in _FILES)]  # the first has the release number
+    for folder in _FOLDERS:
+        paths += sorted(entry.path for entry in os.scandir(os.path.join(top, folder)) if entry.name.endswith(".py"))
+    digest = hashlib.blake2b(digest_size=16)
+    for path in paths:
+        with open(path, "rb") as file:
+            source = file.read()
+        digest.update(b"%s\0%d\0" % (os.fsencode(os.path.basename(path)), len(source)))
+        digest.update(source)
+    return digest.digest()
+
+
+def was_replaced() -> bool:
+    """Return True when other code is installed now than this process has loaded."""
+    return _readable() != OWN
+
+
+def _readable() -> bytes:
+    try:
+        return read_from_disk()
+    except OSError:
+        return b""  # an upgrade is under way, or the package is no folder at all
+
+
+OWN: Final = _readable()  # at import, before an upgrade can replace what this process has loaded
