@@ -6,6 +6,8 @@ Invariant: pure. A relative path has no leading or trailing slash and ``b""`` is
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 def join(folder: bytes, name: bytes) -> bytes:
     """The path of ``name`` in a folder relative to the root; ``b""`` is the root."""
@@ -41,6 +43,15 @@ def is_within(path: bytes, folder: bytes) -> bool:
 def is_below(path: bytes, folder: bytes) -> bool:
     """Whether ``path`` lies below ``folder`` and is not ``folder`` itself."""
     return path != folder and is_within(path, folder)
+
+
+def is_at_or_below(path: bytes, folders: Collection[bytes]) -> bool:
+    """Whether a relative path is one of the folders or lies below one. Costs a look-up for each folder above it."""
+    while path not in folders:
+        if not path:
+            return False
+        path = parent(path)
+    return True
 
 
 def range_below(folder: bytes) -> tuple[bytes, bytes]:

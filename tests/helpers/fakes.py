@@ -5,7 +5,7 @@ Invariant: each has only what its tests use, under the names of the real part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, cast
 
@@ -72,18 +72,34 @@ class FakeWatcher:
         self.watched.append(folder)
         return True
 
+    def unwatch_outside(self, folder: bytes) -> None:
+        self.watched.remove(folder)
+
 
 class FakeWatching:
-    """``unwatched``: the folders whose watches were taken away; ``on_unwatch`` is told of each first."""
+    """``unwatched``: the folders whose watches were taken away; ``on_unwatch`` is told of each first.
+
+    ``followed``: the folders that have a watch; ``on_end_of_walk`` is called before they are asked for.
+    """
 
     def __init__(self, watcher: object | None = None, on_unwatch: Callable[[Key], None] = lambda _key: None) -> None:
         self.watcher = watcher
         self.unwatched: list[bytes] = []
+        self.followed: set[bytes] = set()
+        self.on_end_of_walk: Callable[[], None] = lambda: None
         self._on_unwatch = on_unwatch
 
     def watch(self, root: Root, path: bytes) -> None: ...
 
-    def watch_outside(self, root: Root) -> None: ...
+    def watch_outside(self, root: Root) -> set[bytes]:
+        return set()
+
+    def followed_of(self, _root: Root, folders: Sequence[bytes]) -> list[bytes]:
+        self.on_end_of_walk()
+        return [path for path in folders if path in self.followed]
+
+    def let_go(self, _root: Root, folders: Sequence[bytes]) -> None:
+        self.unwatched += folders
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         self._on_unwatch((root_id, path))

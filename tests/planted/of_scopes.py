@@ -4,4 +4,89 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-DEFECTS: tuple[Defect, ...] = ()
+OUTSIDE = "tests/system/test_outside_rules.py"
+TRAILS = "tests/daemon/watch/test_outside_files.py"
+IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
+
+DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        "rule-file-reaches-only-itself",
+        "a search in a folder does not wait for an ignore file above it",
+        "livedex_daemon/watch/backlog.py",
+        (("        self.reach = (key[0], rules.reach(key[1]))", "        self.reach = key"),),
+        "tests/daemon/watch/test_backlog.py::test_what_decides_about_a_path_is_waited_for",
+    ),
+    Defect(
+        "marker-decides-about-itself-alone",
+        "a marker such as Cargo.toml does not reach the folders next to it",
+        "livedex_indexing/ignore/rules.py",
+        (('IGNORE_FILES | MARKER_NAMES | {b".git"}', 'IGNORE_FILES | {b".git"}'),),
+        "tests/properties/test_reach.py::test_only_what_is_reached_is_judged_otherwise",
+    ),
+    Defect(
+        "ignored-folder-stays-watched",
+        "a folder that becomes ignored keeps its watches until the next start",
+        "livedex_daemon/write/inspector.py",
+        (
+            (
+                "        if gone:\n            self._watching.let_go",
+                "        if False:\n            self._watching.let_go",
+            ),
+        ),
+        f"{OUTSIDE}::test_folders_that_become_ignored_cost_no_watches",
+    ),
+    Defect(
+        "watch-of-an-older-walk-taken-away",
+        "a walk that ends takes watches away although a later walk let their folders in",
+        "livedex_daemon/write/inspector.py",
+        (
+            (
+                "        gone = [path for path in followed if not self._is_indexed(root, path)]",
+                "        gone = followed",
+            ),
+        ),
+        "tests/daemon/write/test_inspector.py::test_a_folder_that_was_let_in_again_meanwhile_keeps_its_watch",
+    ),
+    Defect(
+        "marker-inside-not-watched",
+        "a marker that goes from inside a folder that it shut out is not noticed",
+        "livedex_indexing/ignore/folder_rules.py",
+        (("                if where == folder:", "                if False:"),),
+        f"{OUTSIDE}::test_a_marker_inside_a_folder_works_both_ways",
+    ),
+    Defect(
+        "link-to-rules-not-followed",
+        "an ignore file of the user's that is a link is watched where the link is, not where the file is",
+        "livedex_daemon/watch/outside_files.py",
+        (("        if target and follow and links < _LINKS:", "        if False:"),),
+        f"{TRAILS}::test_links_are_followed_to_the_real_folders",
+    ),
+    Defect(
+        "touched-trail-not-followed-again",
+        "a folder of the user's ignore file that is made later is not watched",
+        "livedex_daemon/watch/outside_files.py",
+        (("            self._touched.add(path)", "            pass"),),
+        f"{OUTSIDE}::test_a_folder_made_later_deleted_and_made_again",
+    ),
+    Defect(
+        "trail-believed-before-it-is-watched",
+        "what comes between following a trail and watching its folders is not noticed",
+        "livedex_daemon/watch/outside_files.py",
+        (("            if _trail_of(source, root) != known:", "            if False:"),),
+        f"{TRAILS}::test_what_changes_before_it_is_watched_is_followed_again",
+    ),
+    Defect(
+        "young-ignore-file-believed",
+        "an ignore file that changes twice within one tick of the clock is read once",
+        "livedex_indexing/ignore/folder_rules.py",
+        (("            if not self._settled:", "            if False:"),),
+        f"{IGNORE_FILES}::test_an_ignore_file_that_had_just_changed_is_read_again",
+    ),
+    Defect(
+        "young-outside-file-believed",
+        "the user's ignore file that changes twice within one tick of the clock is read once",
+        "livedex_daemon/write/inspector.py",
+        (("outside_changed(path, doubtful=True)", "outside_changed(path)"),),
+        "tests/daemon/write/test_inspector.py::test_a_doubtful_outside_file_is_read_again",
+    ),
+)

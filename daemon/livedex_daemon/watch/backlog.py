@@ -1,7 +1,7 @@
 """The queue of paths that may have changed and are not yet indexed, and of the searches that wait for them.
 
-Invariant: a waiter is released only when every path in its scope that was marked before it began to wait has been
-committed. Times come from the injected clock; nothing here sleeps.
+Invariant: a waiter is released only when every path that was marked before it began to wait, and that lies in its scope
+or decides about a path in it, has been committed. Times come from the injected clock; nothing here sleeps.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 
 from livedex_daemon.watch.run_progress import RunProgress
+from livedex_indexing.ignore import rules
 from livedex_indexing.relpath import is_within
 
 SETTLE_S = 0.05  # a path is inspected after this long without a change,
@@ -22,7 +23,10 @@ Scope = Sequence[Key] | None  # None: everything; else every path at, below or a
 
 
 class Entry:
-    """One marked path. ``tree``: the folder and everything below it; ``force``: re-index unchanged files too."""
+    """One marked path. ``tree``: the folder and everything below it; ``force``: re-index unchanged files too.
+
+    ``reach``: the key from which down its change may matter: an ignore file decides about its whole folder.
+    """
 
     __slots__ = (
         "background",
@@ -33,6 +37,7 @@ class Entry:
         "key",
         "last_at",
         "progress",
+        "reach",
         "rest_until",
         "taken",
         "tree",
@@ -42,6 +47,7 @@ class Entry:
 
     def __init__(self, key: Key, seq: int, now: float) -> None:
         self.key = key
+        self.reach = (key[0], rules.reach(key[1]))
         self.first_seq = seq
         self.first_at = now
         self.last_at = now
@@ -261,7 +267,7 @@ class Backlog:
                 if (
                     (entry.background and not background)
                     or entry.key[0] in skip_roots
-                    or not intersects(entry.key, scope)
+                    or not intersects(entry.reach, scope)
                 ):
                     continue
                 waiter.left += 1
@@ -302,7 +308,8 @@ class Backlog:
         with self._lock:
             if scope is None:  # fast path: every search that does not wait calls this
                 return len(self._waiting) + len(self._in_progress)
-            return sum(1 for key in itertools.chain(self._waiting, self._in_progress) if intersects(key, scope))
+            entries = itertools.chain(self._waiting.values(), self._in_progress.values())
+            return sum(1 for entry in entries if intersects(entry.reach, scope))
 
     def drop_root(self, root_id: int) -> None:
         """Drop the waiting entries of a root that is no longer watched; entries already taken finish on their own."""

@@ -8,20 +8,23 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.outside_files import OutsideFiles
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Watcher
-from livedex_indexing.relpath import is_within
+from livedex_indexing.ignore.external_files import Source
 
 log = logging.getLogger(__name__)
 
 REVIVE_EVERY_S = 10.0
 REPAIR_REST_S = 1.0  # pause before another walk if events were lost again while a loss was being repaired,
 REPAIR_REST_FACTOR = 5  # or this many times the length of the last walk; a fresh search cuts the pause short
+FOLLOW_TRIES = 20  # one finds the sources, one proves them; more only while they change
 HAS_INOTIFY: bool = sys.platform == "linux"
 
 
@@ -33,12 +36,15 @@ class EventSource:
         self.watcher: Watcher | None = None
         self._backlog = backlog
         self._cookies = locations.cookie_dir
-        self._config = os.fsencode(os.path.abspath(locations.config_path))
-        self._config_target = self._config
+        self._config = Source(os.fsencode(os.path.abspath(locations.config_path)), True, b"")
+        self._outside: dict[int, OutsideFiles] = {}  # by root id
+        self._outside_config = OutsideFiles()
+        self._outside_config.follow(b"/", [self._config], lambda _folder: None)
         self._roots = roots
         self._on_config = on_config
         self._observer = "auto"
-        self._sources: dict[int, set[bytes]] = {}  # root id to the files outside the root that its rules depend on
+        self._watched_outside: set[bytes] = set()
+        self._lock = threading.Lock()  # of the watches outside the roots
         self._tried_at = 0.0
 
     def start(self, observer: str) -> None:
@@ -56,7 +62,9 @@ class EventSource:
         for root in self._roots:  # first, so that no search trusts the watcher for the time before it started
             self._backlog.mark((root.id, b""), tree=True, now=True)
         self.watcher = watcher
-        self._sources.clear()  # the new watcher has no watches yet
+        self._outside.clear()  # the new watcher has no watches yet
+        self._watched_outside.clear()
+        self._outside_config = OutsideFiles()
         self._watch_config()
 
     def stop(self) -> None:
@@ -107,27 +115,71 @@ class EventSource:
         if watcher is not None:
             watcher.unwatch(root_id, path)
 
-    def watch_outside(self, root: Root) -> None:
-        """Watch the files outside the root that its rules depend on: those above it, the repository's, the user's."""
-        sources = root.rules.outside_sources()
-        if sources == self._sources.get(root.id):
-            return
-        self._sources[root.id] = sources
-        self._watch_folders_of(sources)
+    def followed_of(self, root: Root, folders: Sequence[bytes]) -> list[bytes]:
+        """Return those of the folders that are watched or polled."""
+        watcher = self.watcher
+        watched = watcher.watched_of(root.id, folders) if watcher is not None else []
+        polled = root.refused | root.remote
+        return watched + [path for path in folders if path in polled] if polled else watched
 
-    def forget_root(self, root_id: int) -> None:
-        self._sources.pop(root_id, None)
-        self.unwatch(root_id, b"")
-
-    def _watch_config(self) -> None:
-        self._config_target = os.path.realpath(self._config)
-        self._watch_folders_of({self._config, self._config_target})
-
-    def _watch_folders_of(self, files: Iterable[bytes]) -> None:
+    def let_go(self, root: Root, folders: Sequence[bytes]) -> None:
+        """Neither watch nor poll these folders and those below them any more."""
         watcher = self.watcher
         if watcher is not None:
-            for folder in {_nearest_folder(file) for file in files}:
+            watcher.unwatch_all(root.id, folders)
+        root.stop_polling(folders)
+
+    def watch_outside(self, root: Root) -> set[bytes]:
+        """Watch the files outside the root that its rules depend on: those above it, the repository's, the user's.
+
+        Return the folders whose rules changed before they were watched, so that no event told of it.
+        """
+        outside = self._outside.setdefault(root.id, OutsideFiles())
+        changed: set[bytes] = set()
+        watch, tries = self._outside_watches(), 0
+        while tries < FOLLOW_TRIES and (outside.version != root.rules.outside_version or outside.is_touched):
+            tries += 1
+            sources = root.rules.outside_sources()
+            outside.version = root.rules.outside_version
+            if outside.follow(root.path, sources, watch):
+                changed |= root.rules.outside_changed()
+        if tries:
+            self._let_go_outside()
+        return changed
+
+    def forget_root(self, root_id: int) -> None:
+        self._outside.pop(root_id, None)
+        self.unwatch(root_id, b"")
+        self._let_go_outside()
+
+    def _watch_config(self) -> None:
+        watch = self._outside_watches()
+        with self._lock:
+            for _ in range(FOLLOW_TRIES):
+                self._outside_config.follow(b"/", [self._config], watch)
+                if not self._outside_config.is_touched:
+                    break
+
+    def _outside_watches(self) -> Callable[[bytes], None]:
+        """Return a function that watches a folder outside the roots with the present watcher, if there is one."""
+        watcher = self.watcher
+
+        def watch(folder: bytes) -> None:
+            if watcher is not None:
+                self._watched_outside.add(folder)
                 watcher.watch_outside(folder)
+
+        return watch
+
+    def _let_go_outside(self) -> None:
+        """Remove the watches outside the roots that no rule depends on any more."""
+        watcher = self.watcher
+        with self._lock:
+            wanted = self._outside_config.folders.union(*(outside.folders for outside in self._outside.values()))
+            for folder in self._watched_outside - wanted:
+                self._watched_outside.discard(folder)
+                if watcher is not None:
+                    watcher.unwatch_outside(folder)
 
     # -- Sink
 
@@ -139,12 +191,12 @@ class EventSource:
 
     def outside_changed(self, path: bytes) -> None:
         # Any change in these folders arrives here, such as a log that is written a thousand times a second.
-        if path in (self._config, self._config_target) or self._config.startswith(path + b"/"):
+        if self._outside_config.touch(path):
             self._watch_config()
             self._on_config()
-        for root_id, sources in list(self._sources.items()):
-            if any(is_within(source, path) for source in sources):
-                self._backlog.mark((root_id, b""), tree=True)
+        for root_id, outside in list(self._outside.items()):
+            for folder in outside.touch(path):
+                self._backlog.mark((root_id, folder), tree=True, from_event=True)
 
     def events_lost(self) -> None:
         for root in self._roots:
@@ -167,11 +219,3 @@ def _native(sink: EventSource, cookies: str) -> Watcher:
     from livedex_daemon.watch.portable_observer import ObserverWatcher
 
     return ObserverWatcher(sink, cookies)
-
-
-def _nearest_folder(path: bytes) -> bytes:
-    """Return the folder of ``path``, or the nearest existing one above it, where its creation would be seen."""
-    folder = os.path.dirname(path)
-    while len(folder) > 1 and not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
-    return folder or b"/"

@@ -12,7 +12,7 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from watchdog.observers import inotify_c
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
@@ -157,10 +157,23 @@ class InotifyWatcher:
         """Watch the direct entries of a folder that contains a rule file. Return False if no watch could be placed."""
 
         def register(placed: _Folder) -> None:
-            placed.outside = True
+            former = self._outside.get(folder)
+            if former is not None and former is not placed:
+                self.unwatch_outside(folder)  # the folder that was there was moved away
+            if placed.outside and placed.absolute != folder:
+                self._outside.pop(placed.absolute, None)  # it was moved here
+            placed.outside, placed.absolute = True, folder
             self._outside[folder] = placed
 
         return self._place(folder, OUTSIDE_MASK, None, register)
+
+    def unwatch_outside(self, folder: bytes) -> None:
+        with self._lock:
+            placed = self._outside.pop(folder, None)
+            if placed is not None:
+                placed.outside = False
+                if placed.root_id is None:
+                    self._let_go(placed)
 
     def _place(
         self, absolute: bytes, mask: Mask, key: tuple[int, bytes] | None, register: Callable[[_Folder], None]
@@ -214,6 +227,19 @@ class InotifyWatcher:
             if path and (root_id, path) not in self._by_key:
                 return
             gone = [k for k in self._by_key if k[0] == root_id and (k[1] == path or k[1].startswith(prefix))]
+            for key in gone:
+                self._let_go(self._by_key.pop(key))
+
+    def watched_of(self, root_id: int, folders: Collection[bytes]) -> list[bytes]:
+        """Return those of the folders that have a watch."""
+        with self._lock:
+            return [path for path in folders if (root_id, path) in self._by_key]
+
+    def unwatch_all(self, root_id: int, folders: Collection[bytes]) -> None:
+        """Remove the watches of many folders and of all folders below them, in one pass over the watches."""
+        asked = frozenset(folders)
+        with self._lock:
+            gone = [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], asked)]
             for key in gone:
                 self._let_go(self._by_key.pop(key))
 
@@ -309,7 +335,7 @@ class InotifyWatcher:
             root_id, path, outside = folder.root_id, folder.path, folder.outside
             absolute = folder.absolute
         if outside and name:
-            self._sink.outside_changed(absolute + b"/" + name)
+            self._sink.outside_changed(relpath.absolute(absolute, name))
         elif outside:
             self._sink.outside_changed(absolute)
         if root_id is None:

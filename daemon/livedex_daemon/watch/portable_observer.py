@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers import Observer
@@ -73,6 +73,20 @@ class ObserverWatcher:
             except OSError:
                 return False
             return True
+
+    def unwatch_outside(self, folder: bytes) -> None:
+        with self._lock:
+            watch = self._outside.pop(folder, None)
+            if watch is not None:
+                with contextlib.suppress(KeyError):
+                    self._observer.unschedule(watch)
+
+    def watched_of(self, root_id: int, folders: Collection[bytes]) -> list[bytes]:
+        """Return none of the folders: one watch serves the whole root."""
+        return []
+
+    def unwatch_all(self, root_id: int, folders: Collection[bytes]) -> None:
+        """Do nothing: one watch serves the whole root."""
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         if path:

@@ -13,7 +13,7 @@ from livedex_daemon.config.settings import RootConfig
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
-from livedex_indexing.relpath import absolute, is_within
+from livedex_indexing.relpath import absolute, is_at_or_below, is_within
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
 WatchKind = Literal["native", "polling", "mixed", "none"]
@@ -61,6 +61,14 @@ class Root:
         """Stop polling ``path``: a watch could be placed after all."""
         if path in self.refused:
             self.refused.discard(path)
+            self._choose_polled()
+
+    def stop_polling(self, folders: Iterable[bytes]) -> None:
+        """Poll nothing at or below these folders: a rule shuts them out, or they are gone."""
+        gone = frozenset(folders)
+        kept = [{p for p in paths if not is_at_or_below(p, gone)} for paths in (self.refused, self.remote)]
+        if kept != [self.refused, self.remote]:
+            self.refused, self.remote = kept
             self._choose_polled()
 
     def forget_polled(self) -> None:

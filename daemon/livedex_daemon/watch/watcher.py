@@ -5,7 +5,7 @@ Invariant: nothing here depends on a platform; this module can be imported where
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Literal, Protocol
 
 Barrier = Literal["exact", "best_effort"]
@@ -38,7 +38,13 @@ class Watcher(Protocol):
 
     def watch_outside(self, folder: bytes) -> bool: ...
 
+    def unwatch_outside(self, folder: bytes) -> None: ...
+
     def unwatch(self, root_id: int, path: bytes) -> None: ...
+
+    def watched_of(self, root_id: int, folders: Collection[bytes]) -> list[bytes]: ...
+
+    def unwatch_all(self, root_id: int, folders: Collection[bytes]) -> None: ...
 
     def caught_up(self) -> bool: ...
 

@@ -20,7 +20,7 @@ from livedex_daemon.write.walk import Changes, TreeWalk, Work, examine
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import Stat
-from livedex_indexing.relpath import is_below
+from livedex_indexing.relpath import is_below, is_within
 from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
@@ -68,7 +68,7 @@ class Inspector:
         if not path:
             self._presence.check(root)
             if root.present:
-                root.rules.outside_changed()
+                self._renew_rules(root, path)
                 self._start_walk(root, path, entry)
             else:
                 self.finished.append(entry)
@@ -92,7 +92,8 @@ class Inspector:
         return self._backlog.defer(entry, entry.key, quiet_since=quiet_since)
 
     def _came_or_went(self, root: Root, path: bytes) -> bool:
-        return (self._store.file(root.id, path) is None) is not (self._stat(root, path) is None)
+        """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
+        return self._store.file(root.id, path) is None or self._stat(root, path) is None
 
     @staticmethod
     def _stat(root: Root, path: bytes) -> Stat | None:
@@ -102,7 +103,19 @@ class Inspector:
         except (tree.Denied, tree.ReadFailed):
             return None
 
+    def _renew_rules(self, root: Root, path: bytes) -> None:
+        """Forget the rules at or below ``path`` that depend on a changed file outside the root.
+
+        Such a file is watched before it is looked at.
+        """
+        for folder in self._watching.watch_outside(root):
+            if not is_within(folder, path):
+                self._backlog.mark((root.id, folder), tree=True)
+        root.rules.outside_changed(path, doubtful=True)
+
     def _inspect_folder(self, root: Root, path: bytes, entry: Entry) -> None:
+        if entry.tree:
+            self._renew_rules(root, path)
         row = self._store.file(root.id, path)
         if root.rules.explain(path, True) is not None:
             self.changes.ignored.append((root.id, path))
@@ -195,8 +208,23 @@ class Inspector:
         elif not walk.path:
             walk.root.planned = walk.policy.chunking
             walk.root.walk_s = walk.took_s
-        self._watching.watch_outside(walk.root)
+        self._stop_following(walk.root, walk.left_out)
+        for folder in self._watching.watch_outside(walk.root):
+            self._start_walk(walk.root, folder, walk.entry)  # the rules that it used had changed by then
         self.release(walk.entry)
+
+    def _stop_following(self, root: Root, folders: list[bytes]) -> None:
+        """Let go of the watches of folders that are not indexed, as far as that is still true."""
+        followed = self._watching.followed_of(root, folders)
+        gone = [path for path in followed if not self._is_indexed(root, path)]
+        if gone:
+            self._watching.let_go(root, gone)
+
+    def _is_indexed(self, root: Root, path: bytes) -> bool:
+        if not root.belongs(path) or root.rules.explain(path, True) is not None:
+            return False
+        stat = self._stat(root, path)
+        return stat is not None and stat.kind == "folder"
 
     def depart(self) -> None:
         """Remove missing paths, but not before the walks that may find them under a new name."""

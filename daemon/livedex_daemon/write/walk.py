@@ -155,6 +155,7 @@ class TreeWalk:
         self.entry = entry
         self.works: list[Work] = []
         self.absent: list[Key] = []  # files that vanished so recently that an editor may be saving them
+        self.left_out: list[bytes] = []  # folders that are shut out, gone or another root's: to be watched no more
         self.took_s = 0.0
         self.emptied = False  # the root itself is empty although the index has files of it
         self._rows = rows
@@ -189,7 +190,10 @@ class TreeWalk:
             self._known = None
 
     def _folder(self, path: bytes, device: int | None, changes: Changes) -> None:
-        if path in self._visited or not self.root.belongs(path):
+        if path in self._visited:
+            return
+        if not self.root.belongs(path):
+            self.left_out.append(path)
             return
         self._visited.add(path)
         root = self.root
@@ -237,6 +241,8 @@ class TreeWalk:
             is_folder = S_ISDIR(st.st_mode)
             known_state = known.pop(name, None)
             if decide(name, is_folder) is not None:
+                if is_folder:
+                    self.left_out.append(prefix + name)
                 if known_state is not None:
                     changes.ignored.append((root.id, prefix + name))
             elif is_folder:
@@ -316,11 +322,13 @@ class TreeWalk:
             if path in self._visited or not is_within(path, self.path):
                 continue
             if self.root.rules.explain(path, True) is not None:
+                self.left_out.append(path)
                 changes.ignored.append((self.root.id, path))
             elif self.root.belongs(path) and self._is_there(path):
                 self._stack.append((path, None))
                 continue
             else:
+                self.left_out.append(path)
                 changes.removed_trees.append((self.root.id, path))
             self.root.rules.invalidate(path)
 

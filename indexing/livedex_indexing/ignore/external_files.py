@@ -67,10 +67,14 @@ def users_lines(path: bytes, limit: int) -> Lines:
 
 
 class Source(NamedTuple):
-    """A file that rules depend on but no scan of the root sees. ``users``: it belongs to the user's configuration."""
+    """A file that rules depend on but no scan of the root sees.
+
+    ``users``: it belongs to the user's configuration, so links on the way to it are followed.
+    """
 
     path: bytes
     users: bool
+    owner: bytes  # the folder, relative to the root, whose rules depend on the file
 
     def state(self) -> FileState | None:
         """Return a value that differs between states of the file; None if it does not exist.

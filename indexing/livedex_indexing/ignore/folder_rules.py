@@ -6,7 +6,8 @@ as a whole when one of them has changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from livedex_indexing import relpath
@@ -19,6 +20,8 @@ from livedex_indexing.path_text import display_path
 
 BUILT_IN = "built-in"
 RULE_NAMES = (b".livedexignore", b".gitignore", b".git")
+# Two changes inside one tick of the filesystem's clock leave the same times: up to 2 s on FAT.
+UNSETTLED_NS = 2_000_000_000
 
 
 class Verdict(NamedTuple):
@@ -41,6 +44,11 @@ class Link(NamedTuple):
     base: bytes
 
 
+def is_settled(state: FileState, now_ns: int) -> bool:
+    """Return False if the file changed so recently that another change may leave the same state behind."""
+    return not 0 <= now_ns - state.ctime_ns < UNSETTLED_NS
+
+
 class Stamp(NamedTuple):
     """A value that differs between states of an ignore file or of ``.git``. Only the inode counts for a folder."""
 
@@ -60,8 +68,8 @@ class DirRules:
     """
 
     __slots__ = (
-        "_base", "_inside", "_layers", "_never", "_rel", "_root", "_stamps", "_user", "git", "is_let_through", "own",
-        "tail",
+        "_base", "_inside", "_layers", "_never", "_on_marker", "_rel", "_root", "_settled", "_stamps", "_user", "git",
+        "is_let_through", "own", "tail",
     )  # fmt: skip
 
     def __init__(
@@ -76,7 +84,11 @@ class DirRules:
         tail: tuple[Link, ...],
         stamps: dict[bytes, Stamp],
         never: Mapping[bytes, VerdictKind],
+        on_marker: Callable[[bytes, bytes, FileState], None],
     ) -> None:
+        """``on_marker`` is called with this folder, and the path and state of a marker inside one of its folders that
+        it shuts out: no scan of the root sees it any more.
+        """
         self.is_let_through = False  # whether the rules above are known not to shut the folder out
         self._root = root
         self._rel = rel
@@ -85,7 +97,10 @@ class DirRules:
         self.git = git
         self.tail = tail
         self._stamps = stamps
+        now_ns = time.time_ns()
+        self._settled = all(is_settled(stamp.state, now_ns) for stamp in stamps.values())
         self._never = never
+        self._on_marker = on_marker
         self._inside = secrets_inside(relpath.name_of(base))
         self._user = _applied((user,), base)
         self._layers = _applied((*own, *git, *tail), base)
@@ -93,10 +108,13 @@ class DirRules:
     def is_current_for(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
         """Tell whether these rules were read from the folder's present ignore files.
 
-        Compare the states of the files if ``names`` is a mapping, else only their presence.
+        Compare the states of the files if ``names`` is a mapping, else only their presence. Files that had just changed
+        when they were read are never current: they are read again.
         """
         stamps = self._stamps
         if isinstance(names, Mapping):
+            if not self._settled:
+                return False
             for name in RULE_NAMES:
                 stat = names.get(name)
                 if (Stamp.of(stat) if stat is not None else None) != stamps.get(name):
@@ -140,7 +158,9 @@ class DirRules:
                 there = tree.stat_names(self._root, where, wanted)
             except tree.TreeError:
                 continue  # an unreadable folder shows nothing
-            for marker in there:
+            for marker, stat in there.items():
+                if where == folder:
+                    self._on_marker(self._rel, relpath.join(folder, marker), Stamp.of(stat).state)
                 return Verdict("default", BUILT_IN, 0, text.format(display_path(name), display_path(marker)))
         return None
 

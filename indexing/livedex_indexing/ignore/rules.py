@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import Lines, Source, lines_at, lines_beneath, users_lines
-from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict
+from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict, is_settled
 from livedex_indexing.ignore.git_config import user_excludes
 from livedex_indexing.ignore.git_pattern import GitPattern, parse_line
 from livedex_indexing.ignore.rule_file import MAX_PATTERNS, RuleFile
@@ -25,7 +27,7 @@ from livedex_indexing.ignore.worktree import tops_above, work_tree
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.path_text import display_path
 
-__all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_marker_name", "is_rule_file"]
+__all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_marker_name", "is_rule_file", "reach"]
 
 MAX_IGNORE_FILE = 16 << 20  # bytes; git itself gives up at 100 MiB
 MAX_TOTAL_PATTERNS = 400_000  # in all ignore files of a root: bounds the memory that a hostile checkout can use
@@ -40,6 +42,25 @@ def is_rule_file(name: bytes) -> bool:
 def is_marker_name(name: bytes) -> bool:
     """Tell whether adding or removing an entry of this name may change the verdict on its parent or a sibling."""
     return name in MARKER_NAMES
+
+
+_DECIDES_ABOUT_OTHERS = IGNORE_FILES | MARKER_NAMES | {b".git"}
+
+
+def reach(path: bytes) -> bytes:
+    """Return the path whose verdict, and that of everything below it, may change with an entry at ``path``.
+
+    It is the entry itself, but the folder of an ignore file, of ``.git`` and of a marker.
+    """
+    folder, _, name = path.rpartition(b"/")
+    return folder if name in _DECIDES_ABOUT_OTHERS else path
+
+
+class _Known(NamedTuple):
+    """The state of a source before it was read. ``is_settled``: another change would have left another state behind."""
+
+    state: FileState | None
+    is_settled: bool
 
 
 class RuleTree:
@@ -71,8 +92,8 @@ class RuleTree:
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
         self._pattern_count = 0  # patterns in these files
-        # Files outside the scanned folders: their state when they were read, and the folder whose rules depend on them.
-        self._outside: dict[bytes, tuple[Source, FileState | None, bytes]] = {}
+        self.outside_version = 0  # differs whenever ``outside_sources`` may differ
+        self._outside: dict[Source, _Known] = {}
 
     def rules(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None = None) -> DirRules:
         """Return the rules for the entries of a folder.
@@ -135,6 +156,7 @@ class RuleTree:
                 self._folders.clear()
                 self._loaded.clear()
                 self._outside.clear()
+                self.outside_version += 1
                 self._pattern_count = 0
                 return
             below = rel_dir + b"/"
@@ -142,28 +164,34 @@ class RuleTree:
                 del self._folders[folder]
             for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
                 self._pattern_count -= len(self._loaded.pop(path).patterns)
-            for path, (_, _, owner) in list(self._outside.items()):
-                if owner == rel_dir or owner.startswith(below):
-                    del self._outside[path]
+            for source in [source for source in self._outside if relpath.is_within(source.owner, rel_dir)]:
+                del self._outside[source]
+                self.outside_version += 1
 
-    def outside_sources(self) -> set[bytes]:
-        """Return the absolute paths that the rules read so far depend on and that no scan of the root sees.
+    def outside_sources(self) -> set[Source]:
+        """Return the files that the rules read so far depend on and that no scan of the root sees.
 
-        They are ignore files and ``.git`` above the root, ``info/exclude``, the user's git configuration and
-        ``core.excludesFile``, whether they exist or not.
+        They are ignore files and ``.git`` above the root, ``info/exclude``, the user's git configuration,
+        ``core.excludesFile``, whether they exist or not, and markers inside folders that they shut out.
         """
         with self._lock:
             self.rules(b"")
             return set(self._outside)
 
-    def outside_changed(self) -> set[bytes]:
-        """Return the folders whose rules depend on an outside source that has changed; forget these rules.
+    def outside_changed(self, below: bytes = b"", *, doubtful: bool = False) -> set[bytes]:
+        """Return the folders within ``below`` whose rules depend on an outside source that has changed.
 
-        The root (``b""``) means all. Costs one stat for each source, cheap enough for a call every few seconds.
+        Forget these rules. ``doubtful``: a file that had just changed when it was read counts as changed. The root
+        (``b""``) means all. Costs one stat for each source, cheap enough for a call every few seconds.
         """
         with self._lock:
             self.rules(b"")
-            changed = {owner for source, state, owner in self._outside.values() if source.state() != state}
+            changed = {
+                source.owner
+                for source, known in self._outside.items()
+                if relpath.is_within(source.owner, below)
+                and ((doubtful and not known.is_settled) or source.state() != known.state)
+            }
             for folder in changed:
                 self.invalidate(folder)
             return {b""} if b"" in changed else changed
@@ -231,6 +259,7 @@ class RuleTree:
             tail=tail,
             stamps={name: Stamp.of(found[name]) for name in found},
             never=self._never(base),
+            on_marker=self._depend_on_marker,
         )
 
     def _never(self, base: bytes) -> dict[bytes, VerdictKind]:
@@ -271,10 +300,20 @@ class RuleTree:
         return made
 
     def _depend_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
-        source = Source(path, users)
+        source = Source(path, users, rel)
         # Keep the oldest state until ``outside_changed`` compares it, so that re-reading the rules hides no change.
-        if path not in self._outside:
-            self._outside[path] = (source, source.state(), rel)
+        if source not in self._outside:
+            self._remember(source, source.state())
+
+    def _depend_on_marker(self, rel: bytes, path: bytes, state: FileState) -> None:
+        source = Source(self._absolute(path), False, rel)
+        with self._lock:
+            if source not in self._outside:
+                self._remember(source, state)
+
+    def _remember(self, source: Source, state: FileState | None) -> None:
+        self._outside[source] = _Known(state, state is None or is_settled(state, time.time_ns()))
+        self.outside_version += 1
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
         """Return links to a work tree's lowest-ranking files, based at its top: ``info/exclude``, the user's own."""

@@ -247,6 +247,22 @@ def test_intersects(key: Key, scope: list[Key] | None, expected: bool) -> None:
     assert intersects(key, scope) is expected
 
 
+@pytest.mark.parametrize("name", [b".gitignore", b".livedexignore", b".git", b"Cargo.toml", b"CACHEDIR.TAG"])
+def test_what_decides_about_a_path_is_waited_for(backlog: Backlog, name: bytes) -> None:
+    released: list[str] = []
+    backlog.mark((1, b"a/" + name), from_event=True)
+    inside = backlog.wait([(1, b"a/b/c")], lambda: released.append("below"))
+    backlog.wait([(1, b"b")], lambda: released.append("elsewhere"))
+    backlog.wait([(2, b"a/b")], lambda: released.append("another root"))
+    assert released == ["elsewhere", "another root"]
+    assert backlog.pending([(1, b"a/b/c")]) == 1
+    assert backlog.pending([(1, b"b")]) == 0
+    entries = take(backlog)
+    assert backlog.left(inside) == entries
+    backlog.done(entries)
+    assert released[2:] == ["below"]
+
+
 PATHS = st.sampled_from([b"", b"a", b"a/x", b"a/y", b"b", b"b/x"])
 STEPS = st.lists(
     st.one_of(

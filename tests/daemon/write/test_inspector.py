@@ -15,6 +15,7 @@ from livedex_daemon.watch.backlog import Backlog, Entry, Waiter
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.walk import Changes, Work
+from livedex_indexing.ignore.external_files import Source
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import FileRow, FileState, RootRow
 from livedex_indexing.store.index_store import Store
@@ -34,9 +35,9 @@ class Desk:
         )
         self.root.state = "online"
         self.backlog = Backlog(time.monotonic, lambda: None)
-        watching = FakeWatching()
-        self.unwatched = watching.unwatched
-        self.inspector = Inspector(self.store, self.backlog, FakePresence().real, watching.real, FakePool().real)
+        self.watching = FakeWatching()
+        self.unwatched = self.watching.unwatched
+        self.inspector = Inspector(self.store, self.backlog, FakePresence().real, self.watching.real, FakePool().real)
 
     def inspect(self, path: bytes, *, tree: bool = False) -> Entry:
         """Looks at a path of which nothing was heard for long."""
@@ -151,3 +152,42 @@ def test_two_works_for_one_file_are_read_one_after_the_other() -> None:
         assert handed[-1] is after and inspector.expects(after), "a work that nobody expects would never end"
     inspector.is_read(third)
     assert handed == [first, second, third] and not inspector.retries
+
+
+def test_a_folder_that_is_shut_out_is_let_go(desk: Desk) -> None:
+    (desk.folder / "gen").mkdir()
+    (desk.folder / ".gitignore").write_text("gen/\n")
+    desk.watching.followed = {b"gen"}
+    desk.inspect(b".gitignore")
+    assert desk.inspector.walk_on()
+    assert desk.unwatched == [b"gen"]
+
+
+def test_a_folder_that_was_let_in_again_meanwhile_keeps_its_watch(desk: Desk) -> None:
+    """Two walks go on at once: the later one lets the folder in and watches it before the earlier one ends."""
+    (desk.folder / "gen").mkdir()
+    rules = desk.folder / ".gitignore"
+    rules.write_text("gen/\n")
+    desk.watching.followed = {b"gen"}
+
+    def let_in() -> None:
+        rules.unlink()
+        desk.root.rules.invalidate(b"")
+
+    desk.watching.on_end_of_walk = let_in
+    desk.inspect(b".gitignore")
+    assert desk.inspector.walk_on()
+    assert desk.unwatched == []
+
+
+def test_a_doubtful_outside_file_is_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    exclude = desk.folder / "a/.git/info/exclude"
+    exclude.parent.mkdir(parents=True)
+    exclude.write_text("*.q\n")
+    real, frozen = Source.state, Source(os.fsencode(exclude), False, b"a").state()
+    monkeypatch.setattr(Source, "state", lambda it: frozen if it.path == os.fsencode(exclude) else real(it))
+    assert desk.root.rules.explain(b"a/x.q", False) is not None
+    exclude.write_text("*.w\n")
+    desk.inspect(b"a", tree=True)
+    assert desk.root.rules.explain(b"a/x.q", False) is None
+    assert desk.root.rules.explain(b"a/x.w", False) is not None

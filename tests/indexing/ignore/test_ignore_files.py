@@ -134,7 +134,9 @@ def test_a_changed_ignore_file_is_read_again_when_a_scan_shows_it(tree: Tree, ru
     root = os.fsencode(tree.path)
 
     def entries(folder: bytes) -> dict[bytes, Any]:
-        return dict(files.scan(root, folder))
+        """As a scan gives them a minute after the last change."""
+        found = files.scan(root, folder)
+        return {name: stat._replace(ctime_ns=stat.ctime_ns - 60 * 10**9) for name, stat in found}
 
     judge = given.rules(b"a", entries(b"a"))
     below = given.rules(b"a/b", entries(b"a/b"))
@@ -262,3 +264,69 @@ def test_many_threads_get_the_same_answers(tree: Tree, rules: Rules) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+# --- files that change twice within one tick of the clock ---
+
+
+def test_an_ignore_file_that_had_just_changed_is_read_again(tree: Tree, rules: Rules) -> None:
+    """Before Linux 6.13 two changes within 4 ms leave equal times: the second one must count too."""
+    path = tree.write(".gitignore", "*.q\n")
+    stamp = {b".gitignore": files.describe(path.lstat())}
+    given = rules()
+    assert given.rules(b"", stamp).decide(b"x.q", False) is not None
+    path.write_bytes(b"*.w\n")  # of the same size; the scan that follows sees the stamp of the first
+    assert given.rules(b"", stamp).decide(b"x.q", False) is None
+    assert given.rules(b"", stamp).decide(b"x.w", False) is not None
+
+
+def test_one_that_has_settled_is_not_read_again(tree: Tree, rules: Rules) -> None:
+    path = tree.write(".gitignore", "*.q\n")
+    stat = files.describe(path.lstat())
+    settled = {b".gitignore": stat._replace(ctime_ns=stat.ctime_ns - 60 * 10**9)}
+    given = rules()
+    first = given.rules(b"", settled)
+    assert given.rules(b"", settled) is first
+
+
+def test_an_outside_file_that_had_just_changed_is_read_again(
+    tree: Tree, user: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user.write(".config/git/ignore", "*.q\n")
+    real = external_files.Source.state
+    frozen = external_files.Source(os.fsencode(user / ".config/git/ignore"), True, b"").state()
+    monkeypatch.setattr(
+        external_files.Source,
+        "state",
+        lambda source: frozen if source.path.endswith(b"git/ignore") else real(source),
+    )
+    given = rules()
+    assert shut_out(given, "x.q", "x.w") == ["x.q"]
+    user.write(".config/git/ignore", "*.w\n")
+    assert given.outside_changed() == set()
+    assert given.outside_changed(doubtful=True) == {b""}
+    assert shut_out(given, "x.q", "x.w") == ["x.w"]
+
+
+def test_two_work_trees_that_share_a_file_both_depend_on_it(tree: Tree, rules: Rules) -> None:
+    tree.git("init", "-q", "main")
+    tree.git("-C", "main", "commit", "-q", "--allow-empty", "-m", "first")
+    root = tree.mkdir("root")
+    for name in ("one", "two"):
+        tree.git("-C", "main", "worktree", "add", "-q", str(root / name))
+    given = rules(root=root)
+    assert shut_out(given, "one/x.q", "two/x.q") == []
+    tree.write("main/.git/info/exclude", "*.q\n")
+    assert given.outside_changed() == {b"one", b"two"}
+    assert shut_out(given, "one/x.q", "two/x.q") == ["one/x.q", "two/x.q"]
+
+
+def test_a_marker_inside_a_folder_that_it_shuts_out_is_noticed(tree: Tree, rules: Rules) -> None:
+    mark = tree.write("a/build/CMakeCache.txt")
+    given = rules()
+    assert shut_out(given, "a/build/") == ["a/build/"]
+    assert os.fsencode(mark) in {source.path for source in given.outside_sources()}
+    assert given.outside_changed(b"b") == set()
+    mark.unlink()
+    assert given.outside_changed(b"a") == {b"a"}
+    assert shut_out(given, "a/build/") == []

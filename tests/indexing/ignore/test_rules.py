@@ -9,7 +9,7 @@ import pytest
 
 from helpers.ignore_verdicts import Rules, shut_out, why
 from helpers.support import Tree
-from livedex_indexing.ignore.rules import Verdict, is_marker_name, is_rule_file
+from livedex_indexing.ignore.rules import Verdict, is_marker_name, is_rule_file, reach
 
 # --- rank ---
 
@@ -225,3 +225,20 @@ def test_files_whose_change_changes_the_rules() -> None:
         *(b".gitignore", b".livedexignore", b".git")
     ]
     assert not is_marker_name(b"x")
+
+
+@pytest.mark.parametrize(
+    ("path", "reached"),
+    [
+        (b"a/b.txt", b"a/b.txt"),
+        (b"a/.gitignore", b"a"),
+        (b".livedexignore", b""),
+        (b"a/b/.git", b"a/b"),
+        (b"a/Cargo.toml", b"a"),
+        (b"a/target/CACHEDIR.TAG", b"a/target"),
+        (b"Cargo.toml", b""),
+        (b"", b""),
+    ],
+)
+def test_what_decides_about_others_reaches_its_folder(path: bytes, reached: bytes) -> None:
+    assert reach(path) == reached
