@@ -155,6 +155,7 @@ HIT = (
     Field("metadata", "object", "frontmatter, alt, src, lossy, fallback where they apply"),
     Field("matches", "integer", "chunks of the file that match, where grouped by file", optional=True),
     Field("also_at", "array", "other files with the same content, at most 20", optional=True),
+    Field("also_at_b64", "array", "their paths' bytes, null for those that are UTF-8", optional=True),
     Field("also_at_total", "integer", "how many there are", optional=True),
     Field("context_before", "string", "whole lines before the snippet", optional=True),
     Field("context_after", "string", "whole lines after the snippet", optional=True),

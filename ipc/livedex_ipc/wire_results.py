@@ -87,6 +87,7 @@ class HitFields(PathFields):
     metadata: dict[str, Any]
     matches: NotRequired[int]
     also_at: NotRequired[list[str]]
+    also_at_b64: NotRequired[list[str | None]]
     also_at_total: NotRequired[int]
     context_before: NotRequired[str]
     context_after: NotRequired[str]

@@ -126,7 +126,9 @@ def hit_fields() -> set[str]:
     """The names in the paragraph about a hit, those that only apply at times among them."""
     start = contract().index("A hit: `{")
     where_they_apply = contract()[start:].partition("they apply ")[2].partition("`start_*`")[0]
-    return _braced_after("A hit: ") | {span for span in code_spans(where_they_apply) if re.fullmatch(r"[a-z_]+", span)}
+    return _braced_after("A hit: ") | {
+        span for span in code_spans(where_they_apply) if re.fullmatch(r"[a-z][a-z_0-9]*", span)
+    }
 
 
 def _braced_after(words: str) -> set[str]:

@@ -90,7 +90,7 @@ SUBSCRIBED = {
     "pending": 0,
     "warnings": [WARNING],
 }
-COPIED = {"also_at": [str], "also_at_total": int}
+COPIED = {"also_at": [str], "also_at_b64": [(str, None)], "also_at_total": int}
 EXPLAINED = {
     "context_before": str,
     "context_after": str,

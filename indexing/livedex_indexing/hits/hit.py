@@ -38,9 +38,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     offsets into ``snippet`` in code points. ``content_hash`` is the hex BLAKE2b-128 of the file's bytes,
     ``modified_at`` an RFC 3339 time.
 
-    ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None if no other file has the same content;
-    ``matches`` if hits are not grouped by file; ``context_before`` and ``context_after`` if no lines around the
-    snippet were requested; ``explain`` if it was not requested.
+    ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None if no other file has the same content.
+    ``also_at_b64`` has the ``path_b64`` of each path in ``also_at``; it is None if all of them are UTF-8.
+    ``matches`` is None if hits are not grouped by file, ``context_before`` and ``context_after`` if no lines around
+    the snippet were requested, ``explain`` if it was not requested.
     """
 
     path: str
@@ -67,6 +68,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     content_hash: str
     modified_at: str
     also_at: list[str] | None = None
+    also_at_b64: list[str | None] | None = None
     also_at_total: int | None = None
     matches: int | None = None
     explain: Explanation | None = None

@@ -95,7 +95,10 @@ class HitMaker:
         changes: dict[str, Any] = {}
         others = [other for other in copies if other.file_id != copy.file_id]
         if others:
-            changes["also_at"] = [display_path(absolute(self._roots, other)) for other in others[:ALSO_AT]]
+            paths = [absolute(self._roots, other) for other in others[:ALSO_AT]]
+            encoded = [path_b64(path) for path in paths]
+            changes["also_at"] = [display_path(path) for path in paths]
+            changes["also_at_b64"] = encoded if any(encoded) else None
             changes["also_at_total"] = len(others)
         if self._style.matches:
             changes["matches"] = self._rows.matches.get(content.id, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 
 import pytest
@@ -23,6 +24,20 @@ def test_the_same_content_is_one_hit(index: Indexed) -> None:
     only = index.search("savanna", path=f"{root}/deep")[0]
     assert only["relative_path"] == "deep/er/zebra.txt"
     assert "also_at" not in only, "no copy outside the filter is named"
+
+
+def test_a_copy_whose_name_is_not_utf8_is_named_by_its_bytes(index: Indexed) -> None:
+    index.write("root/b/copy.txt", "savanna\n")
+    index.write("root/c/longer.txt", "savanna\n")
+    assert "also_at_b64" not in index.search("savanna")[0], "every name is UTF-8"
+    index.write(os.fsdecode(b"root/d/longer-\xff.txt"), "savanna\n")
+    (hit,) = index.search("savanna")
+    paths = [
+        text.encode() if encoded is None else base64.b64decode(encoded)
+        for text, encoded in zip(hit["also_at"], hit["also_at_b64"], strict=True)
+    ]
+    assert paths == [index.roots[1] + b"/c/longer.txt", index.roots[1] + b"/d/longer-\xff.txt"]
+    assert all(os.path.exists(path) for path in paths)
 
 
 def test_copies_are_at_most_twenty(index: Indexed) -> None:

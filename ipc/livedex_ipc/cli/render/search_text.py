@@ -64,7 +64,7 @@ def _hit_lines(hit: HitFields, style: Style) -> Iterator[str]:
     if hit.get("also_at"):
         total = hit.get("also_at_total", len(hit["also_at"]))
         rest = f" and {total - 1} more" if total > 1 else ""
-        yield style.dim(f"  also at {visible(hit['also_at'][0])}{rest}")
+        yield style.dim(f"  also at {visible(_first_copy(hit))}{rest}")
     if "explain" in hit:
         parts = " + ".join(f"{part['name']} {part['value']:.4g}" for part in hit["explain"]["parts"])
         yield style.dim(f"  score {hit['explain']['total']:.4g} = {parts}")
@@ -104,6 +104,13 @@ def _highlighted_lines(hit: HitFields, style: Style) -> Iterator[tuple[str, bool
 def _split(text: str | None) -> list[str]:
     """Return the lines of ``text``, none for None or ""; a final line break adds no line."""
     return text.removesuffix("\n").split("\n") if text else []
+
+
+def _first_copy(hit: HitFields) -> str:
+    """Return the first path of ``also_at``."""
+    encoded = hit.get("also_at_b64", [None])[0]
+    path = hit["also_at"][0]
+    return path_text({"path": path} if encoded is None else {"path": path, "path_b64": encoded})
 
 
 def _working_folder() -> str:

@@ -84,6 +84,13 @@ def test_no_text_of_a_file_and_no_name_reaches_the_terminal_raw(text: str, data:
     assert not set(shown) & set("\x1b\u202e\u200b\r\x9b")
 
 
+def test_a_copy_whose_name_is_not_utf8_is_shown_by_its_bytes() -> None:
+    copies = {"also_at": ["/r/b\ufffd.md", "/r/c.md"], "also_at_b64": ["L3Iv/2IubWQ=", None], "also_at_total": 2}
+    assert hits(hit(**copies)).splitlines()[-1] == "  also at /r/\\xffb.md and 1 more"
+    exact = {"also_at": ["/r/c.md", "/r/b\ufffd.md"], "also_at_b64": [None, "L3Iv/2IubWQ="], "also_at_total": 2}
+    assert hits(hit(**exact)).splitlines()[-1] == "  also at /r/c.md and 1 more"
+
+
 def test_a_table_is_aligned_also_where_characters_are_wide() -> None:
     lines = table([("a", "1", "x"), ("日本", "22", "y")], right=frozenset({1}))
     assert lines == ["a      1  x", "日本  22  y"]
