@@ -37,7 +37,8 @@ from livedex_daemon.process.stopping import SignalThread, StopDeadline
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_daemon.upkeep.chores import DaemonChores
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
-from livedex_daemon.upkeep.root_check import RootCheck
+from livedex_daemon.upkeep.pending_rows import PendingRows
+from livedex_daemon.upkeep.root_check import RootCheck, RowUpkeep
 from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.event_source import EventSource
@@ -103,7 +104,8 @@ class App:
         steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder)
         self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
         # Upkeep
-        root_check = RootCheck(worker, steps, roots, watching, self._forgotten)
+        upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files))
+        root_check = RootCheck(worker, steps, roots, watching, upkeep)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
         targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule)

@@ -76,4 +76,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("encoded if any(encoded) else None", "encoded if all(encoded) else None"),),
         "tests/indexing/search/test_search_order.py::test_a_copy_whose_name_is_not_utf8_is_named_by_its_bytes",
     ),
+    Defect(
+        "pending-for-ever",
+        "a pending row that nothing works on is left alone",
+        "livedex_daemon/upkeep/root_check.py",
+        (("            self._upkeep.pending.mark()\n", ""),),
+        "tests/system/test_made_again.py::test_a_pending_row_that_nothing_works_on_lasts_seconds",
+    ),
+    Defect(
+        "unsettled-marked-again",
+        "a file that is being written is read again at each look, though it is tried anyway",
+        "livedex_daemon/upkeep/pending_rows.py",
+        ((" if key not in self._files.unsettled]", "]"),),
+        "tests/daemon/upkeep/test_pending_rows.py::test_not_what_is_unsettled_or_of_a_root_that_is_gone",
+    ),
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
+from livedex_indexing.store.database import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -284,7 +285,7 @@ def test_a_repair_takes_damage_as_a_finding(indexed: Client, home: Home) -> None
     checkpoint(index)
     damage_the_table(index, "state")
     with sqlite3.connect(index) as db:  # another program's commit: what is in the daemon's memory is read again
-        db.execute("PRAGMA user_version = 4")
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     db.close()
     said = indexed.call("index/audit", {"repair": True})
     assert {"path": str(index), "what": "damaged"} in said["differences"]

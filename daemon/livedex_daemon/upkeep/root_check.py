@@ -6,7 +6,9 @@ Invariant: it decides nothing about files; every path that may have changed beco
 from __future__ import annotations
 
 from concurrent.futures import Future
+from typing import NamedTuple
 
+from livedex_daemon.upkeep.pending_rows import PendingRows
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
@@ -15,11 +17,18 @@ from livedex_indexing.store.forgotten_files import ForgottenFiles
 SELDOM = 2  # of so many checks one, every 8 s, also checks the index file, which rarely changes (10 s are promised)
 
 
+class RowUpkeep(NamedTuple):
+    """What is recorded about files: the forgotten ones, and the pending rows of the index."""
+
+    forgotten: ForgottenFiles
+    pending: PendingRows
+
+
 class RootCheck:
     """Call ``start`` from any thread; the check itself runs on the worker's thread."""
 
     def __init__(
-        self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, forgotten: ForgottenFiles
+        self, worker: Worker, steps: WriteSteps, roots: Roots, watching: EventSource, upkeep: RowUpkeep
     ) -> None:
         self._worker = worker
         self._backlog = steps.backlog
@@ -27,7 +36,7 @@ class RootCheck:
         self._pool = steps.pool
         self._roots = roots
         self._watching = watching
-        self._forgotten = forgotten
+        self._upkeep = upkeep
         self._checks = 0
 
     def start(self) -> Future[None]:
@@ -49,7 +58,8 @@ class RootCheck:
             if seldom and root.state == "online":
                 self._mark_outside_changes(root)
         if seldom:
-            self._forgotten.recreate()
+            self._upkeep.forgotten.recreate()
+            self._upkeep.pending.mark()
 
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""

@@ -36,6 +36,7 @@ _STATES = f"SELECT name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WH
 _ALL_STATES = f"SELECT folder, name, size, mtime_ns, ctime_ns, ino, {_CERTAIN} FROM files WHERE root_id = ?"
 _FORGOTTEN = f"""SELECT folder, name, content_hash FROM files
                  WHERE root_id = ? AND status = {STATUSES.index("skipped")} AND reason = 'forgotten'"""
+PENDING: Final = f"SELECT root_id, folder, name FROM files WHERE status = {STATUSES.index('pending')} LIMIT ?"
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM files WHERE root_id = ? LIMIT ?)"
 _FIND = "SELECT id, content_id FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, ino, status, reason, content_id,
@@ -117,6 +118,9 @@ class FileTable:
     def states(self, root_id: int, path: bytes) -> dict[bytes, KnownState]:
         """Return the known states of the entries directly in a folder, by name: just enough to detect a change."""
         return {values[0]: values[1:] for values in fetch(self._db, _STATES, (root_id, path))}
+
+    def pending(self, limit: int) -> list[tuple[int, bytes]]:
+        return [(root_id, relpath.join(folder, name)) for root_id, folder, name in fetch(self._db, PENDING, (limit,))]
 
     def forgotten(self, root_id: int) -> list[tuple[bytes, bytes]]:
         """Return the files of a root that are left out as forgotten, as (path, content hash)."""

@@ -250,6 +250,10 @@ class Store:
         """Return the files of a root that are left out as forgotten, as (path, content hash)."""
         return self._files.forgotten(root_id)
 
+    def pending(self, limit: int) -> list[tuple[int, bytes]]:
+        """Return at most ``limit`` of the files that are not read yet, as (root id, path)."""
+        return self._files.pending(limit)
+
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
         """Return the folders that contain rows, ``path`` included, in byte order."""
         return self._files.folders_below(root_id, path)

@@ -95,6 +95,7 @@ CREATE TABLE files (
 CREATE INDEX files_by_content ON files (content_id) WHERE content_id IS NOT NULL;
 CREATE INDEX files_by_ino ON files (ino);
 CREATE INDEX files_failed ON files (root_id) WHERE status = 3;  -- place of `failed` in model.STATUSES
+CREATE INDEX files_pending ON files (root_id) WHERE status = 1; -- place of `pending`: empty while nothing waits
 
 -- Contentless: the text is in the user's files. contentless_delete lets a row go by its id alone.
 CREATE VIRTUAL TABLE postings USING fts5 (

@@ -12,7 +12,7 @@ import pytest
 from helpers.purged_store import purge
 from helpers.store_rig import STATE, Opened, Rig
 from livedex_indexing.model import FileRow, StatusCounts
-from livedex_indexing.store import maintenance
+from livedex_indexing.store import file_rows, maintenance
 from livedex_indexing.store.index_store import IndexDamaged
 from livedex_indexing.store.read_pool import ReadPool
 
@@ -257,3 +257,15 @@ def test_a_reader_of_a_folder_meets_damage(tmp_path: Path) -> None:
     (tmp_path / "index.db").mkdir()
     with pytest.raises(IndexDamaged, match="not a regular file"), ReadPool(str(tmp_path / "index.db")).connection():
         pass
+
+
+def test_pending_rows_are_found_by_an_index(rig: Rig) -> None:
+    """To look for them costs what is pending, not what is indexed."""
+    rig.put(b"a/indexed.txt", "words")
+    pending = FileRow(rig.root, b"a/p\xff.txt", STATE, "pending", None, None, None, None, None, 6.0, settled=False)
+    rig.store.put_files([pending, pending._replace(path=b"q.txt")])
+    assert sorted(rig.store.pending(9)) == [(rig.root, b"a/p\xff.txt"), (rig.root, b"q.txt")]
+    assert len(rig.store.pending(1)) == 1
+    with closing(apsw.Connection(rig.path)) as other:
+        plan = [row[3] for row in other.execute(f"EXPLAIN QUERY PLAN {file_rows.PENDING}", (9,))]
+    assert plan == ["SCAN files USING INDEX files_pending"]
