@@ -7,7 +7,7 @@ Invariant: a value here never changes after its creation, and every path is byte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, NamedTuple, TypedDict, get_args
 
 import msgspec
 
@@ -132,6 +132,17 @@ class RootRow(NamedTuple):
     first_indexed: bool
     last_reconciled: float | None
     planned: int = 0
+
+
+class RootUpdate(TypedDict, total=False):
+    """What may change of a ``RootRow``."""
+
+    dev: int
+    ino: int
+    missing_since: float | None
+    first_indexed: bool
+    last_reconciled: float | None
+    planned: int
 
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)  # stored as indexes into these tuples: append only

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
 from livedex_daemon.config.setting_values import ElementError, kind_of, patterns
@@ -17,6 +18,16 @@ from livedex_ipc.params import nearest
 
 # Python 3.14 has line and column as attributes, older versions only in the message.
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+class FaultFields(TypedDict):
+    """A ``Fault`` in the data of an error."""
+
+    key: str | None
+    line: int | None
+    column: int | None
+    message: str
+    nearest: str | None
 
 
 class Fault(NamedTuple):
@@ -28,6 +39,15 @@ class Fault(NamedTuple):
     column: int | None
     message: str
     nearest: str | None = None
+
+    def fields(self) -> FaultFields:
+        return {
+            "key": self.key,
+            "line": self.line,
+            "column": self.column,
+            "message": self.message,
+            "nearest": self.nearest,
+        }
 
 
 class RootEntry(NamedTuple):
@@ -142,7 +162,7 @@ class _Check:
             lines = self._lines((*where, "ignore"), len(ignore))
             self._checked.roots.append(RootEntry(number, path, ignore, lines, place))
 
-    def _ignore(self, where: Path, entry: dict[str, Any]) -> tuple[str, ...]:
+    def _ignore(self, where: Path, entry: Mapping[str, object]) -> tuple[str, ...]:
         path = (*where, "ignore")
         try:
             return patterns(entry.get("ignore", []))

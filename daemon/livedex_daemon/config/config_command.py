@@ -14,10 +14,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from typing import Any
 
 from livedex_daemon.config import config_edit
 from livedex_daemon.config import settings as config_settings
+from livedex_daemon.config.config_check import FaultFields
 from livedex_daemon.config.config_file import MAX_BYTES, ConfigFileError, read
 from livedex_daemon.config.config_template import as_toml, template
 from livedex_daemon.config.settings_schema import ROOTS
@@ -47,7 +47,7 @@ def show(streams: Streams) -> int:
 def validate(streams: Streams) -> int:
     """Print whether the file is valid. Return 0, or 2 with every fault printed. A missing file is valid."""
     where = locate().config_path
-    faults: list[dict[str, Any]] = []
+    faults: list[FaultFields] = []
     fault: ConfigInvalid | None = None
     try:
         config_settings.load(where)
@@ -163,7 +163,7 @@ def _same(copy: str, before: bytes) -> bool:
         return True
 
 
-def _rows(where: str, key: str, setting: dict[str, Any]) -> list[list[str]]:
+def _rows(where: str, key: str, setting: config_settings.SettingRow) -> list[list[str]]:
     """Return the table rows of one setting: a single row, or one per root."""
     if key == ROOTS and setting["value"]:
         lines = [root.line for root in config_settings.load(where).roots]

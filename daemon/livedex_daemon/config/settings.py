@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from livedex_daemon.config import config_file, root_folders
 from livedex_daemon.config.config_check import Document, Fault, RootEntry, check, read_toml
@@ -83,6 +83,14 @@ class Config:
     log: LogConfig
 
 
+class SettingRow(TypedDict):
+    """A setting in effect. ``value`` is as written in TOML, ``line`` None for a default."""
+
+    value: Any
+    origin: Literal["default", "file"]
+    line: int | None
+
+
 def load(path: str, env: Mapping[str, str] = os.environ, own_folders: Sequence[str] | None = None) -> Config:
     """Read and check the file; a missing one means the defaults.
 
@@ -104,12 +112,8 @@ def parse(
     return _config(document_of(content, path), path, env, own_folders)
 
 
-def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, dict[str, Any]]:
-    """Return every setting in effect: ``{"chunking.chunk_size": {"value", "origin", "line"}}``.
-
-    Values are as written in TOML; ``origin`` is ``default`` or ``file``, ``line`` None for a default. Raises
-    ConfigInvalid as ``load`` does.
-    """
+def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, SettingRow]:
+    """Return every setting in effect by its dotted key. Raises ConfigInvalid as ``load`` does."""
     document = document_of(_content(path), path)
     _config(document, path, env, None)
     found = {ROOTS: _shown(document, ROOTS, document.data.get(ROOTS), [])}
@@ -134,7 +138,7 @@ def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
     place = f" in line {first.line}" if first.line is not None else ""
     key = f"{first.key}: " if first.key is not None else ""
     message = f"the configuration {path} has {count}{place}: {key}{first.message}"
-    return ConfigInvalid(message, {"path": path, "faults": [fault._asdict() for fault in faults]})
+    return ConfigInvalid(message, {"path": path, "faults": [fault.fields() for fault in faults]})
 
 
 def _roots(
@@ -184,7 +188,7 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
     )
 
 
-def _shown(document: Document, key: str, value: Any, default: Any) -> dict[str, Any]:
+def _shown(document: Document, key: str, value: Any, default: Any) -> SettingRow:
     if value is None:
         return {"value": default, "origin": "default", "line": None}
     place = document.layout.key(tuple(key.split(".")))

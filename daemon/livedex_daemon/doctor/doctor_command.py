@@ -7,10 +7,9 @@ others still run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from livedex_daemon.doctor import file_checks, system_checks
-from livedex_daemon.doctor.check_result import Check, failed
+from livedex_daemon.doctor.check_result import Check, Report, failed
 from livedex_daemon.process import direct_command
 from livedex_ipc.cli.render.terminal_text import Style, visible
 from livedex_ipc.cli.streams import Streams
@@ -36,10 +35,10 @@ def run(argv: Sequence[str]) -> int:
     return direct_command.run("livedex doctor", {"": _print}, argv)
 
 
-def checks() -> dict[str, Any]:
-    """Return ``{ok, checks: [{name, state, message, fix}]}``; ``ok`` if none failed, ``fix`` None if none is needed."""
+def checks() -> Report:
+    """Run all checks."""
     found = [check for group in CHECKS for check in _guarded(group)]
-    return {"ok": all(check.state != "failed" for check in found), "checks": [check._asdict() for check in found]}
+    return {"ok": all(check["state"] != "failed" for check in found), "checks": found}
 
 
 def _guarded(group: Callable[[], Iterator[Check]]) -> Iterator[Check]:
@@ -60,7 +59,7 @@ def _print(streams: Streams) -> int:
     return 0 if report["ok"] else _FAILED
 
 
-def _lines(found: list[dict[str, Any]], style: Style) -> Iterator[str]:
+def _lines(found: list[Check], style: Style) -> Iterator[str]:
     width = max(len(check["name"]) for check in found)
     for check in found:
         state = check["state"].ljust(len("warning"))

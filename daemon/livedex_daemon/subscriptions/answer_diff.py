@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
@@ -18,6 +18,7 @@ from livedex_indexing.search.standing_hits import StandingHits, removed_hit
 from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of, parts_of_all
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.server import message_json
+from livedex_ipc.wire_results import RemovedHit, SearchChanged
 
 MESSAGE_CHARS: Final = 1 << 20  # approximate size of one message; the rest follows in the next round
 _OF_A_HIT: Final = 800  # characters besides its texts
@@ -97,7 +98,7 @@ class AnswerDiff:
             return set(), unstable
         maker = StandingHits(self._reader, subscription.query, self._roots, subscription.style)
         added: list[Hit] = []
-        removed: list[dict[str, Any]] = []
+        removed: list[RemovedHit] = []
         recorded: dict[FileKey, DeliveredFile | None] = {}
         left = sorted(new.keys() | gone, reverse=True)
         size = 0
@@ -132,7 +133,7 @@ class AnswerDiff:
                     new[found.key] = found
         return seen, new
 
-    def _removed(self, key: FileKey, entry: DeliveredFile) -> list[dict[str, Any]]:
+    def _removed(self, key: FileKey, entry: DeliveredFile) -> list[RemovedHit]:
         root_id, path = key
         root = self._known_paths[root_id]
         return [
@@ -140,8 +141,8 @@ class AnswerDiff:
             for place in entry.places()
         ]
 
-    def _send(self, subscription: Subscription, added: list[Hit], removed: list[dict[str, Any]]) -> None:
-        params = {
+    def _send(self, subscription: Subscription, added: list[Hit], removed: list[RemovedHit]) -> None:
+        params: SearchChanged[Hit] = {
             "subscription": subscription.id,
             "added": added,
             "removed": removed,

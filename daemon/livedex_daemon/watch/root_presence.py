@@ -11,7 +11,7 @@ import logging
 import os
 import stat
 import time
-from typing import Any
+from typing import Unpack
 
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.event_source import EventSource
@@ -19,6 +19,7 @@ from livedex_daemon.watch.root_table import Root, RootState
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.model import RootUpdate
 from livedex_indexing.path_text import display_path
 from livedex_indexing.store.index_store import KEEP_S, IndexUnwritable, Store
 
@@ -108,7 +109,7 @@ class Presence:
         self._backlog.drop_root(root.id)
         self._save(root, missing_since=root.missing_since)
 
-    def _save(self, root: Root, **state: Any) -> None:
+    def _save(self, root: Root, **state: Unpack[RootUpdate]) -> None:
         """Persist the root's state for the next start; if the store is not writable, retry at the next check."""
         root.unsaved.update(state)
         try:
@@ -116,7 +117,7 @@ class Presence:
         except IndexUnwritable as error:
             self._store_health.failed(error)
         else:
-            root.unsaved.clear()
+            root.unsaved = {}
 
     def emptied(self, root: Root) -> None:
         """Handle a walk that found the root's folder empty although the index has files of it."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 from livedex_daemon.config.settings import RootConfig
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.model import RootRow
+from livedex_indexing.model import RootRow, RootUpdate
 from livedex_indexing.relpath import absolute, is_at_or_below, is_within
 
 RootState = Literal["online", "indexing", "recovering", "missing", "denied"]
@@ -39,7 +39,7 @@ class Root:
         self.refused: set[bytes] = set()  # folders for which no watch could be placed
         self.remote: set[bytes] = set()  # folders where the kernel does not see every change
         self.planned: ChunkSettings | None = None  # the settings that every content of this root was chunked with
-        self.unsaved: dict[str, Any] = {}  # the part of its state that is not yet in the index
+        self.unsaved: RootUpdate = {}  # the part of its state that is not yet in the index
         self.overflows = 0
         self.overflows_at_walk = 0  # value of ``overflows`` when the last walk of the whole root began
         self.walk_s = 0.0  # length of the last walk of the whole root

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
@@ -57,6 +57,45 @@ class Style(NamedTuple):
     matches: bool
 
 
+class _FileFields(TypedDict):
+    path: str
+    path_b64: str | None
+    root: str
+    relative_path: str
+    content_hash: str
+    modified_at: str
+
+
+class _ChunkFields(TypedDict):
+    kind: Kind
+    language: str | None
+    heading: str | None
+    symbol: str | None
+    metadata: dict[str, Any]
+
+
+class _TextFields(TypedDict):
+    start_line: int
+    end_line: int
+    start_column: int
+    start_byte: int
+    end_byte: int
+    snippet: str
+    snippet_line: int
+    snippet_byte: int
+    highlights: list[Span]
+    context_before: NotRequired[str]
+    context_after: NotRequired[str]
+
+
+class _OptionalFields(TypedDict, total=False):
+    also_at: list[str]
+    also_at_b64: list[str | None] | None
+    also_at_total: int
+    matches: int
+    explain: Explanation
+
+
 def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, match: str | None) -> Rows:
     """Read what the hits of a page need. ``match``: count the matching chunks of each content."""
     ids = id_list({hit.content_id for hit in page})
@@ -92,7 +131,7 @@ class HitMaker:
         if made is None:
             return None
         copy, hit = made
-        changes: dict[str, Any] = {}
+        changes: _OptionalFields = {}
         others = [other for other in copies if other.file_id != copy.file_id]
         if others:
             paths = [absolute(self._roots, other) for other in others[:ALSO_AT]]
@@ -137,14 +176,14 @@ class HitMaker:
 
     def _cut(
         self, content: ContentRow, chunk: ChunkRow, part: Part, find_spans: Callable[[str], list[Span]]
-    ) -> dict[str, Any]:
+    ) -> _TextFields:
         """Return the fields of a hit that come from the file. Raises BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
         snippet = cut(text, find_spans(text), self._style.max_snippet_chars)
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
-        fields = {
+        fields: _TextFields = {
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
             "start_column": lines.column(chunk.start_byte),
@@ -238,7 +277,7 @@ class Lines:
         return self._size
 
 
-def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes]) -> dict[str, Any]:
+def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes]) -> _FileFields:
     """Return the fields of a hit that describe its file."""
     path = absolute(roots, copy)
     return {
@@ -251,7 +290,7 @@ def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes])
     }
 
 
-def chunk_fields(content: ContentRow, chunk: ChunkRow) -> dict[str, Any]:
+def chunk_fields(content: ContentRow, chunk: ChunkRow) -> _ChunkFields:
     """Return the fields of a hit that describe its chunk."""
     return {
         "kind": KINDS[chunk.kind],

@@ -101,7 +101,7 @@ def extract(reader: Reader, compiled: CompiledQuery, ids: Collection[int]) -> Fe
     if not ids or not wanted.terms:
         return FeatureTable({}, [], [], 0, 1.0)
     extractor = reader.scratch.get("extractor")
-    if extractor is None:
+    if not isinstance(extractor, _Extractor):
         extractor = reader.scratch["extractor"] = _Extractor()
         reader.db.register_fts5_function("livedex_features", extractor)
     extractor.begin(wanted)

@@ -7,7 +7,6 @@ has no hits now.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.hit import Hit
@@ -20,6 +19,7 @@ from livedex_indexing.rank.score import Placed
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import ChunkRow
+from livedex_ipc.wire_results import RemovedHit
 
 _SCORE = 1.0  # a standing query only matches: no hit is better than another
 
@@ -53,9 +53,7 @@ class StandingHits:
         return hits
 
 
-def removed_hit(
-    root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int
-) -> dict[str, Any]:
+def removed_hit(root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int) -> RemovedHit:
     """Return the notice of a removed hit. ``path`` is relative to ``root``, ``kind`` an index into ``KINDS``."""
     whole = relpath.absolute(root, path)
     return {

@@ -10,11 +10,20 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Literal
+from typing import Final, Literal, Unpack
 
 import apsw
 
-from livedex_indexing.model import STATUSES, ChunkedContent, Counts, FileRow, KnownState, RootRow, StatusCounts
+from livedex_indexing.model import (
+    STATUSES,
+    ChunkedContent,
+    Counts,
+    FileRow,
+    KnownState,
+    RootRow,
+    RootUpdate,
+    StatusCounts,
+)
 from livedex_indexing.store import maintenance, page_checksums
 from livedex_indexing.store.contents import ContentTable
 from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable, fetch, open_writer, translated
@@ -32,7 +41,6 @@ _ROOTS = """SELECT id, path, dev, ino, missing_since, first_indexed, last_reconc
 _PUT_ROOT = """INSERT INTO roots (path, dev, ino) VALUES (?, ?, ?)
                ON CONFLICT (path) DO UPDATE SET dev = excluded.dev, ino = excluded.ino RETURNING id"""
 _KEEP_ROOT = """INSERT INTO roots (id, path, dev, ino, missing_since) VALUES (?, ?, ?, ?, ?)"""
-_ROOT_STATE: Final = ("dev", "ino", "missing_since", "first_indexed", "last_reconciled", "planned")
 _VISIBLE: Final = frozenset({"missing_since"})  # the part of a root's state that a search can see
 # SQLite would choose the index by path and look up each row by itself: twice as long, more when cold.
 _STATUSES = "SELECT root_id, status, count(*) FROM files NOT INDEXED GROUP BY root_id, status"
@@ -165,15 +173,19 @@ class Store:
     def roots(self) -> list[RootRow]:
         return read_roots(self._db)
 
-    def set_root(self, root_id: int, **state: Any) -> None:
-        """Set any of dev, ino, missing_since, first_indexed, last_reconciled, planned."""
-        unknown = state.keys() - set(_ROOT_STATE)
+    def set_root(self, root_id: int, **state: Unpack[RootUpdate]) -> None:
+        """Set the given fields of the root."""
+        unknown = state.keys() - RootUpdate.__optional_keys__
         if unknown:
             raise ValueError(f"a root has no {sorted(unknown)}")
-        values = [to_signed(value) if name in ("dev", "ino") else value for name, value in state.items()]
+        row: RootUpdate = {**state}
+        if "dev" in row:
+            row["dev"] = to_signed(row["dev"])
+        if "ino" in row:
+            row["ino"] = to_signed(row["ino"])
         with self.transaction():
             self._db.execute(
-                f"UPDATE roots SET {', '.join(f'{n} = ?' for n in state)} WHERE id = ?", (*values, root_id)
+                f"UPDATE roots SET {', '.join(f'{n} = ?' for n in row)} WHERE id = ?", (*row.values(), root_id)
             )
             if not _VISIBLE.isdisjoint(state):
                 self._changed = True

@@ -46,7 +46,7 @@ class Reader:
         self._cancelled: Callable[[], bool] = bool
         self._path = path
         self._deadline_applies = True
-        self.scratch: dict[str, Any] = {}
+        self.scratch: dict[str, object] = {}
         self.db = open_reader(path, self._ended)
         self.db.execute(_VOCABULARY)
         word = self.db.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])

@@ -38,7 +38,7 @@ def configure(home: Home, text: str) -> None:
 
 def report() -> dict[str, list[dict[str, Any]]]:
     """The checks by their names."""
-    found = doctor_command.checks()
+    found: Any = doctor_command.checks()
     assert found["ok"] == all(check["state"] != "failed" for check in found["checks"])
     by_name: dict[str, list[dict[str, Any]]] = {}
     for check in found["checks"]:

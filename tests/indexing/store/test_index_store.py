@@ -63,7 +63,7 @@ def test_generation_grows_by_one_with_each_visible_transaction(rig: Rig, tmp_pat
     with Opened(rig.path) as other:
         assert other.generation == start + 2
     with pytest.raises(ValueError, match="colour"):
-        rig.store.set_root(rig.root, colour=1)
+        rig.store.set_root(rig.root, colour=1)  # type: ignore[call-arg]
 
 
 def test_a_transaction_that_fails_leaves_nothing(rig: Rig) -> None:
