@@ -19,6 +19,7 @@ from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
+from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_daemon.config import settings as configuration
@@ -130,7 +131,8 @@ class App:
             IndexMethods(reads, store, roots, IndexRun(worker, backlog, roots, store_health), audits),
             FileMethods(reads, roots, worker),
         )
-        self._server = Server({name: handler for group in groups for name, handler in group.table().items()})
+        methods = {name: handler for group in groups for name, handler in group.table().items()}
+        self._server = Server(answered_by_one_table(methods, roots))
 
     def _request_stop(self) -> None:
         """Stop the daemon. Any thread may call it."""

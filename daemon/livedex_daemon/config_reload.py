@@ -204,18 +204,31 @@ class Reloader:
                 admitted.append(current.get(path) or self._admit(path, root_config, path in known))
             except IndexUnwritable as error:
                 fault = error  # the other roots must not wait for this one
-        nested = {root.id: root.nested for root in admitted}
-        roots.replace(RootTable(admitted))
-        regrouped = {root.id for root in admitted if root.nested != nested[root.id]}
+        self._regroup(admitted, current, first)
         for path, row in known.items():
             if path not in wanted:
                 watching.forget_root(row.id)
                 self._targets.steps.backlog.drop_root(row.id)
                 with store.transaction():
                     store.drop_root(row.id)
-        self._compare(config, former, first, wanted, regrouped)
+        self._compare(config, former, first, wanted)
         if fault is not None:
             raise fault
+
+    def _regroup(self, admitted: list[Root], current: dict[bytes, Root], first: bool) -> None:
+        """Switch to another set of roots. Mark first what passes from one root to another.
+
+        Rows and watches of a former root go later: no search may see a file in neither root without a walk to wait for.
+        """
+        steps = self._targets.steps
+        nested = {root.id: root.nested for root in admitted}
+        table = RootTable(admitted)
+        for root in admitted:
+            if root.path not in current:
+                steps.presence.check(root)
+            elif not first and root.present and root.nested != nested[root.id]:
+                steps.backlog.mark((root.id, b""), tree=True, now=True)
+        self._targets.roots.replace(table)
 
     def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
         store = self._targets.store
@@ -240,9 +253,7 @@ class Reloader:
             user_lines=config.ignore_lines,
         )
 
-    def _compare(
-        self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig], regrouped: set[int]
-    ) -> None:
+    def _compare(self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig]) -> None:
         """Mark the paths that the new configuration may affect."""
         steps = self._targets.steps
         everything = not first and (config.index, config.chunking, config.watch.observer) != (
@@ -258,5 +269,5 @@ class Reloader:
             if rules_changed or moved:
                 root.rules = self._rules(root.path, root.config)
             steps.presence.check(root, rewatch=not first and config.watch.observer != former.watch.observer)
-            if root.present and (everything or rules_changed or (not first and root.id in regrouped)):
+            if root.present and (everything or rules_changed):
                 steps.backlog.mark((root.id, b""), tree=True, now=True)

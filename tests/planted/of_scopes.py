@@ -5,6 +5,7 @@ from __future__ import annotations
 from planted.defect import Defect
 
 OUTSIDE = "tests/system/test_outside_rules.py"
+INNER_ROOTS = "tests/system/test_inner_roots.py::test_no_search_misses_a_file_that_passes_from_root_to_root"
 TRAILS = "tests/daemon/watch/test_outside_files.py"
 IGNORE_FILES = "tests/indexing/ignore/test_ignore_files.py"
 
@@ -88,5 +89,31 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/write/inspector.py",
         (("outside_changed(path, doubtful=True)", "outside_changed(path)"),),
         "tests/daemon/write/test_inspector.py::test_a_doubtful_outside_file_is_read_again",
+    ),
+    Defect(
+        "files-of-a-former-root-not-marked",
+        "the files of a removed inner root are not looked for in the root around it",
+        "livedex_daemon/config_reload.py",
+        (
+            (
+                '                steps.backlog.mark((root.id, b""), tree=True, now=True)\n        self._targets',
+                "                pass\n        self._targets",
+            ),
+        ),
+        INNER_ROOTS,
+    ),
+    Defect(
+        "new-root-not-yet-looked-at",
+        "a new root is served before there is a walk of it to wait for",
+        "livedex_daemon/config_reload.py",
+        (("                steps.presence.check(root)\n            elif", "                pass\n            elif"),),
+        INNER_ROOTS,
+    ),
+    Defect(
+        "roots-changed-under-an-answer",
+        "an answer made with two tables of roots says that it is fresh",
+        "livedex_daemon/answer/root_changes.py",
+        (("            if roots.table is table or not (", "            if True or not ("),),
+        "tests/daemon/answer/test_root_changes.py::test_an_answer_is_made_again_when_the_roots_changed",
     ),
 )

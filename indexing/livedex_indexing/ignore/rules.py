@@ -7,6 +7,7 @@ these sources with a rule for the entry decides: entries that no rule can let in
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import threading
@@ -44,6 +45,7 @@ def is_marker_name(name: bytes) -> bool:
     return name in MARKER_NAMES
 
 
+_versions = itertools.count()
 _DECIDES_ABOUT_OTHERS = IGNORE_FILES | MARKER_NAMES | {b".git"}
 
 
@@ -92,7 +94,7 @@ class RuleTree:
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
         self._pattern_count = 0  # patterns in these files
-        self.outside_version = 0  # differs whenever ``outside_sources`` may differ
+        self.outside_version = next(_versions)  # another one whenever ``outside_sources`` may differ, in any tree
         self._outside: dict[Source, _Known] = {}
 
     def rules(self, rel_dir: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None = None) -> DirRules:
@@ -156,7 +158,7 @@ class RuleTree:
                 self._folders.clear()
                 self._loaded.clear()
                 self._outside.clear()
-                self.outside_version += 1
+                self.outside_version = next(_versions)
                 self._pattern_count = 0
                 return
             below = rel_dir + b"/"
@@ -166,7 +168,7 @@ class RuleTree:
                 self._pattern_count -= len(self._loaded.pop(path).patterns)
             for source in [source for source in self._outside if relpath.is_within(source.owner, rel_dir)]:
                 del self._outside[source]
-                self.outside_version += 1
+                self.outside_version = next(_versions)
 
     def outside_sources(self) -> set[Source]:
         """Return the files that the rules read so far depend on and that no scan of the root sees.
@@ -313,7 +315,7 @@ class RuleTree:
 
     def _remember(self, source: Source, state: FileState | None) -> None:
         self._outside[source] = _Known(state, state is None or is_settled(state, time.time_ns()))
-        self.outside_version += 1
+        self.outside_version = next(_versions)
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:
         """Return links to a work tree's lowest-ranking files, based at its top: ``info/exclude``, the user's own."""
