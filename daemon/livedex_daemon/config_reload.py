@@ -18,6 +18,7 @@ from livedex_daemon.config.settings import Config, RootConfig
 from livedex_daemon.process import logs, tick
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.upkeep.schedule import Schedule
+from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots, RootTable
 from livedex_daemon.write.power import PowerGate
@@ -227,7 +228,7 @@ class Reloader:
             if root.path not in current:
                 steps.presence.check(root)
             elif not first and root.present and root.nested != nested[root.id]:
-                steps.backlog.mark((root.id, b""), tree=True, now=True)
+                steps.backlog.mark((root.id, b""), Mark(tree=True, now=True))
         self._targets.roots.replace(table)
 
     def _admit(self, path: bytes, config: RootConfig, known: bool) -> Root:
@@ -270,4 +271,4 @@ class Reloader:
                 root.rules = self._rules(root.path, root.config)
             steps.presence.check(root, rewatch=not first and config.watch.observer != former.watch.observer)
             if root.present and (everything or rules_changed):
-                steps.backlog.mark((root.id, b""), tree=True, now=True)
+                steps.backlog.mark((root.id, b""), Mark(tree=True, now=True))

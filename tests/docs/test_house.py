@@ -16,11 +16,6 @@ MOST_LINES_OF_A_FUNCTION = 60
 MOST_PARAMETERS = 6  # without self
 # Those that take more, each with the reason.
 MANY_PARAMETERS = {
-    "daemon/livedex_daemon/watch/backlog.py: mark": "flags by keyword, of which a call names one or two",
-    "daemon/livedex_daemon/write/walk.py: examine": "one look at one path, shared by the walk and the inspector",
-    "daemon/livedex_daemon/write/walk.py: __init__": "built in one place, three of them by keyword",
-    "indexing/livedex_indexing/ignore/folder_rules.py: __init__": "made once a folder, in the loop of every walk",
-    "indexing/livedex_indexing/lines/line_search.py: __init__": "built in one place",
     "ipc/livedex_ipc/cli/arguments.py: __init__": "a row of the table of options, each field by keyword",
 }
 DICTS_OF_ANY = 43  # in the product; fewer is better, and this number only falls

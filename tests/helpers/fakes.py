@@ -17,7 +17,7 @@ from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.model import RootRow
+from livedex_indexing.model import FileRow, KnownState, RootRow
 
 if TYPE_CHECKING:
     from livedex_daemon.index_file.rebuild import IndexFile
@@ -174,6 +174,29 @@ class FakeStore:
     @property
     def real(self) -> Store:
         return cast("Store", self)
+
+
+class FakeRows:
+    """The rows that a walk reads: ``states`` are those of one folder; all the rest is empty."""
+
+    def __init__(self, folder: bytes = b"", states: dict[bytes, KnownState] | None = None) -> None:
+        self._folder = folder
+        self._states = states
+
+    def file(self, _root_id: int, _path: bytes) -> FileRow | None:
+        return None
+
+    def states(self, _root_id: int, path: bytes) -> dict[bytes, KnownState]:
+        return dict(self._states or {}) if path == self._folder else {}
+
+    def all_states(self, _root_id: int, _limit: int) -> dict[bytes, dict[bytes, KnownState]] | None:
+        return None
+
+    def folders_below(self, _root_id: int, _path: bytes) -> list[bytes]:
+        return [] if self._states is None else [self._folder]
+
+    def by_inode(self, _ino: int) -> list[FileRow]:
+        return []
 
 
 class FakeForgottenFiles:

@@ -218,7 +218,8 @@ DEFECTS = (
         "livedex_daemon/watch/event_source.py",
         (
             (
-                '            self._backlog.mark((root.id, b""), tree=True, now=True)\n        self.watcher = watcher',
+                '            self._backlog.mark((root.id, b""), Mark(tree=True, now=True))\n'
+                "        self.watcher = watcher",
                 "            pass\n        self.watcher = watcher",
             ),
         ),

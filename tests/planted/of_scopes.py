@@ -96,7 +96,7 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/config_reload.py",
         (
             (
-                '                steps.backlog.mark((root.id, b""), tree=True, now=True)\n        self._targets',
+                '                steps.backlog.mark((root.id, b""), Mark(tree=True, now=True))\n        self._targets',
                 "                pass\n        self._targets",
             ),
         ),

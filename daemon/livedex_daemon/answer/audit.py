@@ -20,8 +20,7 @@ import apsw
 from livedex_daemon.answer.audit_pass import Auditor, AuditSources, Difference
 from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.event_loop import on_loop
-from livedex_daemon.watch.backlog import Key
-from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.backlog import Key, Mark
 from livedex_indexing.chunk.chunk_process import ChunkProcess
 from livedex_indexing.path_text import path_fields
 from livedex_indexing.store import counts
@@ -82,7 +81,7 @@ class Audits:
         if found.index:
             differences.append({"path": sources.index_file.store.path, "what": "damaged"})
         for wrong in sorted(found.files):
-            differences.append({**path_fields(_absolute(sources.roots, wrong.key)), "what": wrong.what})
+            differences.append({**path_fields(sources.roots.absolute(*wrong.key)), "what": wrong.what})
         return {"checked": found.checked, "differences": differences, "repaired": repaired}
 
 
@@ -212,11 +211,6 @@ class Audit:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in keys:
-            self._sources.steps.backlog.mark(key, force=force, tree=True, now=True)
+            self._sources.steps.backlog.mark(key, Mark(force=force, tree=True, now=True))
         self._sources.steps.backlog.wait(keys, on_loop(loop, done.set), background=True)
         await done.wait()
-
-
-def _absolute(roots: Roots, key: Key) -> bytes:
-    root = roots.get(key[0])
-    return root.absolute(key[1]) if root is not None else key[1]

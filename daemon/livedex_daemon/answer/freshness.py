@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from livedex_daemon.process.event_loop import on_loop
-from livedex_daemon.watch.backlog import Backlog, Entry, Key, Scope, intersects
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark, Scope, intersects
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
@@ -110,7 +110,7 @@ class Freshness:
             await self._hear_of_all()
         for root in roots:
             for path in root.polled if root.id not in first else ():
-                self._backlog.mark((root.id, path), tree=True, now=True)
+                self._backlog.mark((root.id, path), Mark(tree=True, now=True))
 
     async def _hear_of_all(self) -> None:
         """Wait until every event so far is marked. Raise TimeoutError when the watcher cannot tell."""
@@ -156,7 +156,7 @@ class Freshness:
     def look_again(self, keys: Iterable[Key]) -> None:
         """Mark files that a reader found changed for inspection at once."""
         for key in keys:
-            self._backlog.mark(key, now=True)
+            self._backlog.mark(key, Mark(now=True))
 
     def pending(self, scope: Scope = None) -> int:
         return self._backlog.pending(scope) + self._unsettled(scope)

@@ -11,7 +11,7 @@ import time
 from typing import Literal
 
 from livedex_daemon.process.event_loop import on_loop
-from livedex_daemon.watch.backlog import Backlog, Key
+from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.run_progress import RunProgress
 from livedex_daemon.watch.store_health import StoreHealth
@@ -51,7 +51,7 @@ class IndexRun:
         loop = asyncio.get_running_loop()
         done = asyncio.Event()
         for key in places:
-            self._backlog.mark(key, tree=True, force=force, now=True, progress=progress)
+            self._backlog.mark(key, Mark(tree=True, force=force, now=True, progress=progress))
         self._backlog.wait(places, on_loop(loop, done.set), background=True)
         call.progress({"kind": "begin", "message": "indexing", "percentage": 0, "done": 0, "total": 0, "path": None})
         while not done.is_set():
@@ -69,17 +69,17 @@ class IndexRun:
         done = progress.indexed + progress.skipped + progress.removed + len(progress.failed)
         total = max(progress.expected, done)
         percentage = 100 if kind == "end" else (100 * done // total if total else 0)
-        path = display_path(self._absolute(progress.last)) if progress.last is not None else None
+        path = display_path(self._roots.absolute(*progress.last)) if progress.last is not None else None
         message = f"{done} of {total} files"
         return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": path}
 
-    def _absolute(self, key: Key) -> bytes:
-        root = self._roots.get(key[0])
-        return root.absolute(key[1]) if root is not None else key[1]
-
     def _result(self, places: list[Key], progress: RunProgress, began: float) -> IndexRunResult:
         files: list[FailedFile] = [
-            {**path_fields(self._absolute(key)), "stage": stage, "message": message or _MESSAGES.get(stage, stage)}
+            {
+                **path_fields(self._roots.absolute(*key)),
+                "stage": stage,
+                "message": message or _MESSAGES.get(stage, stage),
+            }
             for key, stage, message in progress.failed
         ]
         return {

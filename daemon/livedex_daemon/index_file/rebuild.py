@@ -15,7 +15,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import put_aside, remove_damaged
 from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.process.locations import make_private
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.store.index_store import IndexUnwritable, Store
@@ -87,7 +87,7 @@ class Rebuilder:
         root.last_reconciled = None
         if root.present:
             root.state = "indexing"
-            self._backlog.mark((root.id, b""), tree=True, background=True, now=True)
+            self._backlog.mark((root.id, b""), Mark(tree=True, background=True, now=True))
 
     def walked(self, roots: Roots) -> None:
         """Note that a root was walked completely; finish the rebuild after the last one."""

@@ -20,7 +20,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
 from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSet, ChangeSets
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.hit import Hit
@@ -212,7 +212,7 @@ class ChangeNotifier:
 
     def _check_again(self, subscription: Subscription, files: set[FileKey]) -> None:
         for key in files:
-            self._backlog.mark(key, now=True)
+            self._backlog.mark(key, Mark(now=True))
         with self._wake:
             subscription.retry_later(files, time.monotonic())
             self._wake.notify()

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 from typing import NamedTuple
 
 from livedex_daemon.upkeep.pending_rows import PendingRows
+from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
@@ -64,4 +65,4 @@ class RootCheck:
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""
         for folder in root.rules.outside_changed():
-            self._backlog.mark((root.id, folder), tree=True)
+            self._backlog.mark((root.id, folder), Mark(tree=True))

@@ -18,7 +18,7 @@ from apscheduler.triggers.base import BaseTrigger
 
 from livedex_daemon.config.settings import Config
 from livedex_daemon.process.tick import tick
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ class Schedule:
         """Compare each root with the index, however quiet it was: events are hints, and some never arrive."""
         for root in self._roots:
             if root.state == "online" and _rested(root):
-                self._backlog.mark((root.id, b""), tree=True, background=True)
+                self._backlog.mark((root.id, b""), Mark(tree=True, background=True))
 
     def poll(self) -> None:
         """Walk the folders without reliable events."""
@@ -117,7 +117,7 @@ class Schedule:
             if root.state == "online" and root.polled and _rested(root):
                 root.walked_at = time.monotonic()
                 for path in root.polled:
-                    self._backlog.mark((root.id, path), tree=True)
+                    self._backlog.mark((root.id, path), Mark(tree=True))
 
 
 def _rested(root: Root) -> bool:

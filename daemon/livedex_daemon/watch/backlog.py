@@ -10,6 +10,7 @@ import heapq
 import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from livedex_daemon.watch.run_progress import RunProgress
 from livedex_indexing.ignore import rules
@@ -20,6 +21,27 @@ SETTLE_MAX_S = 1.0  # or this long after its first mark, even if it keeps changi
 
 Key = tuple[int, bytes]  # root id, path relative to the root (b"" is the root itself)
 Scope = Sequence[Key] | None  # None: everything; else every path at, below or above one of the keys
+
+
+class Mark(NamedTuple):
+    """How to inspect a marked path.
+
+    ``tree``: the folder and everything below it; ``force``: re-index unchanged files too; ``now`` skips the settling;
+    no search waits for a ``background`` entry; ``from_event``: the operating system reported it; ``rest_s``: seconds
+    before the entry is taken, unless a search waits for it or the path is marked again with a shorter rest;
+    ``progress`` counts the outcomes.
+    """
+
+    tree: bool = False
+    force: bool = False
+    background: bool = False
+    now: bool = False
+    from_event: bool = False
+    rest_s: float = 0.0
+    progress: RunProgress | None = None
+
+
+CHANGED = Mark()
 
 
 class Entry:
@@ -102,24 +124,9 @@ class Backlog:
         self._heap: list[tuple[float, int, Entry]] = []
         self._urgent: list[Entry] = []
 
-    def mark(
-        self,
-        key: Key,
-        *,
-        tree: bool = False,
-        force: bool = False,
-        background: bool = False,
-        now: bool = False,
-        from_event: bool = False,
-        rest_s: float = 0.0,
-        progress: RunProgress | None = None,
-    ) -> None:
-        """Record that ``key`` may have changed.
-
-        ``now`` skips the settling; no search waits for a ``background`` entry; ``from_event``: the operating system
-        reported it; ``rest_s``: seconds before it is taken, unless a search waits for it or it is marked again with a
-        shorter rest; ``progress`` counts the outcomes.
-        """
+    def mark(self, key: Key, mark: Mark = CHANGED) -> None:
+        """Record that ``key`` may have changed."""
+        tree, force, background, now, from_event, rest_s, progress = mark
         at = self._clock()
         with self._lock:
             entry = self._waiting.get(key)

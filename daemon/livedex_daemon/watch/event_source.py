@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from livedex_daemon.process.locations import Locations
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.outside_files import OutsideFiles
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Watcher
@@ -25,6 +25,7 @@ REVIVE_EVERY_S = 10.0
 REPAIR_REST_S = 1.0  # pause before another walk if events were lost again while a loss was being repaired,
 REPAIR_REST_FACTOR = 5  # or this many times the length of the last walk; a fresh search cuts the pause short
 FOLLOW_TRIES = 20  # one finds the sources, one proves them; more only while they change
+_EVENT, _TREE_EVENT = Mark(from_event=True), Mark(tree=True, from_event=True)  # made once: storms have thousands
 HAS_INOTIFY: bool = sys.platform == "linux"
 
 
@@ -60,7 +61,7 @@ class EventSource:
             log.warning("watcher_unavailable", extra={"error": error.strerror})
             return
         for root in self._roots:  # first, so that no search trusts the watcher for the time before it started
-            self._backlog.mark((root.id, b""), tree=True, now=True)
+            self._backlog.mark((root.id, b""), Mark(tree=True, now=True))
         self.watcher = watcher
         self._outside.clear()  # the new watcher has no watches yet
         self._watched_outside.clear()
@@ -105,7 +106,7 @@ class EventSource:
                 break
             # Folders inside it may be watchable now, and it may have changed while unwatched: mark it before searches
             # rely on its events alone.
-            self._backlog.mark((root.id, path), tree=True)
+            self._backlog.mark((root.id, path), Mark(tree=True))
             root.watch_again(path)
         if root.polled != polled:
             self._watch_config()
@@ -184,10 +185,10 @@ class EventSource:
     # -- Sink
 
     def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
-        self._backlog.mark((root_id, path), tree=tree, from_event=True)
+        self._backlog.mark((root_id, path), _TREE_EVENT if tree else _EVENT)
 
     def root_changed(self, root_id: int) -> None:
-        self._backlog.mark((root_id, b""), tree=True)
+        self._backlog.mark((root_id, b""), Mark(tree=True))
 
     def outside_changed(self, path: bytes) -> None:
         # Any change in these folders arrives here, such as a log that is written a thousand times a second.
@@ -196,7 +197,7 @@ class EventSource:
             self._on_config()
         for root_id, outside in list(self._outside.items()):
             for folder in outside.touch(path):
-                self._backlog.mark((root_id, folder), tree=True, from_event=True)
+                self._backlog.mark((root_id, folder), _TREE_EVENT)
 
     def events_lost(self) -> None:
         for root in self._roots:
@@ -206,9 +207,9 @@ class EventSource:
                 root.state = "recovering"
             if again:
                 rest = max(REPAIR_REST_S, REPAIR_REST_FACTOR * root.walk_s)
-                self._backlog.mark((root.id, b""), tree=True, rest_s=rest)
+                self._backlog.mark((root.id, b""), Mark(tree=True, rest_s=rest))
             else:
-                self._backlog.mark((root.id, b""), tree=True, now=True)
+                self._backlog.mark((root.id, b""), Mark(tree=True, now=True))
 
 
 def _native(sink: EventSource, cookies: str) -> Watcher:

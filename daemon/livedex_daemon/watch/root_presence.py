@@ -13,7 +13,7 @@ import stat
 import time
 from typing import Unpack
 
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, RootState
 from livedex_daemon.watch.store_health import StoreHealth
@@ -83,7 +83,7 @@ class Presence:
         """Watch the root and compare all of it: it is present for the first time, again, or as another folder."""
         log.info("root_present", extra={"root": display_path(root.path)})
         # First, so that no search trusts the root before there is a walk to wait for.
-        self._backlog.mark((root.id, b""), tree=True, background=not root.first_indexed, now=True)
+        self._backlog.mark((root.id, b""), Mark(tree=True, background=not root.first_indexed, now=True))
         self._watching.unwatch(root.id, b"")
         root.dev, root.ino = dev, ino
         root.missing_since = None

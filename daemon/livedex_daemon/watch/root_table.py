@@ -168,6 +168,11 @@ class Roots:
     def by_path(self, path: bytes) -> Root | None:
         return self.table.by_path(path)
 
+    def absolute(self, root_id: int, path: bytes) -> bytes:
+        """Return the absolute path of a place; the path relative to its root if that is no longer watched."""
+        root = self.get(root_id)
+        return root.absolute(path) if root is not None else path
+
     def locate(self, absolute: bytes) -> tuple[Root, bytes] | None:
         return self.table.locate(absolute)
 

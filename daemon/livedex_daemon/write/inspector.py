@@ -11,12 +11,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from livedex_daemon.watch.backlog import Backlog, Entry, Key
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.walk import Changes, TreeWalk, Work, examine
+from livedex_daemon.write.walk import Changes, PresentFile, TreeWalk, WalkTools, Work, examine
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import Stat
@@ -110,7 +110,7 @@ class Inspector:
         """
         for folder in self._watching.watch_outside(root):
             if not is_within(folder, path):
-                self._backlog.mark((root.id, folder), tree=True)
+                self._backlog.mark((root.id, folder), Mark(tree=True))
         root.rules.outside_changed(path, doubtful=True)
 
     def _inspect_folder(self, root: Root, path: bytes, entry: Entry) -> None:
@@ -134,7 +134,7 @@ class Inspector:
             self._drop_tree(root, path)
         changes = self.changes
         rows, removed = len(changes.rows), len(changes.removed)
-        work = examine(root, path, stat, row, entry, self._pool.policy.max_file_size, changes, time.time())
+        work = examine(PresentFile(root, path, stat, row), entry, self._pool.policy.max_file_size, changes, time.time())
         progress = entry.progress
         if progress is not None:
             progress.scanned += 1
@@ -159,14 +159,14 @@ class Inspector:
             if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
                 continue
             max_size = self._pool.policy.max_file_size
-            work = examine(root, twin.path, found, twin, entry, max_size, self.changes, time.time())
+            work = examine(PresentFile(root, twin.path, found, twin), entry, max_size, self.changes, time.time())
             if work is not None:
                 entry.works += 1
                 self.submit([work], bulk=False)
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
-        watch, policy = self._watching.watch, self._pool.policy
-        self._walks.append(TreeWalk(self._store, root, path, entry, watch=watch, policy=policy))
+        tools = WalkTools(self._store, self._watching.watch, self._pool.policy)
+        self._walks.append(TreeWalk(tools, root, path, entry))
         entry.works += 1  # the walk itself
         if not entry.key[1]:
             root.overflows_at_walk = root.overflows
@@ -238,7 +238,7 @@ class Inspector:
                 self.finished.append(entry)
                 continue
             if self._stat(root, path) is not None:  # it came back, and a walk may have found it
-                self._backlog.mark(entry.key, tree=True, force=entry.force, background=entry.background)
+                self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
                 self.finished.append(entry)
                 continue
             if entry.progress is not None:

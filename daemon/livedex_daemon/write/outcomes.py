@@ -5,8 +5,10 @@ Invariant: plain data; an outcome names its work, so that the worker can match i
 
 from __future__ import annotations
 
+import time
 from typing import NamedTuple
 
+from livedex_daemon.watch.backlog import SETTLE_S
 from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
 from livedex_indexing.model import ChunkedContent, Stat
@@ -50,6 +52,15 @@ class Outcome(NamedTuple):
     stat: Stat | None = None
     content_hash: bytes | None = None
     plan: Plan | None = None
+
+    def is_being_saved(self) -> bool:
+        """Return True when a file with content became missing or empty so recently that an editor may be saving it."""
+        work, stat = self.work, self.stat
+        if work.row is None or work.cancelled:
+            return False
+        if stat is None:
+            return isinstance(self.result, Gone)
+        return stat.size == 0 < work.row.state.size and 0 <= time.time() - stat.ctime_ns / 1e9 < SETTLE_S
 
 
 class Job(NamedTuple):

@@ -135,21 +135,19 @@ def bare_row(root_id: int, path: bytes, stat: Stat | None, status: str, reason: 
     return FileRow(root_id, path, state, status, reason, None, None, None, None, now, settled)  # type: ignore[arg-type]
 
 
+class WalkTools(NamedTuple):
+    """What walks use and share. ``watch`` places a watch on a folder of a root; ``now``: seconds since the epoch."""
+
+    rows: Rows
+    watch: Callable[[Root, bytes], None]
+    policy: Policy
+    now: Callable[[], float] = time.time
+
+
 class TreeWalk:
     """A walk of one folder and everything below it. Call ``step`` until it returns True."""
 
-    def __init__(
-        self,
-        rows: Rows,
-        root: Root,
-        path: bytes,
-        entry: Entry,
-        *,
-        watch: Callable[[Root, bytes], None],
-        policy: Policy,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        """``watch``: places a watch on a folder of the root."""
+    def __init__(self, tools: WalkTools, root: Root, path: bytes, entry: Entry) -> None:
         self.root = root
         self.path = path
         self.entry = entry
@@ -158,11 +156,9 @@ class TreeWalk:
         self.left_out: list[bytes] = []  # folders that are shut out, gone or another root's: to be watched no more
         self.took_s = 0.0
         self.emptied = False  # the root itself is empty although the index has files of it
-        self._rows = rows
-        self._watch = watch
-        self.policy = policy
+        self._rows, self._watch, self.policy, self._now = tools
+        policy, rows = self.policy, self._rows
         self._planned = None if root.planned == policy.chunking else _PlanCheck(policy.chunking)
-        self._now = now
         self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of its parent
         self._visited: set[bytes] = set()
         self._with_row: set[bytes] = set()  # folders with a row: they could not be listed before
@@ -349,10 +345,18 @@ def _same_suffix(old: bytes, new: bytes) -> bool:
     return b"" not in (*old_suffix, *new_suffix) and old_suffix[0] == new_suffix[0]
 
 
-def examine(
-    root: Root, path: bytes, stat: Stat, row: FileRow | None, entry: Entry, max_size: int, changes: Changes, now: float
-) -> Work | None:
-    """Examine one existing path that is not a folder. Return the work to do, None when nothing must be read."""
+class PresentFile(NamedTuple):
+    """An existing path that is not a folder, as the disk (``stat``) and the index (``row``) have it."""
+
+    root: Root
+    path: bytes
+    stat: Stat
+    row: FileRow | None
+
+
+def examine(file: PresentFile, entry: Entry, max_size: int, changes: Changes, now: float) -> Work | None:
+    """Compare one file with its row. Return the work to do, None when nothing must be read."""
+    root, path, stat, row = file
     key = (root.id, path)
     if root.rules.explain(path, False) is not None:
         if row is not None:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
 from livedex_daemon.watch import store_health
-from livedex_daemon.watch.backlog import SETTLE_S, Backlog, Key
+from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Pool
@@ -244,7 +244,7 @@ class Worker:
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
                 self._inspector.is_read(work)
                 self._inspector.retries.append(work)
-            elif self._is_being_saved(outcome) and self._backlog.defer(work.entry, work.key):
+            elif outcome.is_being_saved() and self._backlog.defer(work.entry, work.key):
                 self._inspector.is_read(work)
                 self._inspector.release(work.entry)
             else:
@@ -254,16 +254,6 @@ class Worker:
     def _drop_outcomes(self) -> None:
         self._outcomes = []
         self._policy.drop()
-
-    @staticmethod
-    def _is_being_saved(outcome: Outcome) -> bool:
-        """Return True when a file with content became missing or empty so recently that an editor may be saving it."""
-        work, stat = outcome.work, outcome.stat
-        if work.row is None or work.cancelled:
-            return False
-        if stat is None:
-            return isinstance(outcome.result, Gone)
-        return stat.size == 0 < work.row.state.size and 0 <= time.time() - stat.ctime_ns / 1e9 < SETTLE_S
 
     def _commit_due(self) -> float:
         """Return when to commit (monotonic); see ``CommitPolicy.due``."""

@@ -58,7 +58,7 @@ class LiveFiles:
 
     def __init__(self, roots: Mapping[int, bytes]) -> None:
         self.stale: Stale = {}
-        self._roots = roots
+        self.roots = roots
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
 
     def read(self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
@@ -75,7 +75,7 @@ class LiveFiles:
         first = copies[0] if copies else None
         if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
             low, high = max(0, start - MARGIN), min(first.state.size, end + MARGIN)
-            data = tree.read_if_unchanged(self._roots[first.root_id], first.path, first.state, (low, high))
+            data = tree.read_if_unchanged(self.roots[first.root_id], first.path, first.state, (low, high))
             if data is not None:
                 return first, Part(data, low, first.state.size)
         found = self.read(content_id, content_hash, copies)
@@ -90,7 +90,7 @@ class LiveFiles:
 
     def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
         """Read a content from one copy; None if the copy has other bytes now."""
-        root, key = self._roots[copy.root_id], (copy.root_id, copy.path)
+        root, key = self.roots[copy.root_id], (copy.root_id, copy.path)
         data = tree.read_if_unchanged(root, copy.path, copy.state)
         if data is not None and copy.settled:
             return data

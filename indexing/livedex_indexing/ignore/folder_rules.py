@@ -60,28 +60,40 @@ class Stamp(NamedTuple):
         return cls(stat.kind, FileState(0, 0, 0, stat.ino) if stat.kind == "folder" else stat.state)
 
 
-class DirRules:
-    """Judge the entries of one folder.
+class Links(NamedTuple):
+    """The ignore files that a folder's subfolders inherit; in each tuple the highest-ranking file comes first.
 
-    Its subfolders inherit ``own``, ``git`` and ``tail``: the links for ``.livedexignore``, for ``.gitignore`` and for
-    the lowest-ranking files. The highest-ranking link comes first in each.
+    ``user`` is the root's ``ignore``, ``own`` are for ``.livedexignore``, ``git`` for ``.gitignore``, ``tail`` for the
+    lowest-ranking files.
     """
 
+    user: Link
+    own: tuple[Link, ...]
+    git: tuple[Link, ...]
+    tail: tuple[Link, ...]
+
+
+class Folder(NamedTuple):
+    """A folder: its root, its path relative to the root, and its absolute path ("" for ``/``)."""
+
+    root: bytes
+    rel: bytes
+    base: bytes
+
+
+class DirRules:
+    """Judge the entries of one folder. ``links``: the ignore files in and above it."""
+
     __slots__ = (
-        "_base", "_inside", "_layers", "_never", "_on_marker", "_rel", "_root", "_settled", "_stamps", "_user", "git",
-        "is_let_through", "own", "tail",
+        "_base", "_inside", "_layers", "_never", "_on_marker", "_rel", "_root", "_settled", "_stamps", "_user",
+        "is_let_through", "links",
     )  # fmt: skip
 
     def __init__(
         self,
-        root: bytes,
-        rel: bytes,
-        base: bytes,
+        folder: Folder,
+        links: Links,
         *,
-        user: Link,
-        own: tuple[Link, ...],
-        git: tuple[Link, ...],
-        tail: tuple[Link, ...],
         stamps: dict[bytes, Stamp],
         never: Mapping[bytes, VerdictKind],
         on_marker: Callable[[bytes, bytes, FileState], None],
@@ -90,20 +102,16 @@ class DirRules:
         it shuts out: no scan of the root sees it any more.
         """
         self.is_let_through = False  # whether the rules above are known not to shut the folder out
-        self._root = root
-        self._rel = rel
-        self._base = base
-        self.own = own
-        self.git = git
-        self.tail = tail
+        self._root, self._rel, self._base = folder
+        self.links = links
         self._stamps = stamps
         now_ns = time.time_ns()
         self._settled = all(is_settled(stamp.state, now_ns) for stamp in stamps.values())
         self._never = never
         self._on_marker = on_marker
-        self._inside = secrets_inside(relpath.name_of(base))
-        self._user = _applied((user,), base)
-        self._layers = _applied((*own, *git, *tail), base)
+        self._inside = secrets_inside(relpath.name_of(folder.base))
+        self._user = _applied((links.user,), folder.base)
+        self._layers = _applied((*links.own, *links.git, *links.tail), folder.base)
 
     def is_current_for(self, names: Collection[bytes] | Mapping[bytes, Stat]) -> bool:
         """Tell whether these rules were read from the folder's present ignore files.

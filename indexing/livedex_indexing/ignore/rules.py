@@ -20,7 +20,17 @@ from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import Lines, Source, lines_at, lines_beneath, users_lines
-from livedex_indexing.ignore.folder_rules import BUILT_IN, RULE_NAMES, DirRules, Link, Stamp, Verdict, is_settled
+from livedex_indexing.ignore.folder_rules import (
+    BUILT_IN,
+    RULE_NAMES,
+    DirRules,
+    Folder,
+    Link,
+    Links,
+    Stamp,
+    Verdict,
+    is_settled,
+)  # fmt: skip
 from livedex_indexing.ignore.git_config import user_excludes
 from livedex_indexing.ignore.git_pattern import GitPattern, parse_line
 from livedex_indexing.ignore.rule_file import MAX_PATTERNS, RuleFile
@@ -240,25 +250,20 @@ class RuleTree:
         found = self._present(rel, names)
         base = self._absolute(rel)
         if above is None:
-            own, git, tail = self._above_root()
+            links = self._above_root()
         else:
-            own, git, tail = above.own, above.git, above.tail
+            links = above.links
         if b".git" in found and (top := work_tree(base)) is not None:
             for path in top.pointers[1:]:
                 self._depend_on(path, rel)
-            git, tail = (), self._tail(base, top.exclude, rel)
+            links = links._replace(git=(), tail=self._tail(base, top.exclude, rel))
         if b".livedexignore" in found:
-            own = (Link(self._read(rel, b".livedexignore"), base), *own)
+            links = links._replace(own=(Link(self._read(rel, b".livedexignore"), base), *links.own))
         if b".gitignore" in found:
-            git = (Link(self._read(rel, b".gitignore"), base), *git)
+            links = links._replace(git=(Link(self._read(rel, b".gitignore"), base), *links.git))
         return DirRules(
-            self.root,
-            rel,
-            base,
-            user=Link(self._user, self._base),
-            own=own,
-            git=git,
-            tail=tail,
+            Folder(self.root, rel, base),
+            links,
             stamps={name: Stamp.of(found[name]) for name in found},
             never=self._never(base),
             on_marker=self._depend_on_marker,
@@ -332,8 +337,8 @@ class RuleTree:
             links.append(Link(self._load(user.path, users_lines(user.path, MAX_IGNORE_FILE)), base))
         return tuple(links)
 
-    def _above_root(self) -> tuple[tuple[Link, ...], tuple[Link, ...], tuple[Link, ...]]:
-        """Return the links that the root inherits: for ``.livedexignore``, for ``.gitignore`` and for the tail."""
+    def _above_root(self) -> Links:
+        """Return the links that the root inherits."""
         above = tops_above(self._base)
         git: list[Link] = []
         for folder in above:  # nearest first: it ranks highest
@@ -349,4 +354,5 @@ class RuleTree:
         if found is not None:
             for path in found.pointers:
                 self._depend_on(path, b"")
-        return (), tuple(git), self._tail(top, found.exclude if found is not None else None, b"")
+        tail = self._tail(top, found.exclude if found is not None else None, b"")
+        return Links(Link(self._user, self._base), (), tuple(git), tail)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -76,7 +76,6 @@ class LineSearch:
         pattern: Pattern,
         resolved: ResolvedFilters,
         live: LiveFiles,
-        roots: Mapping[int, bytes],
         style: Style,
         cancelled: Callable[[], bool],
     ) -> None:
@@ -84,7 +83,7 @@ class LineSearch:
         self._pattern = pattern
         self._resolved = resolved
         self._live = live
-        self._roots = roots
+        self._roots = live.roots
         self._style = style
         self._cancelled = cancelled
         self._late = False

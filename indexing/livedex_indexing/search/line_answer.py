@@ -20,7 +20,7 @@ def answer_lines(run: SearchRun, pattern: Pattern, vocabulary: Vocabulary) -> Se
         generation = run.generation()
         filters = build_filters(reader, request.filters_only(), run.roots, None)
         resolved = resolve_filters(reader, filters, generation)
-        search = LineSearch(reader, pattern, resolved, run.live, run.roots, run.style, run.cancelled)
+        search = LineSearch(reader, pattern, resolved, run.live, run.style, run.cancelled)
         page = search.page(vocabulary, request.offset, request.limit, run.budget, request.facets)
     warnings = [LATE_WARNING] if page.late else []
     if page.left_out:

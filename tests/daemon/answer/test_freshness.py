@@ -9,7 +9,7 @@ import pytest
 
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
 from livedex_daemon.answer.freshness import Freshness, FreshState
-from livedex_daemon.watch.backlog import Backlog, Key, Scope
+from livedex_daemon.watch.backlog import Backlog, Key, Mark, Scope
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.store.index_store import IndexUnwritable
@@ -80,7 +80,7 @@ def test_a_file_that_will_not_hold_still_is_not_waited_for_to_the_deadline(world
 
 
 def test_a_walk_that_waits_only_for_such_files_is_not_waited_for_either(world: World) -> None:
-    world.backlog.mark((1, b"d"), tree=True, now=True)
+    world.backlog.mark((1, b"d"), Mark(tree=True, now=True))
     (entry,) = world.backlog.take(10, lambda key: False)
     entry.works = 1
     world.worker.files.unstable.add(HOT)
@@ -92,7 +92,7 @@ def test_what_can_be_settled_is_waited_for(world: World) -> None:
     world.backlog.mark((1, b"calm.txt"))
     world.worker.files.unstable.add(HOT)
     assert world.ask(within_s=0.3).reason == "deadline"
-    world.backlog.mark((1, b"d"), tree=True, now=True)
+    world.backlog.mark((1, b"d"), Mark(tree=True, now=True))
     for entry in world.backlog.take(10, lambda key: False):
         entry.works = 2  # the walk goes on, or another file of it is read
     assert world.ask([(1, b"d")], within_s=0.3).reason == "deadline"

@@ -9,7 +9,7 @@ import pytest
 from helpers.fakes import online_root
 from helpers.store_rig import STATE, Rig
 from livedex_daemon.upkeep.pending_rows import PendingRows
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots, RootTable
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_indexing.model import FileRow
@@ -58,7 +58,7 @@ def test_a_row_that_nothing_works_on_is_marked_once(world: World) -> None:
 
 def test_not_while_there_is_work(world: World) -> None:
     world.put_pending(b"lost.txt")
-    world.backlog.mark((world.rig.root, b"other.txt"), now=True)
+    world.backlog.mark((world.rig.root, b"other.txt"), Mark(now=True))
     (entry,) = world.backlog.take(9, lambda _key: False)
     world.rows.mark()
     assert world.backlog.pending() == 1, "it may be what the work is about"

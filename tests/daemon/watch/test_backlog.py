@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_daemon.watch.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, intersects
+from livedex_daemon.watch.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, Mark, intersects
 
 
 class Clock:
@@ -54,26 +54,26 @@ def test_a_path_that_never_holds_still_is_taken_after_the_longest_wait(backlog: 
 
 
 def test_a_mark_that_rests_is_taken_late_unless_it_is_asked_for(backlog: Backlog, clock: Clock) -> None:
-    backlog.mark((1, b""), tree=True, rest_s=5.0)
-    backlog.mark((1, b""), tree=True, rest_s=50.0)
+    backlog.mark((1, b""), Mark(tree=True, rest_s=5.0))
+    backlog.mark((1, b""), Mark(tree=True, rest_s=50.0))
     clock.now += SETTLE_MAX_S
     assert take(backlog) == []
     assert backlog.next_at() == clock.now - SETTLE_MAX_S + 5.0
     clock.now += 5.0
     assert keys(take(backlog)) == [(1, b"")], "the first rest counts: a storm of marks must not put it off for ever"
-    backlog.mark((2, b""), tree=True, rest_s=5.0)
+    backlog.mark((2, b""), Mark(tree=True, rest_s=5.0))
     backlog.wait(None, lambda: None)
     assert keys(take(backlog)) == [(2, b"")], "somebody waits for it"
-    backlog.mark((3, b""), tree=True, rest_s=5.0)
+    backlog.mark((3, b""), Mark(tree=True, rest_s=5.0))
     backlog.mark((3, b""))
     clock.now += SETTLE_MAX_S
     assert keys(take(backlog)) == [(3, b"")]
 
 
 def test_what_may_be_in_the_middle_of_a_save_is_looked_at_once_it_is_quiet(backlog: Backlog, clock: Clock) -> None:
-    backlog.mark((1, b"a"), from_event=True)
+    backlog.mark((1, b"a"), Mark(from_event=True))
     clock.now += SETTLE_S / 2
-    backlog.mark((1, b"a"), now=True)  # somebody saw it changed: no sign that it is still changing
+    backlog.mark((1, b"a"), Mark(now=True))  # somebody saw it changed: no sign that it is still changing
     (entry,) = take(backlog)
     assert not backlog.is_quiet(entry)
     assert backlog.defer(entry, entry.key, quiet_since=entry.last_at)
@@ -101,7 +101,7 @@ def test_what_somebody_waits_for_is_not_put_off(backlog: Backlog) -> None:
 
 def test_what_is_handed_back_is_taken_again_with_whoever_waits_for_it(backlog: Backlog, clock: Clock) -> None:
     called: list[str] = []
-    backlog.mark((1, b"a"), tree=True)
+    backlog.mark((1, b"a"), Mark(tree=True))
     backlog.mark((1, b"b"))
     backlog.wait([(1, b"a")], lambda: called.append("first"))
     backlog.wait(None, lambda: called.append("all"))
@@ -160,7 +160,7 @@ def test_a_mark_after_the_wait_is_not_waited_for(backlog: Backlog) -> None:
 
 
 def test_what_is_in_hand_is_waited_for(backlog: Backlog) -> None:
-    backlog.mark((1, b"a"), now=True)
+    backlog.mark((1, b"a"), Mark(now=True))
     taken = take(backlog)
     released: list[int] = []
     backlog.wait(None, lambda: released.append(1))
@@ -170,9 +170,9 @@ def test_what_is_in_hand_is_waited_for(backlog: Backlog) -> None:
 
 
 def test_a_key_in_hand_is_not_taken_a_second_time(backlog: Backlog, clock: Clock) -> None:
-    backlog.mark((1, b"a"), now=True)
+    backlog.mark((1, b"a"), Mark(now=True))
     first = take(backlog)
-    backlog.mark((1, b"a"), now=True)
+    backlog.mark((1, b"a"), Mark(now=True))
     clock.now += 5
     assert take(backlog) == []
     backlog.done(first)
@@ -181,7 +181,7 @@ def test_a_key_in_hand_is_not_taken_a_second_time(backlog: Backlog, clock: Clock
 
 
 def test_a_busy_key_waits_until_it_is_free(backlog: Backlog, clock: Clock) -> None:
-    backlog.mark((1, b"a"), now=True)
+    backlog.mark((1, b"a"), Mark(now=True))
     assert backlog.take(10, lambda key: True) == []
     assert keys(take(backlog)) == [(1, b"a")]
     backlog.mark((1, b"b"))
@@ -192,7 +192,7 @@ def test_a_busy_key_waits_until_it_is_free(backlog: Backlog, clock: Clock) -> No
 
 
 def test_background_entries_are_waited_for_only_on_request(backlog: Backlog) -> None:
-    backlog.mark((1, b""), tree=True, background=True)
+    backlog.mark((1, b""), Mark(tree=True, background=True))
     released: list[str] = []
     backlog.wait(None, lambda: released.append("search"))
     backlog.wait(None, lambda: released.append("sync"), background=True)
@@ -200,8 +200,8 @@ def test_background_entries_are_waited_for_only_on_request(backlog: Backlog) -> 
 
 
 def test_a_mark_that_matters_turns_a_background_entry_into_one_that_is_waited_for(backlog: Backlog) -> None:
-    backlog.mark((1, b""), tree=True, background=True)
-    backlog.mark((1, b""), tree=True)
+    backlog.mark((1, b""), Mark(tree=True, background=True))
+    backlog.mark((1, b""), Mark(tree=True))
     released: list[str] = []
     backlog.wait(None, lambda: released.append("search"))
     assert released == []
@@ -250,7 +250,7 @@ def test_intersects(key: Key, scope: list[Key] | None, expected: bool) -> None:
 @pytest.mark.parametrize("name", [b".gitignore", b".livedexignore", b".git", b"Cargo.toml", b"CACHEDIR.TAG"])
 def test_what_decides_about_a_path_is_waited_for(backlog: Backlog, name: bytes) -> None:
     released: list[str] = []
-    backlog.mark((1, b"a/" + name), from_event=True)
+    backlog.mark((1, b"a/" + name), Mark(from_event=True))
     inside = backlog.wait([(1, b"a/b/c")], lambda: released.append("below"))
     backlog.wait([(1, b"b")], lambda: released.append("elsewhere"))
     backlog.wait([(2, b"a/b")], lambda: released.append("another root"))

@@ -6,20 +6,19 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakeRows, online_root
 from helpers.support import Tree
 from livedex_daemon.watch.backlog import Backlog, Entry
-from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Skipped
-from livedex_daemon.write.walk import Changes, TreeWalk, Work
-from livedex_daemon.write.worker import Worker
-from livedex_indexing.model import FileState, Stat
+from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Result, Skipped
+from livedex_daemon.write.walk import Changes, Policy, TreeWalk, WalkTools, Work, bare_row
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.model import FileRow, Stat
 
-HELD = SimpleNamespace(state=FileState(9, 1, 1, 1))
-NOTHING_HELD = SimpleNamespace(state=FileState(0, 0, 0, 0))
+ROOT = online_root()
+POLICY = Policy(ChunkSettings(), 1 << 20, True)
 
 
 def stat_of(size: int, age_s: float) -> Stat:
@@ -27,55 +26,40 @@ def stat_of(size: int, age_s: float) -> Stat:
     return Stat("file", size, at, at, 1, 1, 0o644)
 
 
+def row_of(size: int) -> FileRow:
+    return bare_row(1, b"f.txt", stat_of(size, 3600.0), "indexed", None, 0.0)
+
+
+WITH_TEXT, EMPTY = row_of(9), row_of(0)
+
+
 @pytest.mark.parametrize(
     ("result", "size_and_age", "row", "being_saved"),
     [
-        (Gone(), None, HELD, True),
+        (Gone(), None, WITH_TEXT, True),
         (Gone(), None, None, False),
-        (Known(), (0, 0.0), HELD, True),
-        (Known(), (0, 0.0), NOTHING_HELD, False),
-        (Known(), (0, 1.0), HELD, False),
-        (Known(), (0, -3600.0), HELD, False),  # the clock was set back: nothing to go by
-        (Known(), (1, 0.0), HELD, False),
-        (Failed("denied", ""), None, HELD, False),
-        (Skipped("special"), None, HELD, False),
+        (Known(), (0, 0.0), WITH_TEXT, True),
+        (Known(), (0, 0.0), EMPTY, False),
+        (Known(), (0, 1.0), WITH_TEXT, False),
+        (Known(), (0, -3600.0), WITH_TEXT, False),  # the clock was set back: nothing to go by
+        (Known(), (1, 0.0), WITH_TEXT, False),
+        (Failed("denied", ""), None, WITH_TEXT, False),
+        (Skipped("special"), None, WITH_TEXT, False),
     ],
 )
 def test_what_counts_as_being_saved(
-    result: Any, size_and_age: tuple[int, float] | None, row: Any, being_saved: bool
+    result: Result, size_and_age: tuple[int, float] | None, row: FileRow | None, being_saved: bool
 ) -> None:
-    root: Any = SimpleNamespace(id=1)
-    work = Work(root, b"f.txt", 9, row, Entry((1, b"f.txt"), 1, 0.0))
+    work = Work(ROOT, b"f.txt", 9, row, Entry((1, b"f.txt"), 1, 0.0))
     stat = None if size_and_age is None else stat_of(*size_and_age)
     outcome = Outcome(work, result, stat, hashlib.blake2b(b"", digest_size=16).digest())
-    assert Worker._is_being_saved(outcome) is being_saved
-
-
-class Rows:
-    """An index that holds one file."""
-
-    def states(self, _root: int, _path: bytes) -> dict[bytes, Any]:
-        return {b"f.txt": (1, 1, 1, 1, 1)}
-
-    def all_states(self, _root: int, _limit: int) -> None:
-        return None
-
-    def folders_below(self, _root: int, path: bytes) -> list[bytes]:
-        return [path]
+    assert outcome.is_being_saved() is being_saved
 
 
 def walk_of(tree: Tree, now: Callable[[], float]) -> TreeWalk:
-    root: Any = SimpleNamespace(
-        id=1,
-        path=os.fsencode(tree.path),
-        belongs=lambda _path: True,
-        planned=None,
-        rules=SimpleNamespace(rules=lambda *_: SimpleNamespace(decide=lambda *_: None)),
-    )
-    policy: Any = SimpleNamespace(chunking=None, max_file_size=1 << 20)
-    rows: Any = Rows()
-    entry = Entry((1, b"d"), 1, 0.0)
-    return TreeWalk(rows, root, b"d", entry, watch=lambda *_: None, policy=policy, now=now)
+    rows = FakeRows(b"d", {b"f.txt": (1, 1, 1, 1, 1)})
+    tools = WalkTools(rows, lambda _root, _path: None, POLICY, now)
+    return TreeWalk(tools, online_root(os.fsencode(tree.path)), b"d", Entry((1, b"d"), 1, 0.0))
 
 
 def test_a_walk_tells_what_went_just_now_from_what_is_gone(tree: Tree) -> None:

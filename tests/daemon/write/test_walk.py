@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
+from helpers.fakes import FakeRows
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
-from livedex_daemon.write.walk import Changes, Policy, TreeWalk
+from livedex_daemon.write.walk import Changes, Policy, TreeWalk, WalkTools
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
@@ -28,17 +28,10 @@ def root(tmp_path: Path) -> Root:
     return Root(RootRow(1, path, 1, 1, None, False, None), RootConfig(str(folder), str(folder), (), 1), RuleTree(path))
 
 
-def walked(root: Root, watch: Any) -> tuple[TreeWalk, Changes]:
-    """A walk of a root of which the index holds nothing, to its end."""
-    nothing: Any = SimpleNamespace(
-        file=lambda *_: None,
-        states=lambda *_: {},
-        all_states=lambda *_: {},
-        folders_below=lambda *_: [],
-        by_inode=lambda *_: [],
-    )
+def walked(root: Root, watch: Callable[[Root, bytes], None]) -> tuple[TreeWalk, Changes]:
+    """A complete walk of a root that the index has nothing of."""
     changes = Changes()
-    walk = TreeWalk(nothing, root, b"", Entry((1, b""), 1, 0.0), watch=watch, policy=POLICY)
+    walk = TreeWalk(WalkTools(FakeRows(), watch, POLICY), root, b"", Entry((1, b""), 1, 0.0))
     assert walk.step(lambda: False, changes)
     return walk, changes
 
