@@ -134,6 +134,8 @@ class FakePool:
     def submit(self, works: list[Work], *, bulk: bool) -> None:
         self.submitted += works
 
+    def reconsider(self) -> None: ...
+
     def collect(self, _limit: int) -> list[Outcome]:
         return []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from planted.defect import Defect
 
 SHUTDOWN = "tests/system/test_shutdown.py"
+BATTERY = "tests/system/test_battery.py"
 WORKER = "tests/daemon/write/test_worker.py"
 
 DEFECTS = (
@@ -79,5 +80,31 @@ DEFECTS = (
             ),
         ),
         f"{WORKER}::test_an_order_whose_caller_has_gone_is_dropped",
+    ),
+    Defect(
+        "asked-for-on-battery-waits",
+        "on battery a search waits for files that wait for mains power",
+        "livedex_daemon/watch/backlog.py",
+        (("                entry.wanted = True\n", ""),),
+        f"{BATTERY}::test_what_nobody_asked_for_waits_and_is_named",
+    ),
+    Defect(
+        "first-index-on-battery-waits",
+        "on battery the first index of a root waits, and `livedex up` hangs",
+        "livedex_daemon/write/walk.py",
+        (
+            (
+                "        return self.entry.wanted or self.marked_again or not self.root.first_indexed",
+                "        return self.entry.wanted or self.marked_again",
+            ),
+        ),
+        "tests/daemon/write/test_chunk_pool.py::test_on_battery_only_what_someone_asked_for_is_read",
+    ),
+    Defect(
+        "pause-without-a-word",
+        "work waits for mains power and the status is green",
+        "livedex_daemon/answer/status_report.py",
+        (("    if not state.pool.held_back:\n        return []\n", "    return []\n"),),
+        f"{BATTERY}::test_the_remedy_helps",
     ),
 )

@@ -236,6 +236,13 @@ def _refused_config(state: DaemonState) -> Warnings:
     return [warning("config_refused", message, "run `livedex config validate` and correct the faults that it lists")]
 
 
+def _paused(state: DaemonState) -> Warnings:
+    if not state.pool.held_back:
+        return []
+    message = "on battery, changes that nobody has searched for yet wait for mains power"
+    return [warning("paused", message, "set `power.wait_on_battery = false`, or run `livedex sync`")]
+
+
 def _safe_mode(state: DaemonState) -> Warnings:
     count = len(state.crashes.avoided)
     if not count:
@@ -266,6 +273,7 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _no_chunk_worker,
     _lost_socket,
     _refused_config,
+    _paused,
     _safe_mode,
     _rebuilt_index,
 )

@@ -29,7 +29,7 @@ SETTINGS: dict[str, Setting] = {
     "watch.observer": Setting("auto", values.choice("auto", "native", "polling"), "auto, native or polling"),
     "watch.poll_every": Setting("2s", values.duration(0.1, 3600.0), "where the system reports no changes"),
     "watch.reconcile_every": Setting("10m", values.duration(1.0, 30 * 86400.0), "the whole tree is compared again"),
-    "power.wait_on_battery": Setting(True, values.flag, "bulk work waits while on battery"),
+    "power.wait_on_battery": Setting(True, values.flag, "on battery, bulk work that nobody asked for waits"),
     "power.yield_to_load": Setting(True, values.flag, "bulk work yields to other programs under load"),
     "log.level": Setting("info", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"),
 }

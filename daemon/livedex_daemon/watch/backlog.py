@@ -64,6 +64,7 @@ class Entry:
         "taken",
         "tree",
         "waiters",
+        "wanted",
         "works",
     )
 
@@ -80,6 +81,7 @@ class Entry:
         self.from_event = False  # the operating system reported it
         self.taken = False
         self.progress: RunProgress | None = None
+        self.wanted = False  # someone asked for it, now or before: it does not wait for mains power
         self.works = 0  # units of work that the worker must finish before the entry is done
         self.waiters: list[Waiter] = []
 
@@ -233,6 +235,7 @@ class Backlog:
                 again.force = again.force or entry.force
                 again.background = again.background and entry.background
                 again.progress = again.progress or entry.progress
+                again.wanted = again.wanted or entry.wanted
                 for waiter in entry.waiters:
                     if waiter in again.waiters:
                         waiter.left -= 1  # it waited for both entries, which are now one
@@ -279,8 +282,12 @@ class Backlog:
                     continue
                 waiter.left += 1
                 entry.waiters.append(waiter)
+                entry.wanted = True
                 if not entry.taken:
                     self._urgent.append(entry)
+                    before = self._in_progress.get(entry.key)  # it must be done first
+                    if before is not None:
+                        before.wanted = True
             nothing = waiter.left == 0
         if nothing:
             on_done()

@@ -41,7 +41,7 @@ class Pool:
         may_run: Callable[[], bool] = lambda: True,
         bulk_processes: int = 2,
     ) -> None:
-        """Start the threads for edits. ``may_run`` returns False to delay bulk work."""
+        """Start the threads for edits. ``may_run`` returns False to delay bulk work that nobody asked for."""
         self.policy = policy
         self.files_chunked = 0
         self._reader = reader
@@ -89,8 +89,17 @@ class Pool:
 
     @property
     def held_back(self) -> bool:
-        """Return True while bulk work waits for mains power."""
-        return bool(self._bulk) and not self._may_run()
+        """Return True while bulk work that nobody asked for waits for mains power."""
+        if not self._bulk or self._may_run():
+            return False
+        with self._lock:
+            return not all(work.is_wanted for work in self._bulk)
+
+    def reconsider(self) -> None:
+        """Look again at the bulk work that waits: someone may have asked for it."""
+        if self._bulk and not self._may_run():
+            with self._lock:
+                self._more.notify_all()
 
     @property
     def files_read(self) -> int:
@@ -137,10 +146,11 @@ class Pool:
             if role == "edits":
                 self._busy_since = None
             while not self._stopping:
-                if queue and self._may_take(role):
+                count = self._may_take(role)
+                if count:
                     if role == "edits":
                         self._busy_since = time.monotonic()
-                    return _batch(queue)
+                    return _batch(queue, count)
                 if role == "bulk" and not queue:
                     self._bulk_threads -= 1
                     return None
@@ -151,10 +161,20 @@ class Pool:
                     slot.close()
             return None
 
-    def _may_take(self, role: Role) -> bool:
+    def _may_take(self, role: Role) -> int:
+        """Return how many works at the head of the role's queue may be taken now."""
         if role == "bulk":
-            return self._may_run()
-        return role == "edits" or self._is_stuck()
+            return len(self._bulk) if self._may_run() else self._move_wanted_to_head()
+        return len(self._edits) if role == "edits" or self._is_stuck() else 0
+
+    def _move_wanted_to_head(self) -> int:
+        """Put the works that someone asked for first; return how many there are."""
+        wanted = [work for work in self._bulk if work.is_wanted]
+        if wanted:
+            others = [work for work in self._bulk if not work.is_wanted]
+            self._bulk.clear()
+            self._bulk.extend(wanted + others)
+        return len(wanted)
 
     def _is_stuck(self) -> bool:
         return self._busy_since is not None and time.monotonic() - self._busy_since > STUCK_S
@@ -185,10 +205,11 @@ class Pool:
                 self._more.notify_all()
 
 
-def _batch(queue: deque[Work]) -> list[Work]:
+def _batch(queue: deque[Work], count: int) -> list[Work]:
+    """Take one batch from the first ``count`` works of the queue."""
     batch = [queue.popleft()]
     size = batch[0].size
-    while queue and len(batch) < BATCH_FILES and size + queue[0].size <= BATCH_BYTES:
+    while len(batch) < min(count, BATCH_FILES) and size + queue[0].size <= BATCH_BYTES:
         batch.append(queue.popleft())
         size += batch[-1].size
     return batch

@@ -47,7 +47,9 @@ class Inspector:
 
     def is_busy(self, key: Key) -> bool:
         """Return True while the path must not be examined: it is being read, or its removal is not committed."""
-        if key in self._busy:
+        reading = self._busy.get(key)
+        if reading is not None:
+            reading.marked_again = True
             return True
         covered = self.changes.covers(key)
         self.needs_commit = self.needs_commit or covered
@@ -173,9 +175,9 @@ class Inspector:
 
     def walk_on(self) -> bool:
         """Run a slice of one walk, first one that a client waits for. Return False when there is no walk."""
-        if not self._walks or self._pool.outstanding > OUTSTANDING:
+        walk = self._next_walk()
+        if walk is None:
             return False
-        walk = next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
         if any(self.changes.removals()) and self._walked != (walk, self.changes.removals()):
             self.needs_commit = True  # this walk may find a path again that was decided to be removed
             return False
@@ -200,6 +202,19 @@ class Inspector:
         if ended:
             self._end_walk(walk)
         return True
+
+    def _next_walk(self) -> TreeWalk | None:
+        """Return the walk to go on with, first one that a client waits for; None: none may go on now."""
+        if not self._walks:
+            return None
+        outstanding = self._pool.outstanding
+        if outstanding > OUTSTANDING and self._pool.held_back:
+            # Files that wait for mains power must not keep a walk waiting that someone asked for.
+            wanted = (walk for walk in self._walks if walk.is_wanted)
+            return next(wanted, None) if outstanding <= 2 * OUTSTANDING else None
+        if outstanding > OUTSTANDING:
+            return None
+        return next((walk for walk in self._walks if walk.entry.waiters), self._walks[0])
 
     def _end_walk(self, walk: TreeWalk) -> None:
         self._walks.remove(walk)

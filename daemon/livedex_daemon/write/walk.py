@@ -68,9 +68,12 @@ class _PlanCheck:
 
 
 class Work:
-    """One file to read. ``cancelled``: the path vanished in the meantime, so the outcome must not be stored."""
+    """One file to read. ``cancelled``: the path vanished in the meantime, so the outcome must not be stored.
 
-    __slots__ = ("cancelled", "entry", "force", "key", "retry_at", "root", "row", "size", "tries")
+    ``marked_again``: the path changed again, and waits for this work.
+    """
+
+    __slots__ = ("cancelled", "entry", "force", "key", "marked_again", "retry_at", "root", "row", "size", "tries")
 
     def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
         self.root = root
@@ -82,6 +85,12 @@ class Work:
         self.tries = 0
         self.retry_at = 0.0
         self.cancelled = False
+        self.marked_again = False
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return True if someone asked for it: then it does not wait for mains power. A first index was asked for."""
+        return self.entry.wanted or self.marked_again or not self.root.first_indexed
 
     @property
     def path(self) -> bytes:
@@ -167,6 +176,11 @@ class TreeWalk:
             rows.folders_below(root.id, path) if self._states is None else sorted(self._states)
         )
         self._had_folders = bool(self._known)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Return True if someone asked for it; a first index was asked for."""
+        return self.entry.wanted or not self.root.first_indexed
 
     def step(self, until: Callable[[], bool], changes: Changes) -> bool:
         """Walk on until ``until()`` is true or the walk ends; return True at the end.

@@ -194,6 +194,7 @@ class Worker:
             self._priority.yield_to_searches(len(taken))
             self._inspector.inspect(entry, self._roots.get(entry.key[0]))
             worked = True
+        self._pool.reconsider()
         worked = self._inspector.walk_on() or worked
         self._inspector.depart()
         self._inspector.retry()

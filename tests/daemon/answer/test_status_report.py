@@ -74,6 +74,7 @@ CASES: dict[str, Callable[[World], object]] = {
     "backend_unavailable": lambda world: world.store_health.failed(IndexUnwritable("no")),
     "worker_dead": lambda world: setattr(world.worker, "lives", False),
     "chunk_worker": lambda world: setattr(world.pool, "worker_fault", "exit status 1"),
+    "paused": lambda world: setattr(world.pool, "held_back", True),
     "socket_lost": lambda world: setattr(world.socket, "fault", "taken"),
     "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
     "safe_mode": lambda world: setattr(world.crashes, "avoided", frozenset((b"/r/f",))),

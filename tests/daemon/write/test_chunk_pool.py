@@ -39,17 +39,22 @@ def make(marks: ForgottenFiles) -> Iterator[Callable[..., Pool]]:
         pool.stop()
 
 
-def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
+def collected(pool: Pool, count: int) -> dict[str, Outcome]:
     found: list[Outcome] = []
 
-    def collected() -> bool:
+    def are_there() -> bool:
         found.extend(pool.collect(100))
         return len(found) >= count
 
-    wait_until(collected, 60, what=f"{count} outcomes")
+    wait_until(are_there, 60, what=f"{count} outcomes")
     assert len(found) == count
-    assert pool.outstanding == 0
     return {outcome.work.path.decode(): outcome for outcome in found}
+
+
+def outcomes(pool: Pool, count: int) -> dict[str, Outcome]:
+    found = collected(pool, count)
+    assert pool.outstanding == 0
+    return found
 
 
 @pytest.mark.parametrize("bulk", [False, True])
@@ -185,3 +190,22 @@ def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhil
     assert outcome.plan == chunk_plan.choose(b"a.txt", b"line", POLICY.chunking)
     assert isinstance(outcome.result, ChunkedContent)
     assert len(outcome.result.chunks) < 10, "cut by the settings that were in force when it was signed"
+
+
+def test_on_battery_only_what_someone_asked_for_is_read(make: Callable[..., Pool], root: Root, folder: Path) -> None:
+    names = [f"f{number}.txt" for number in range(20)]
+    for name in names:
+        (folder / name).write_text(name)
+    pool = make(may_run=lambda: False)
+    submitted = works(root, *names)
+    pool.submit(submitted, bulk=True)
+    assert pool.held_back
+    submitted[7].entry.wanted = True
+    submitted[9].marked_again = True
+    pool.reconsider()
+    assert set(collected(pool, 2)) == {"f7.txt", "f9.txt"}
+    assert (pool.held_back, pool.outstanding) == (True, len(names) - 2)
+    root.first_indexed = False  # the first index was asked for
+    pool.reconsider()
+    assert len(collected(pool, len(names) - 2)) == len(names) - 2
+    assert (pool.held_back, pool.outstanding) == (False, 0)
