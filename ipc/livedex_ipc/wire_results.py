@@ -12,7 +12,9 @@ from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 F = TypeVar("F")
 
 ServerState = Literal["starting", "indexing", "ready", "degraded"]
-Reason = Literal["deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled"]
+Reason = Literal[
+    "deadline", "indexing", "recovering", "rebuilding", "polling", "paused", "store", "unsettled", "unreadable"
+]
 
 
 class Empty(TypedDict):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.outcomes import Outcome
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Policy, Work
@@ -113,6 +114,11 @@ class FakeWatching:
 class FakePresence:
     """Every root is the folder that it was."""
 
+    def __init__(self) -> None:
+        self.unreadable = UnreadablePaths()
+
+    def check(self, _root: Root) -> None: ...
+
     def is_same(self, _root: Root) -> bool:
         return True
 
@@ -149,6 +155,7 @@ class FakeWorker:
 
     def __init__(self) -> None:
         self.files = UnsettledFiles()
+        self.unreadable = UnreadablePaths()
         self.turn_fault: str | None = None
         self.lives = True
 

@@ -4,4 +4,104 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
-DEFECTS: tuple[Defect, ...] = ()
+TREE = "tests/indexing/disk/test_tree_errors.py"
+INSPECTOR = "tests/daemon/write/test_inspector.py"
+UNREADABLE = "tests/daemon/watch/test_unreadable.py"
+PRESENCE = "tests/daemon/watch/test_root_presence.py"
+SYSTEM = "tests/system/test_read_errors.py"
+
+DEFECTS = (
+    Defect(
+        "error-is-absence",
+        "an I/O error counts as if the file were gone",
+        "livedex_indexing/disk/tree.py",
+        (("_GONE = frozenset((errno.ENOENT,", "_GONE = frozenset((errno.EIO, errno.ENOENT,"),),
+        f"{TREE}::test_no_other_error_does",
+    ),
+    Defect(
+        "stale-handle-believed",
+        "a stale handle counts as gone without a second look",
+        "livedex_indexing/disk/tree.py",
+        (("        if error.errno != errno.ESTALE:\n", "        if True:\n"),),
+        f"{TREE}::test_a_stale_handle_is_looked_at_twice",
+    ),
+    Defect(
+        "second-look-fails-and-removes",
+        "a file is removed although the second look at it failed",
+        "livedex_daemon/write/inspector.py",
+        (
+            (
+                "        except (tree.Denied, tree.ReadFailed):\n            return False\n\n    def _drop_tree",
+                "        except (tree.Denied, tree.ReadFailed):\n            return True\n\n    def _drop_tree",
+            ),
+        ),
+        f"{INSPECTOR}::test_a_missing_file_is_not_removed_while_a_second_look_fails",
+    ),
+    Defect(
+        "listing-fails-and-removes",
+        "a folder that cannot be listed loses what is in it",
+        "livedex_daemon/write/walk.py",
+        (
+            (
+                "            self.failures[path] = fault.errno or errno.EIO\n",
+                "            self.failures[path] = fault.errno or errno.EIO\n"
+                "            changes.removed_trees.append((root.id, path))\n",
+            ),
+        ),
+        f"{INSPECTOR}::test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it",
+    ),
+    Defect(
+        "unreadable-rules-let-in",
+        "an ignore file that cannot be read excludes nothing",
+        "livedex_indexing/ignore/external_files.py",
+        (
+            (
+                '    except tree.Denied:\n        return Lines(b"", UNREADABLE)\n',
+                '    except tree.TreeError:\n        return Lines(b"", UNREADABLE)\n',
+            ),
+        ),
+        f"{INSPECTOR}::test_an_unknown_rule_lets_nothing_in",
+    ),
+    Defect(
+        "root-missing-for-want-of-a-descriptor",
+        "a root counts as missing when the look at it fails",
+        "livedex_daemon/watch/root_presence.py",
+        (("            if tree.is_gone(error):\n", "            if True:\n"),),
+        f"{PRESENCE}::test_an_error_does_not_mean_that_a_root_is_missing",
+    ),
+    Defect(
+        "shortage-blamed-on-the-file",
+        "a file that could not be opened for want of descriptors becomes failed",
+        "livedex_daemon/watch/unreadable.py",
+        (("path.tries >= TRIES and code not in SHORTAGES", "path.tries >= TRIES"),),
+        f"{UNREADABLE}::test_a_shortage_is_never_the_fault_of_a_path",
+    ),
+    Defect(
+        "unreadable-called-fresh",
+        "an answer is fresh although a file in its scope cannot be read",
+        "livedex_daemon/answer/freshness.py",
+        (("        if self._inside(scope, self._unreadable.open):\n", "        if False:\n"),),
+        f"{SYSTEM}::test_a_search_elsewhere_stays_fresh",
+    ),
+    Defect(
+        "unreadable-never-tried-again",
+        "what could not be read waits for the next reconcile",
+        "livedex_daemon/write/worker.py",
+        (("        self._inspector.read_errors.mark_due()\n", ""),),
+        f"{SYSTEM}::test_a_search_elsewhere_stays_fresh",
+    ),
+    Defect(
+        "hit-check-tells-nobody",
+        "a search that cannot open a file leaves its hit out, and nobody reads the file again",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("                self._worker.could_not_read(stale.unreadable)\n", "                pass\n"),),
+        f"{SYSTEM}::test_what_only_the_search_could_not_read",
+    ),
+    Defect(
+        "permission-returns-unnoticed",
+        "a file whose permission returns without an event stays denied",
+        "livedex_daemon/upkeep/root_check.py",
+        (("        self._read_errors.mark_allowed(self._roots)\n", ""),),
+        f"{SYSTEM}::test_permission_that_returns_without_an_event_is_noticed",
+    ),
+)

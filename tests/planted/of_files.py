@@ -16,7 +16,7 @@ DEFECTS = (
         "departure-believed",
         "a folder that was removed and made again loses its files and its watch",
         "livedex_daemon/write/inspector.py",
-        (("if self._stat(root, path) is not None:  # it came back", "if False:  # it came back"),),
+        (("if not self._is_gone(root, path):  # it came back", "if False:  # it came back"),),
         f"{INSPECTOR}::test_a_folder_that_came_back_keeps_its_watch_and_is_looked_at_again",
     ),
     Defect(
@@ -98,7 +98,7 @@ DEFECTS = (
         "livedex_indexing/disk/tree.py",
         (
             (
-                "                self._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))\n",
+                "            cls._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))\n",
                 "",
             ),
         ),

@@ -83,6 +83,12 @@ class Auditor:
         return self._sources.worker.submit(action).result()
 
     def _place(self, root: Root, path: bytes) -> Iterator[Difference]:
+        try:
+            yield from self._compared(root, path)
+        except tree.ReadFailed:
+            return  # nothing can be said of it; the warning `read_errors` does
+
+    def _compared(self, root: Root, path: bytes) -> Iterator[Difference]:
         found = tree.stat(root.path, path) if path else None
         if path and (found is None or found.kind != "folder"):
             row = self._on_worker(lambda: self._sources.index_file.store.file(root.id, path))
@@ -102,7 +108,7 @@ class Auditor:
 
     def _left_behind(self, root: Root, folder: bytes) -> Iterator[Difference]:
         """Yield a difference for each row of a folder that the walk did not reach."""
-        there = tree.stat(root.path, folder) is not None if folder else True
+        there = self._exists(root, folder)
         for row in self._on_worker(lambda: self._sources.index_file.store.folder(root.id, folder)).values():
             yield Difference((root.id, row.path), "misplaced" if there and self._exists(root, row.path) else "extra")
 
@@ -117,9 +123,9 @@ class Auditor:
         rows: dict[bytes, FileRow] = self._on_worker(lambda: self._sources.index_file.store.folder(root.id, folder))
         try:
             entries = tree.scan(root.path, folder)
+            rules = root.rules.rules(folder, dict(entries))
         except tree.TreeError:
             return
-        rules = root.rules.rules(folder, dict(entries))
         prefix = folder + b"/" if folder else b""
         for name, stat in entries:
             path = prefix + name

@@ -32,9 +32,9 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
         return said("pending" if row is not None else "outside", f"the root is {root.state}")
     try:
         stat = tree.stat(root.path, path)
+        verdict = root.rules.explain(path, stat is not None and stat.kind == "folder")
     except (tree.Denied, tree.ReadFailed) as fault:
         return said("failed", "denied" if isinstance(fault, tree.Denied) else f"read: {fault}")
-    verdict = root.rules.explain(path, stat is not None and stat.kind == "folder")
     if verdict is not None:
         rule: RuleFields = {"file": verdict.file, "line": verdict.line, "pattern": verdict.pattern}
         return said("ignored", _WHY.get(verdict.kind, f"ignored by {verdict.file}"), rule)

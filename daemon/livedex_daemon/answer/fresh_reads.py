@@ -126,6 +126,8 @@ class FreshReads:
         while True:
             state = await self.freshen(params, scope, began)
             answer, stale = await read()
+            if stale.unreadable:
+                self._worker.could_not_read(stale.unreadable)
             self.freshness.look_again(stale)
             if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
                 return answer, state

@@ -59,6 +59,7 @@ class Freshness:
         self._backlog = backlog
         self._roots = roots
         self._files = worker.files
+        self._unreadable = worker.unreadable
         self._pool = pool
         self._store_health = store_health
         self.begun = asyncio.Event()  # set once the first configuration is applied
@@ -97,8 +98,10 @@ class Freshness:
             return self._state(scope, "store")
         if self._store_health.rebuilding:
             return self._state(scope, "rebuilding")
-        if self._unsettled(scope):
+        if self._inside(scope, self._files.unsettled):
             return self._state(scope, "unsettled")
+        if self._inside(scope, self._unreadable.open):
+            return self._state(scope, "unreadable")
         return FreshState(True, 0, None)
 
     def _in_scope(self, scope: Scope) -> list[Root]:
@@ -150,8 +153,9 @@ class Freshness:
     def _store_is_down(self) -> bool:
         return self._store_health.fault is not None
 
-    def _unsettled(self, scope: Scope) -> int:
-        return sum(1 for key in self._files.unsettled.copy() if intersects(key, scope))
+    @staticmethod
+    def _inside(scope: Scope, keys: set[Key]) -> int:
+        return sum(1 for key in keys.copy() if intersects(key, scope)) if keys else 0
 
     def look_again(self, keys: Iterable[Key]) -> None:
         """Mark files that a reader found changed for inspection at once."""
@@ -159,7 +163,8 @@ class Freshness:
             self._backlog.mark(key, Mark(now=True))
 
     def pending(self, scope: Scope = None) -> int:
-        return self._backlog.pending(scope) + self._unsettled(scope)
+        waiting = self._inside(scope, self._files.unsettled) + self._inside(scope, self._unreadable.open)
+        return self._backlog.pending(scope) + waiting
 
     def _state(self, scope: Scope, reason: Reason) -> FreshState:
         return FreshState(False, self.pending(scope), reason)

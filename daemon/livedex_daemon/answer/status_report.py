@@ -16,6 +16,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process.socket_guard import SocketGuard
+from livedex_daemon.watch import unreadable
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit_latency import CommitLatency
@@ -259,6 +260,19 @@ def _rebuilt_index(state: DaemonState) -> Warnings:
     return [warning("index_rebuilding", message, "nothing to do: the rebuild ends by itself")]
 
 
+def _read_errors(state: DaemonState) -> Warnings:
+    trouble = state.worker.unreadable.trouble()
+    if trouble is None:
+        return []
+    root = state.roots.get(trouble.first[0])
+    first = display_path(root.absolute(trouble.first[1]) if root is not None else trouble.first[1])
+    others = f" and {trouble.paths - 1} more" if trouble.paths > 1 else ""
+    message = f"{first}{others} cannot be read ({trouble.text}); each is tried again every few seconds"
+    if trouble.errno in unreadable.SHORTAGES:
+        return [warning("read_errors", message, "close what uses up the memory or the open files of this user")]
+    return [warning("read_errors", message, "check the disk or the share that it lies on; the rest follows by itself")]
+
+
 def _failed_files(count: int) -> Warnings:
     if not count:
         return []
@@ -268,6 +282,7 @@ def _failed_files(count: int) -> Warnings:
 
 CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order of the status
     _roots,
+    _read_errors,
     _unwritable_store,
     _dead_worker,
     _no_chunk_worker,

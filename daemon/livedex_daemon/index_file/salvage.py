@@ -12,7 +12,8 @@ from collections.abc import Callable
 import apsw
 
 from livedex_daemon.index_file.index_readers import ReadHandle
-from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.root_table import Root, Roots
+from livedex_indexing.disk.tree import ReadFailed
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.search.search_answer import SearchAnswer
 from livedex_indexing.search.searcher import Searcher
@@ -62,4 +63,10 @@ class Salvage:
         if found is None:
             return False
         root, relative = found
+        try:
+            return self._is_served(root, relative)
+        except ReadFailed:
+            return False  # a rule may exclude it
+
+    def _is_served(self, root: Root, relative: bytes) -> bool:
         return root.rules.explain(relative, False) is None and not self._forgotten.has_path(root.path, relative)

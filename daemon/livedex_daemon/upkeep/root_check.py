@@ -13,6 +13,7 @@ from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_indexing.disk.tree import ReadFailed
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 SELDOM = 2  # of so many checks one, every 8 s, also checks the index file, which rarely changes (10 s are promised)
@@ -35,6 +36,7 @@ class RootCheck:
         self._backlog = steps.backlog
         self._presence = steps.presence
         self._pool = steps.pool
+        self._read_errors = steps.inspector.read_errors
         self._roots = roots
         self._watching = watching
         self._upkeep = upkeep
@@ -58,11 +60,17 @@ class RootCheck:
             self._watching.retry(root)
             if seldom and root.state == "online":
                 self._mark_outside_changes(root)
+        self._read_errors.mark_allowed(self._roots)
         if seldom:
             self._upkeep.forgotten.recreate()
             self._upkeep.pending.mark()
 
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""
-        for folder in root.rules.outside_changed():
+        try:
+            changed = root.rules.outside_changed()
+        except ReadFailed as fault:
+            self._presence.unreadable.failed((root.id, b""), fault.errno, tree=True)
+            return
+        for folder in changed:
             self._backlog.mark((root.id, folder), Mark(tree=True))

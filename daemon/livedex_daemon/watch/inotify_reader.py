@@ -51,7 +51,9 @@ class InotifyReader(InotifyFD):
         wd = inotify_c.inotify_add_watch(self._inotify_fd, path, mask)
         if wd == -1:
             self._raise_error()
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+            # A folder that may be read must be polled; one that may not raises an event once that changes.
+            code = errno.EPERM if os.access(path, os.R_OK | os.X_OK) else errno.EACCES
+            raise PermissionError(code, os.strerror(code), path)
         with self._lock:
             watch = self._watch_for_wd.get(wd)
             if watch is None:

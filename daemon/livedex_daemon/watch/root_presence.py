@@ -17,7 +17,9 @@ from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, RootState
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.model import RootUpdate
 from livedex_indexing.path_text import display_path
@@ -34,6 +36,7 @@ class Presence:
         self._store_health = store_health
         self._backlog = backlog
         self._watching = watching
+        self.unreadable = UnreadablePaths()
         self.observer = "auto"
 
     def check(self, root: Root, *, rewatch: bool = False) -> None:
@@ -44,21 +47,22 @@ class Presence:
         if root.unsaved:
             self._save(root)
         try:
-            found = os.lstat(root.path)
-            is_folder = stat.S_ISDIR(found.st_mode)
-            if is_folder:
-                os.close(os.open(root.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
+            tree.look_twice(lambda: self._look(root, rewatch))
         except PermissionError:
             self._leave(root, "denied")
-            return
         except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ESTALE, errno.ENODEV, errno.EIO):
-                log.warning("root_check_failed", extra={"error": error.strerror})
+            if tree.is_gone(error):
+                self._leave(root, "missing")
+            else:
+                self._could_not_look(root, error)
+
+    def _look(self, root: Root, rewatch: bool) -> None:
+        """Raises OSError: only an error that says so means that the root is gone."""
+        found = os.lstat(root.path)
+        if not stat.S_ISDIR(found.st_mode):
             self._leave(root, "missing")
             return
-        if not is_folder:
-            self._leave(root, "missing")
-            return
+        os.close(os.open(root.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
         if not same and root.first_indexed and self._has_files(root) and _is_empty(root.path):
             self._leave(root, "missing")
@@ -67,12 +71,18 @@ class Presence:
         elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
-    @staticmethod
-    def is_same(root: Root) -> bool:
+    def _could_not_look(self, root: Root, error: OSError) -> None:
+        """Keep the root's state, and let no search trust it before a look and a walk succeed."""
+        log.warning("root_check_failed", extra={"error": error.strerror})
+        self.unreadable.failed((root.id, b""), error.errno or errno.EIO, tree=True)
+
+    def is_same(self, root: Root) -> bool:
         """Return True if the root's path is still the watched folder: files missing in another were not deleted."""
         try:
-            found = os.lstat(root.path)
-        except OSError:
+            found = tree.look_twice(lambda: os.lstat(root.path))
+        except OSError as error:
+            if not tree.is_gone(error) and not isinstance(error, PermissionError):
+                self._could_not_look(root, error)
             return False
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)
 
@@ -81,6 +91,7 @@ class Presence:
 
     def _enter(self, root: Root, dev: int, ino: int) -> None:
         """Watch the root and compare all of it: it is present for the first time, again, or as another folder."""
+        must_poll = self._must_poll(root)
         log.info("root_present", extra={"root": display_path(root.path)})
         # First, so that no search trusts the root before there is a walk to wait for.
         self._backlog.mark((root.id, b""), Mark(tree=True, background=not root.first_indexed, now=True))
@@ -88,7 +99,7 @@ class Presence:
         root.dev, root.ino = dev, ino
         root.missing_since = None
         root.forget_polled()
-        if self._must_poll(root):
+        if must_poll:
             root.poll(b"", remote=self._watching.watcher is not None or self.observer == "polling")
         root.state = "recovering" if root.first_indexed else "indexing"
         self._save(root, dev=dev, ino=ino, missing_since=None)
@@ -100,6 +111,7 @@ class Presence:
 
     def _leave(self, root: Root, state: RootState) -> None:
         if root.state == state and root.missing_since is not None:
+            self.unreadable.discard((root.id, b""))
             return
         log.warning("root_absent", extra={"root": display_path(root.path), "state": state})
         self._watching.unwatch(root.id, b"")
@@ -107,6 +119,7 @@ class Presence:
         if root.missing_since is None:
             root.missing_since = time.time()
         self._backlog.drop_root(root.id)
+        self.unreadable.forget(lambda key: key[0] == root.id)
         self._save(root, missing_since=root.missing_since)
 
     def _save(self, root: Root, **state: Unpack[RootUpdate]) -> None:
@@ -143,8 +156,5 @@ class Presence:
 
 
 def _is_empty(path: bytes) -> bool:
-    try:
-        with os.scandir(path) as entries:
-            return next(entries, None) is None
-    except OSError:
-        return True
+    with os.scandir(path) as entries:
+        return next(entries, None) is None

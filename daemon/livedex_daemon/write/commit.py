@@ -6,12 +6,13 @@ Runs on the worker's thread only.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped, Unsettled
+from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped, Unreadable, Unsettled
 from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
@@ -51,7 +52,12 @@ class Committer:
     def admits(self, root_id: int, path: bytes) -> bool:
         """Check again before storing: the rules may have changed since the path was examined."""
         root = self._roots.get(root_id)
-        return root is not None and root.belongs(path) and root.rules.explain(path, False) is None
+        if root is None or not root.belongs(path):
+            return False
+        try:
+            return root.rules.explain(path, False) is None
+        except tree.ReadFailed:
+            return True  # as when it was examined; the folder is tried again
 
     def _remove(self, changes: Changes) -> None:
         by_root: dict[int, list[bytes]] = {}
@@ -75,6 +81,8 @@ class Committer:
             return None
         if isinstance(result, Unsettled):
             return work.row or bare_row(root_id, path, None, "pending", "unsettled", now)
+        if isinstance(result, Unreadable):
+            return work.row or bare_row(root_id, path, stat, "pending", f"read: {os.strerror(result.errno)}", now)
         if isinstance(result, NoWorker):
             return bare_row(root_id, path, stat, "pending", "no chunk worker", now)
         if isinstance(result, Skipped):
@@ -160,4 +168,4 @@ def _is_there(work: Work) -> bool:
     try:
         return tree.stat(work.root.path, work.path) is not None
     except tree.TreeError:
-        return False
+        return True

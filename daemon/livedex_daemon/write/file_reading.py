@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unsettled
+from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk import tree
@@ -65,7 +65,7 @@ class FileReader:
         except tree.NotRegular as fault:
             return Outcome(work, Skipped("symlink" if fault.kind == "symlink" else "special"))
         except tree.ReadFailed as fault:
-            return Outcome(work, Failed("read", str(fault)))
+            return Outcome(work, Unreadable(fault.errno))
         self.files_read += 1
         return self._decide(work, snapshot, policy)
 

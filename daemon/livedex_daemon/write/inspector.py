@@ -16,7 +16,9 @@ from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.walk import Changes, PresentFile, TreeWalk, WalkTools, Work, examine
+from livedex_daemon.write.present_file import PresentFile, examine
+from livedex_daemon.write.read_errors import ReadErrors
+from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import Stat
@@ -36,6 +38,8 @@ class Inspector:
         self.retries: list[Work] = []
         self.needs_commit = False  # a path cannot be examined before older decisions are committed
         self._store = store
+        self.unreadable = presence.unreadable
+        self.read_errors = ReadErrors(store, backlog, presence.unreadable)
         self._backlog = backlog
         self._presence = presence
         self._watching = watching
@@ -57,10 +61,16 @@ class Inspector:
 
     def inspect(self, entry: Entry, root: Root | None) -> None:
         """Examine one entry of the backlog. ``root``: the root that contains it; None when it is no longer watched."""
+        if root is not None and not entry.key[1] and entry.key in self.unreadable:
+            self._presence.check(root)
         if root is None or not root.present or not root.belongs(entry.key[1]):
             self.finished.append(entry)
-        else:
+            return
+        try:
             self._inspect_path(root, entry.key[1], entry)
+        except tree.ReadFailed as fault:
+            self.read_errors.failed(root, entry.key[1], fault.errno, entry, self.changes)
+            self.finished.append(entry)
 
     def _inspect_path(self, root: Root, path: bytes, entry: Entry) -> None:
         folder, _, name = path.rpartition(b"/")
@@ -80,7 +90,14 @@ class Inspector:
             entry.tree = True
             self._start_walk(root, folder.rpartition(b"/")[0], entry)
             return
-        stat = self._stat(root, path)
+        try:
+            stat = tree.stat(root.path, path)
+        except tree.Denied:
+            folder = _denied_folder(root, path)
+            if not folder:
+                self._presence.check(root)
+            self._start_walk(root, folder, entry)  # it says so of all that is in the folder
+            return
         if stat is None and not self._backlog.is_quiet(entry) and self._deferred(entry, entry.last_at):
             self.finished.append(entry)
         elif stat is None:
@@ -95,15 +112,7 @@ class Inspector:
 
     def _came_or_went(self, root: Root, path: bytes) -> bool:
         """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
-        return self._store.file(root.id, path) is None or self._stat(root, path) is None
-
-    @staticmethod
-    def _stat(root: Root, path: bytes) -> Stat | None:
-        """Return the path's stat; None also when access is denied: the path counts as gone until access is allowed."""
-        try:
-            return tree.stat(root.path, path)
-        except (tree.Denied, tree.ReadFailed):
-            return None
+        return self._store.file(root.id, path) is None or tree.stat(root.path, path) is None
 
     def _renew_rules(self, root: Root, path: bytes) -> None:
         """Forget the rules at or below ``path`` that depend on a changed file outside the root.
@@ -136,6 +145,8 @@ class Inspector:
             self._drop_tree(root, path)
         changes = self.changes
         rows, removed = len(changes.rows), len(changes.removed)
+        if row is not None and (root.id, path) in self.unreadable:
+            row = row._replace(settled=False)  # its state may be known: it is the bytes that could not be read
         work = examine(PresentFile(root, path, stat, row), entry, self._pool.policy.max_file_size, changes, time.time())
         progress = entry.progress
         if progress is not None:
@@ -144,6 +155,7 @@ class Inspector:
             progress.removed += len(changes.removed) - removed
             progress.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
         if work is None:
+            self.unreadable.read((root.id, path))
             self.finished.append(entry)
             return
         entry.works += 1
@@ -157,11 +169,15 @@ class Inspector:
             if twin.root_id != root.id:
                 self._backlog.mark((twin.root_id, twin.path))
                 continue
-            found = self._stat(root, twin.path) if twin.path != path else None
-            if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
-                continue
             max_size = self._pool.policy.max_file_size
-            work = examine(PresentFile(root, twin.path, found, twin), entry, max_size, self.changes, time.time())
+            try:
+                found = tree.stat(root.path, twin.path) if twin.path != path else None
+                if found is None or (found.ino, found.dev) != (stat.ino, stat.dev):
+                    continue
+                work = examine(PresentFile(root, twin.path, found, twin), entry, max_size, self.changes, time.time())
+            except (tree.Denied, tree.ReadFailed):
+                self._backlog.mark((root.id, twin.path), Mark(now=True))
+                continue
             if work is not None:
                 entry.works += 1
                 self.submit([work], bulk=False)
@@ -218,14 +234,18 @@ class Inspector:
 
     def _end_walk(self, walk: TreeWalk) -> None:
         self._walks.remove(walk)
+        self.read_errors.walked(walk, self.changes)
         if walk.emptied:
             self._presence.emptied(walk.root)
         elif not walk.path:
             walk.root.planned = walk.policy.chunking
             walk.root.walk_s = walk.took_s
-        self._stop_following(walk.root, walk.left_out)
-        for folder in self._watching.watch_outside(walk.root):
-            self._start_walk(walk.root, folder, walk.entry)  # the rules that it used had changed by then
+        try:
+            self._stop_following(walk.root, walk.left_out)
+            for folder in self._watching.watch_outside(walk.root):
+                self._start_walk(walk.root, folder, walk.entry)  # the rules that it used had changed by then
+        except tree.ReadFailed as fault:
+            self.read_errors.failed(walk.root, b"", fault.errno, walk.entry, self.changes)
         self.release(walk.entry)
 
     def _stop_following(self, root: Root, folders: list[bytes]) -> None:
@@ -236,9 +256,12 @@ class Inspector:
             self._watching.let_go(root, gone)
 
     def _is_indexed(self, root: Root, path: bytes) -> bool:
-        if not root.belongs(path) or root.rules.explain(path, True) is not None:
-            return False
-        stat = self._stat(root, path)
+        try:
+            if not root.belongs(path) or root.rules.explain(path, True) is not None:
+                return False
+            stat = tree.stat(root.path, path)
+        except (tree.Denied, tree.ReadFailed):
+            return True
         return stat is not None and stat.kind == "folder"
 
     def depart(self) -> None:
@@ -252,7 +275,7 @@ class Inspector:
                 self._presence.check(root)
                 self.finished.append(entry)
                 continue
-            if self._stat(root, path) is not None:  # it came back, and a walk may have found it
+            if not self._is_gone(root, path):  # it came back, and a walk may have found it
                 self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
                 self.finished.append(entry)
                 continue
@@ -263,6 +286,13 @@ class Inspector:
             self._drop_tree(root, path)
             root.rules.invalidate(path)
             self.finished.append(entry)
+
+    @staticmethod
+    def _is_gone(root: Root, path: bytes) -> bool:
+        try:
+            return tree.stat(root.path, path) is None
+        except (tree.Denied, tree.ReadFailed):
+            return False
 
     def _drop_tree(self, root: Root, path: bytes) -> None:
         if self._store.folders_below(root.id, path):
@@ -333,6 +363,18 @@ class Inspector:
         entry.works -= 1
         if entry.works == 0:
             self.finished.append(entry)
+
+
+def _denied_folder(root: Root, path: bytes) -> bytes:
+    """Return the topmost folder above ``path`` that may not be entered. Raises ReadFailed."""
+    while path:
+        path = path.rpartition(b"/")[0]
+        try:
+            tree.stat(root.path, path)
+        except tree.Denied:
+            continue
+        break
+    return path
 
 
 def _may_list(root: Root, path: bytes) -> bool:

@@ -22,6 +22,12 @@ class Unsettled(NamedTuple):
     """The file changed while it was read."""
 
 
+class Unreadable(NamedTuple):
+    """The system could not read the file, which is there."""
+
+    errno: int
+
+
 class Skipped(NamedTuple):
     reason: str
 
@@ -43,7 +49,7 @@ class Known(NamedTuple):
     """The index has this content already."""
 
 
-Result = ChunkedContent | Known | Gone | Unsettled | Skipped | NoWorker | Failed
+Result = ChunkedContent | Known | Gone | Unsettled | Unreadable | Skipped | NoWorker | Failed
 
 
 class Outcome(NamedTuple):

@@ -5,10 +5,27 @@ Invariant: only the worker's thread changes the sets; other threads copy them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.walk import Changes
-from livedex_indexing.relpath import is_within
+from livedex_indexing.relpath import is_below, is_within
+
+
+def gone_keys(gone: Changes, roots: Roots) -> Callable[[Key], bool]:
+    """Return a function that tells whether a path no longer exists, is ignored now, or belongs to no root."""
+    removed = set(gone.removed)
+
+    def is_gone(key: Key) -> bool:
+        return (
+            key in removed
+            or roots.get(key[0]) is None
+            or any(key[0] == root_id and is_below(key[1], path) for root_id, path in gone.removed_trees)
+            or any(key[0] == root_id and is_within(key[1], path) for root_id, path in gone.ignored)
+        )
+
+    return is_gone
 
 
 class UnsettledFiles:
@@ -35,13 +52,6 @@ class UnsettledFiles:
         """Forget files that no longer exist, are ignored now, or belong to no root."""
         if not self.unstable and not self.unsettled:
             return
-        removed, below = set(gone.removed), [*gone.removed_trees, *gone.ignored]
-        settled = {
-            key
-            for key in self.unstable | self.unsettled
-            if key in removed
-            or roots.get(key[0]) is None
-            or any(key[0] == root_id and is_within(key[1], path) for root_id, path in below)
-        }
+        settled = set(filter(gone_keys(gone, roots), self.unstable | self.unsettled))
         self.unstable -= settled
         self.unsettled -= settled

@@ -6,6 +6,7 @@ index is dropped only after the disk shows that it is gone or a rule shuts it ou
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
-from livedex_daemon.write.reconcile import READ, Keep, Read, decide, is_settled
+from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.disk import tree
@@ -165,6 +166,8 @@ class TreeWalk:
         self.left_out: list[bytes] = []  # folders that are shut out, gone or another root's: to be watched no more
         self.took_s = 0.0
         self.emptied = False  # the root itself is empty although the index has files of it
+        self.failures: dict[bytes, int] = {}  # folders that could not be read: the errno. What is in them is kept
+        self.denied: list[bytes] = []  # folders without permission: nothing in them is served
         self._rows, self._watch, self.policy, self._now = tools
         policy, rows = self.policy, self._rows
         self._planned = None if root.planned == policy.chunking else _PlanCheck(policy.chunking)
@@ -210,31 +213,43 @@ class TreeWalk:
         self._watch(root, path)
         try:
             entries = tree.listing(root.path, path)
+            if not path and not entries and self._had_folders and not self._seen_to_go():
+                self.emptied = True
+                return
+            self._compare(path, device, entries, changes)
         except Missing:
             self._visited.discard(path)
             return
-        except (Denied, ReadFailed) as fault:
-            if path not in self._with_row:
-                changes.removed_trees.append((root.id, path))
-                reason = "denied" if isinstance(fault, Denied) else f"read: {fault}"
-                changes.rows.append(bare_row(root.id, path, None, "failed", reason, self._now()))
+        except Denied as fault:
+            if path:
+                self._leave_denied(path, changes)
+            else:
+                self.failures[path] = fault.errno
+            return
+        except (ReadFailed, OSError) as fault:
+            self.failures[path] = fault.errno or errno.EIO
             return
         if path in self._with_row:
             changes.removed.append((root.id, path))
-        if not path and not entries and self._had_folders and not self._seen_to_go():
-            self.emptied = True
-            return
-        self._compare(path, device, entries, changes)
+
+    def _leave_denied(self, path: bytes, changes: Changes) -> None:
+        """Say that the folder may not be read, and serve nothing of it."""
+        self.denied.append(path)
+        row = self._rows.file(self.root.id, path)
+        if row is None or row.reason != "denied":
+            changes.removed_trees.append((self.root.id, path))
+            changes.rows.append(bare_row(self.root.id, path, None, "failed", "denied", self._now()))
+
+    def has_read(self, path: bytes) -> bool:
+        """Return True if the walk listed the folder."""
+        return path in self._visited and path not in self.failures and path not in self.denied
 
     def _seen_to_go(self) -> bool:
         """Return True when an empty root is credible: it is the folder that was watched all along."""
         root = self.root
         if root.state != "online" or root.polled:
             return False
-        try:
-            found = os.lstat(root.path)
-        except OSError:
-            return False
+        found = os.lstat(root.path)
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)
 
     def _compare(
@@ -331,22 +346,30 @@ class TreeWalk:
         for path in known:
             if path in self._visited or not is_within(path, self.path):
                 continue
-            if self.root.rules.explain(path, True) is not None:
-                self.left_out.append(path)
-                changes.ignored.append((self.root.id, path))
-            elif self.root.belongs(path) and self._is_there(path):
-                self._stack.append((path, None))
-                continue
-            else:
-                self.left_out.append(path)
-                changes.removed_trees.append((self.root.id, path))
-            self.root.rules.invalidate(path)
+            if any(is_within(path, above) for above in (*self.failures, *self.denied)):
+                continue  # kept, or removed with the folder above it
+            try:
+                self._leave_folder(path, changes)
+            except ReadFailed as fault:
+                self.failures[path] = fault.errno
+
+    def _leave_folder(self, path: bytes, changes: Changes) -> None:
+        if self.root.rules.explain(path, True) is not None:
+            self.left_out.append(path)
+            changes.ignored.append((self.root.id, path))
+        elif self.root.belongs(path) and self._is_there(path):
+            self._stack.append((path, None))
+            return
+        else:
+            self.left_out.append(path)
+            changes.removed_trees.append((self.root.id, path))
+        self.root.rules.invalidate(path)
 
     def _is_there(self, path: bytes) -> bool:
         try:
             stat = tree.stat(self.root.path, path)
-        except (Denied, ReadFailed):
-            return False
+        except Denied:
+            return True  # somewhere above it: its listing will say so
         return stat is not None and stat.kind == "folder"
 
 
@@ -357,29 +380,3 @@ def _same_suffix(old: bytes, new: bytes) -> bool:
         return True
     old_suffix, new_suffix = old_name.rpartition(b".")[2::-2], new_name.rpartition(b".")[2::-2]
     return b"" not in (*old_suffix, *new_suffix) and old_suffix[0] == new_suffix[0]
-
-
-class PresentFile(NamedTuple):
-    """An existing path that is not a folder, as the disk (``stat``) and the index (``row``) have it."""
-
-    root: Root
-    path: bytes
-    stat: Stat
-    row: FileRow | None
-
-
-def examine(file: PresentFile, entry: Entry, max_size: int, changes: Changes, now: float) -> Work | None:
-    """Compare one file with its row. Return the work to do, None when nothing must be read."""
-    root, path, stat, row = file
-    key = (root.id, path)
-    if root.rules.explain(path, False) is not None:
-        if row is not None:
-            changes.ignored.append(key)
-        return None
-    decision = decide(stat, row, max_size=max_size, force=entry.force)
-    if decision is READ:
-        return Work(root, path, stat.size, row, entry)
-    if not isinstance(decision, Keep):
-        assert not isinstance(decision, Read)
-        changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, now))
-    return None

@@ -7,6 +7,7 @@ of its outcome.
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -25,9 +26,9 @@ from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
 from livedex_daemon.write.inspector import Inspector
-from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unsettled
+from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unreadable, Unsettled
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.unsettled import UnsettledFiles
+from livedex_daemon.write.unsettled import UnsettledFiles, gone_keys
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
@@ -68,6 +69,7 @@ class Worker:
         """``wake``: an event that other threads set when they have work for this thread."""
         self.turn_fault: str | None = None  # the unexpected error of a turn; None once a turn commits
         self.files = UnsettledFiles()
+        self.unreadable = steps.presence.unreadable
         self._store = index.store
         self._readers = index.readers
         self._health = index.health
@@ -127,6 +129,15 @@ class Worker:
         self.refuse_without_store()
         return self._committer.forget(root, path)
 
+    def could_not_read(self, paths: dict[Key, int]) -> None:
+        """Take note that a search could not read files: path to errno. From any thread."""
+
+        def note() -> None:
+            for key, code in paths.items():
+                self.unreadable.failed(key, code)
+
+        self.submit(note)
+
     def keep_forgotten(self, root: Root) -> None:
         """Remove forgotten files before anything of the root is served. Call through ``submit``."""
         self._committer.keep_forgotten(root)
@@ -174,6 +185,8 @@ class Worker:
         if self._health.fault is not None:
             return max(0.0005, self._health.retry_at - now)
         due = [work.retry_at for work in self._inspector.retries]
+        if self.unreadable.next_at() < inf:
+            due.append(self.unreadable.next_at())
         settles = self._backlog.next_at()
         if settles is not None:
             due.append(settles)
@@ -189,6 +202,7 @@ class Worker:
             if time.monotonic() >= self._health.retry_at:
                 self._try_store()
             return not worked
+        self._inspector.read_errors.mark_due()
         taken = self._backlog.take(TAKE, self._inspector.is_busy)
         for entry in taken:
             self._priority.yield_to_searches(len(taken))
@@ -245,11 +259,15 @@ class Worker:
                 work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
                 self._inspector.is_read(work)
                 self._inspector.retries.append(work)
+            elif not self._inspector.read_errors.is_news(outcome):
+                self._inspector.is_read(work)
+                self._inspector.release(work.entry)
+                _count(outcome)
             elif outcome.is_being_saved() and self._backlog.defer(work.entry, work.key):
                 self._inspector.is_read(work)
                 self._inspector.release(work.entry)
             else:
-                self._outcomes.append(outcome)
+                self._outcomes.append(self._inspector.read_errors.judged(outcome))
                 self._policy.gather(work.entry)
 
     def _drop_outcomes(self) -> None:
@@ -278,6 +296,7 @@ class Worker:
         self._drop_outcomes()
         gone = inspector.take_changes()
         self.files.forget_gone(gone, self._roots)
+        self.unreadable.forget(gone_keys(gone, self._roots))
         for outcome in outcomes:
             self._settle(outcome)
         for key in again:
@@ -286,7 +305,7 @@ class Worker:
         self._latency.add(time.monotonic(), [entry.first_at for entry in finished if entry.from_event])
         for entry in finished:
             root = self._roots.get(entry.key[0])
-            if not entry.key[1] and root is not None:
+            if not entry.key[1] and root is not None and entry.key not in self.unreadable.open:
                 self._presence.walked(root)
                 self._rebuilder.walked(self._roots)
         self._backlog.done(finished)
@@ -342,6 +361,7 @@ class Worker:
             self.files.add(work.key)
         else:
             self.files.discard(work.key)
+        self._inspector.read_errors.stored(outcome)
         _count(outcome)
         self._inspector.release(work.entry)
 
@@ -358,6 +378,8 @@ def _count(outcome: Outcome) -> None:
         progress.indexed += 1
     elif isinstance(result, Skipped):
         progress.skipped += 1
+    elif isinstance(result, Unreadable):
+        progress.failed.append((work.key, "read", os.strerror(result.errno)))
     elif isinstance(result, Failed):
         progress.failed.append((work.key, result.stage, result.message))
     elif isinstance(result, Gone):

@@ -11,20 +11,24 @@ import os
 import stat as modes
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from livedex_indexing.disk.beneath import check_relative, folder
 from livedex_indexing.model import EntryKind, FileState, Stat
 
 # O_NONBLOCK: a pipe that replaced the file after the check must not block us.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENAMETOOLONG, errno.ESTALE))
+# No entry can have a name that is too long. All other errors say nothing about whether the entry exists.
+_GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ESTALE))
 _DENIED = frozenset((errno.EACCES, errno.EPERM))
 # Two writes inside one tick of the filesystem's clock (up to 10 ms; coarser on a loaded machine) leave the same times
 # behind: a file that changed within this time is read twice and compared.
 RECENT_NS = 100_000_000
+
+T = TypeVar("T")
 
 
 class TreeError(Exception):
@@ -37,6 +41,7 @@ class Denied(TreeError):
     """No permission for the entry or for a folder above it."""
 
     reason = "denied"
+    errno = errno.EACCES
 
 
 class Missing(TreeError):
@@ -92,35 +97,58 @@ class Snapshot(NamedTuple):
     stat: Stat
 
 
+def is_gone(error: OSError) -> bool:
+    """Return True if the error means that there is no such entry. An ESTALE does only after `look_twice`."""
+    return error.errno in _GONE
+
+
+def look_twice(look: Callable[[], T]) -> T:
+    """Return what ``look`` returns, and call it again after ESTALE: a share says so of a file that was replaced."""
+    try:
+        return look()
+    except OSError as error:
+        if error.errno != errno.ESTALE:
+            raise
+    return look()
+
+
 def stat(root: bytes, rel: bytes) -> Stat | None:
     """Describe the entry itself, not the target of a link; None if there is no entry. Raises Denied, ReadFailed."""
     check_relative(rel)
     try:
-        if not rel:
-            return describe(os.lstat(root))
-        parent, _, name = rel.rpartition(b"/")
-        with folder(root, parent) as fd:
-            return describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+        return look_twice(partial(_stat, root, rel))
     except OSError as error:
         if error.errno in _GONE:
             return None
         raise _fault(error) from error
 
 
+def _stat(root: bytes, rel: bytes) -> Stat:
+    if not rel:
+        return describe(os.lstat(root))
+    parent, _, name = rel.rpartition(b"/")
+    with folder(root, parent) as fd:
+        return describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+
+
 def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, Stat]:
     """Describe those ``names`` that exist in folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
-    found = {}
     try:
-        with folder(root, rel) as fd:
-            for name in names:
-                try:
-                    found[name] = describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
-                except FileNotFoundError:
-                    continue
+        return look_twice(partial(_stat_names, root, rel, list(names)))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
         raise _fault(error) from error
+
+
+def _stat_names(root: bytes, rel: bytes, names: list[bytes]) -> dict[bytes, Stat]:
+    found = {}
+    with folder(root, rel) as fd:
+        for name in names:
+            try:
+                found[name] = describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
+            except FileNotFoundError:
+                continue
     return found
 
 
@@ -130,19 +158,23 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     For walks over whole trees, where making a `Stat` of each entry would cost as much as the system call. Raises
     Denied, Missing, ReadFailed.
     """
-    entries = []
     try:
-        with folder(root, rel, listing=True) as fd, os.scandir(fd) as found:
-            for entry in found:
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # deleted since it was listed
-                entries.append((entry.name.encode(_NAMES, "surrogateescape"), status))
+        return look_twice(partial(_listing, root, rel))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
         raise _fault(error) from error
+
+
+def _listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
+    entries = []
+    with folder(root, rel, listing=True) as fd, os.scandir(fd) as found:
+        for entry in found:
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # deleted since it was listed
+            entries.append((entry.name.encode(_NAMES, "surrogateescape"), status))
     return entries
 
 
@@ -175,6 +207,21 @@ def read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
         return Snapshot(file.read(limit), file.stat)
 
 
+def may_read(root: bytes, rel: bytes) -> bool:
+    """Return False if there is no permission to read the entry, or if that cannot be known."""
+    try:
+        found = stat(root, rel)
+        if found is not None and found.kind == "folder":
+            listing(root, rel)
+        elif found is not None:
+            read_head(root, rel, 1)
+    except (Denied, ReadFailed):
+        return False
+    except TreeError:
+        pass  # it is another entry now, or gone
+    return True
+
+
 def read_if_unchanged(
     root: bytes, rel: bytes, state: FileState | tuple[int, int, int, int], part: tuple[int, int] | None = None
 ) -> bytes | None:
@@ -198,11 +245,8 @@ class _OpenFile:
         if not rel:
             raise NotRegular("folder")
         check_relative(rel)
-        parent, _, name = rel.rpartition(b"/")
         try:
-            with folder(root, parent) as above:
-                self._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))
-                self._fd = os.open(name, _READ, dir_fd=above)
+            self._fd = look_twice(partial(self._open, root, rel))
         except OSError as error:
             if error.errno in _GONE:
                 raise Vanished from error
@@ -216,6 +260,13 @@ class _OpenFile:
         except BaseException:
             os.close(self._fd)
             raise
+
+    @classmethod
+    def _open(cls, root: bytes, rel: bytes) -> int:
+        parent, _, name = rel.rpartition(b"/")
+        with folder(root, parent) as above:
+            cls._refuse_special(describe(os.stat(name, dir_fd=above, follow_symlinks=False)))
+            return os.open(name, _READ, dir_fd=above)
 
     def _stat(self) -> Stat:
         """Return its state now. Raises ReadFailed, for example on a lost share."""

@@ -22,7 +22,16 @@ MARGIN: Final = 4 << 10  # bytes before and after the chunk: the line it begins 
 _KEPT_BYTES: Final = 16 << 20  # of files, cached until the answer is built
 _TRIED: Final = 3  # copies of one content to try, in case the first has changed
 
-Stale = dict[tuple[int, bytes], bool]  # see `LiveFiles`
+
+class Stale(dict[tuple[int, bytes], bool]):
+    """The files found changed, to be inspected again: (root id, path) to whether the file still contains the indexed
+    bytes (a log that grew, or a file that was only touched). ``unreadable``: those that could not be read: the errno.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unreadable: dict[tuple[int, bytes], int] = {}
+
 
 COPY = "d.id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled"
 
@@ -53,11 +62,10 @@ class Part(NamedTuple):
 
 
 class LiveFiles:
-    """Reads files for one answer. ``stale`` collects the changed files, to be inspected again: (root id, path) to
-    whether the file still contains the indexed bytes (a log that grew, or a file that was only touched)."""
+    """Reads files for one answer. ``stale`` collects the files found changed or unreadable."""
 
     def __init__(self, roots: Mapping[int, bytes]) -> None:
-        self.stale: Stale = {}
+        self.stale = Stale()
         self.roots = roots
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
 
@@ -99,8 +107,10 @@ class LiveFiles:
             try:
                 # A touched file still has the same bytes, and a file that grew begins with them.
                 data = tree.read_head(root, copy.path, copy.state.size).data
-            except tree.TreeError:
+            except tree.TreeError as fault:
                 data = b""
+                if isinstance(fault, tree.Denied | tree.ReadFailed):
+                    self.stale.unreadable[key] = fault.errno
         matches = (
             len(data) == copy.state.size and hashlib.blake2b(data, digest_size=HASH_BYTES).digest() == content_hash
         )

@@ -1,6 +1,6 @@
 """Read ignore files and other small files, inside or outside the root.
 
-Invariant: no file makes a function here block, grow without limit or raise. If a pipe, a device, a folder or a gigabyte
+Invariant: no file makes a function here block or grow without limit. If a pipe, a device, a folder or a gigabyte
 is found instead of an ignore file, the readable part counts, and the reason for stopping there is reported. Links are
 followed only for the user's own configuration, never where another person may have placed them.
 """
@@ -27,14 +27,17 @@ class Lines(NamedTuple):
 
 
 def lines_beneath(root: bytes, rel: bytes, limit: int) -> Lines:
-    """Return the whole lines in the first ``limit`` bytes of a file beneath the root. Follow no link on the way."""
+    """Return the whole lines in the first ``limit`` bytes of a file beneath the root. Follow no link on the way.
+
+    Raises ReadFailed, as the other functions here do: what the file excludes is then unknown.
+    """
     try:
         return whole_lines(tree.read_head(root, rel, limit + 1).data, limit)
     except tree.NotRegular as error:
         return Lines(b"", None if error.kind == "folder" else NOT_REGULAR)
     except tree.Vanished:
         return Lines(b"", None)
-    except tree.TreeError:
+    except tree.Denied:
         return Lines(b"", UNREADABLE)
 
 
@@ -44,10 +47,13 @@ def lines_at(path: bytes, limit: int) -> Lines:
 
 
 def stat_at(path: bytes) -> Stat | None:
-    """Return the stat of the absolute path, without following links; None if nothing exists or nothing can be seen."""
+    """Return the stat of the absolute path, without following links; None if nothing exists or there is no permission.
+
+    Raises ReadFailed.
+    """
     try:
         return tree.stat(b"/", path.lstrip(b"/"))
-    except tree.TreeError:
+    except tree.Denied:
         return None
 
 
@@ -60,10 +66,12 @@ def users_lines(path: bytes, limit: int) -> Lines:
             if not modes.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return Lines(b"", NOT_REGULAR)
             return whole_lines(file.read(limit + 1), limit)
-    except (FileNotFoundError, NotADirectoryError):
-        return Lines(b"", None)
-    except (OSError, ValueError):
+    except (PermissionError, ValueError):
         return Lines(b"", UNREADABLE)
+    except OSError as error:
+        if tree.is_gone(error):
+            return Lines(b"", None)
+        raise tree.ReadFailed(error) from error
 
 
 class Source(NamedTuple):
@@ -79,7 +87,7 @@ class Source(NamedTuple):
     def state(self) -> FileState | None:
         """Return a value that differs between states of the file; None if it does not exist.
 
-        Only the inode counts for a folder: its times change with its entries.
+        Only the inode counts for a folder: its times change with its entries. Raises ReadFailed.
         """
         if not self.users:
             found = stat_at(self.path)
@@ -88,8 +96,12 @@ class Source(NamedTuple):
             return FileState(0, 0, 0, found.ino) if found.kind == "folder" else found.state
         try:
             target = os.stat(self.path)
-        except (OSError, ValueError):
+        except (PermissionError, ValueError):
             return None
+        except OSError as error:
+            if tree.is_gone(error):
+                return None
+            raise tree.ReadFailed(error) from error
         return FileState(target.st_size, target.st_mtime_ns, target.st_ctime_ns, target.st_ino)
 
 

@@ -131,7 +131,10 @@ class DirRules:
         return all((name in names) == (name in stamps) for name in RULE_NAMES)
 
     def decide(self, name: bytes, is_dir: bool) -> Verdict | None:
-        """Return the rule that shuts the entry out; None lets it through. A link never counts as a folder."""
+        """Return the rule that shuts the entry out; None lets it through. A link never counts as a folder.
+
+        Raises ReadFailed if the markers that decide about a folder cannot be looked for.
+        """
         if name == b".git":
             return Verdict("vcs", BUILT_IN, 0, ".git")
         if name in IGNORE_FILES and not is_dir:
@@ -164,8 +167,8 @@ class DirRules:
         ):
             try:
                 there = tree.stat_names(self._root, where, wanted)
-            except tree.TreeError:
-                continue  # an unreadable folder shows nothing
+            except (tree.Denied, tree.Missing):
+                continue  # a folder that may not be entered shows nothing
             for marker, stat in there.items():
                 if where == folder:
                     self._on_marker(self._rel, relpath.join(folder, marker), Stamp.of(stat).state)

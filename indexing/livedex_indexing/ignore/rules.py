@@ -112,7 +112,8 @@ class RuleTree:
 
         ``names`` are the names that a scan of the folder just found. They save look-ups of files that do not exist.
         Rules that depend on another state of the folder's ignore files are read again: a mapping compares the states,
-        names alone compare presence.
+        names alone compare presence. Raise ReadFailed if an ignore file or what decides about it cannot be read: it
+        counts neither as absent nor as empty.
         """
         found = self._folders.get(rel_dir)
         if found is not None and (names is None or found.is_current_for(names)):
@@ -124,13 +125,16 @@ class RuleTree:
                 self._folders.clear()
                 self._loaded.clear()
                 self._pattern_count = 0
-            return self._make(rel_dir, names)
+            try:
+                return self._make(rel_dir, names)
+            except OSError as error:  # the table of mounts
+                raise tree.ReadFailed(error) from error
 
     def explain(self, rel: bytes, is_dir: bool) -> Verdict | None:
         """Return the rule that shuts out the entry or a folder above it, judged from the top down; None: let through.
 
         The root itself and the folders above it are not judged: the user has named the root. Raise ValueError for a
-        path that is not relative.
+        path that is not relative, and ReadFailed as ``rules`` does.
         """
         check_relative(rel)
         if self._is_own(b""):
@@ -184,7 +188,8 @@ class RuleTree:
         """Return the files that the rules read so far depend on and that no scan of the root sees.
 
         They are ignore files and ``.git`` above the root, ``info/exclude``, the user's git configuration,
-        ``core.excludesFile``, whether they exist or not, and markers inside folders that they shut out.
+        ``core.excludesFile``, whether they exist or not, and markers inside folders that they shut out. Raise
+        ReadFailed as ``rules`` does.
         """
         with self._lock:
             self.rules(b"")
@@ -194,7 +199,8 @@ class RuleTree:
         """Return the folders within ``below`` whose rules depend on an outside source that has changed.
 
         Forget these rules. ``doubtful``: a file that had just changed when it was read counts as changed. The root
-        (``b""``) means all. Costs one stat for each source, cheap enough for a call every few seconds.
+        (``b""``) means all. Costs one stat for each source, cheap enough for a call every few seconds. Raise
+        ReadFailed as ``rules`` does.
         """
         with self._lock:
             self.rules(b"")
@@ -285,7 +291,7 @@ class RuleTree:
             return {}
         try:
             return tree.stat_names(self.root, rel, wanted)
-        except tree.TreeError:
+        except (tree.Denied, tree.Missing):
             return {}
 
     def _read(self, rel: bytes, name: bytes) -> RuleFile:

@@ -1,5 +1,7 @@
 """Find the top of a git work tree, and the file outside it with its own ignore rules (``info/exclude``).
 
+Functions raise ReadFailed when the system cannot tell: an error is no absence.
+
 Invariant: in a repository, only ``.git`` (when it is a file), ``commondir`` and ``info/exclude`` are ever read, never
 its configuration. A pointer inside a root never makes livedex touch a network or virtual filesystem: it is judged by
 its text, and no link is followed from there on.
@@ -7,9 +9,11 @@ its text, and no link is followed from there on.
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import NamedTuple
 
+from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.ignore.external_files import lines_at, stat_at
 from livedex_indexing.relpath import parent
@@ -55,8 +59,17 @@ def work_tree(folder: bytes) -> WorkTree | None:
 def _link_target(path: bytes) -> bytes:
     try:
         return os.readlink(path)
-    except OSError:
+    except PermissionError:
         return b""
+    except OSError as error:
+        return _unless_failed(error)
+
+
+def _unless_failed(error: OSError) -> bytes:
+    """Return nothing for what is gone, or is no link. Raises ReadFailed for any other error."""
+    if tree.is_gone(error) or error.errno == errno.EINVAL:
+        return b""
+    raise tree.ReadFailed(error) from error
 
 
 def _pointed_to(folder: bytes, target: bytes) -> bytes | None:
@@ -89,6 +102,8 @@ def tops_above(root: bytes) -> list[bytes]:
             above.append(base)
             if work_tree(base) is not None:
                 return above
-    except OSError:
+    except PermissionError:
         return []
+    except OSError as error:
+        _unless_failed(error)
     return []

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.line_search import MODES
 from livedex_indexing.lines.vocabulary import Vocabulary
@@ -67,7 +68,7 @@ class Searcher:
         except DeadlinePassed:
             mode = "keyword" if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []
-            return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], {})
+            return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], Stale())
 
     def _counts_of(self, generation: int) -> WordCounts:
         """Return the cache of word frequencies; it starts empty with each generation."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from pathlib import Path
@@ -74,3 +75,24 @@ def test_a_root_that_is_there_again_is_marked_before_it_is_believed(root: Root, 
     Presence(FakeStore().real, StoreHealth(), backlog, watching.real).check(root)
     assert watching.unwatched == [b""]
     assert (root.state, root.polled) == ("recovering", frozenset())
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EMFILE, errno.ENOMEM, errno.ENOTCONN])
+def test_an_error_does_not_mean_that_a_root_is_missing(
+    presence: Presence, root: Root, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    presence.check(root)
+    assert root.present
+
+    def fail(*_args: object, **_named: object) -> int:
+        raise OSError(code, os.strerror(code))
+
+    for name in ("open", "lstat"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, fail)
+            presence.check(root)
+        assert root.present and (1, b"") in presence.unreadable.open
+        presence.unreadable.read((1, b""))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "lstat", fail)
+        assert not presence.is_same(root) and (1, b"") in presence.unreadable.open, "what is dropped now is tried again"

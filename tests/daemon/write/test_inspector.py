@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -191,3 +192,73 @@ def test_a_doubtful_outside_file_is_read_again(desk: Desk, monkeypatch: pytest.M
     desk.inspect(b"a", tree=True)
     assert desk.root.rules.explain(b"a/x.q", False) is None
     assert desk.root.rules.explain(b"a/x.w", False) is not None
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, name: str, code: int) -> None:
+    def failing(*_args: object, **_named: object) -> object:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, name, failing)
+
+
+def test_a_file_that_cannot_be_described_keeps_its_row(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"f.txt")])
+    with monkeypatch.context() as patch:
+        fail(patch, "stat", errno.EIO)
+        entry = desk.inspect(b"f.txt")
+    desk.inspector.depart()
+    assert desk.inspector.finished == [entry] and not desk.inspector.changes
+    assert desk.inspector.unreadable.open == {(1, b"f.txt")}
+
+
+def test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"d/f.txt"), row(b"d/e/g.txt")])
+    (desk.folder / "d/e").mkdir(parents=True)
+    with monkeypatch.context() as patch:
+        fail(patch, "scandir", errno.EMFILE)
+        desk.inspect(b"d", tree=True)
+        assert desk.inspector.walk_on()
+    assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
+    desk.inspect(b"d", tree=True)
+    assert desk.inspector.walk_on() and not desk.inspector.unreadable.open, "listed: it is read"
+
+
+def test_a_missing_file_is_not_removed_while_a_second_look_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"f.txt")])
+    desk.inspect(b"f.txt")
+    with monkeypatch.context() as patch:
+        fail(patch, "stat", errno.EIO)
+        desk.inspector.depart()
+    assert not desk.inspector.changes and desk.backlog.pending([(1, b"f.txt")]) == 1
+
+
+def test_an_unknown_rule_lets_nothing_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an ignore file excludes is not known while it cannot be read."""
+    (desk.folder / "d").mkdir()
+    (desk.folder / "d/.gitignore").write_text("private.txt\n")
+    (desk.folder / "d/private.txt").write_text("p")
+    with monkeypatch.context() as patch:
+        fail(patch, "pread", errno.EIO)
+        desk.inspect(b"d", tree=True)
+        assert desk.inspector.walk_on()
+    assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
+
+
+def test_the_folder_that_denies_access_is_named_for_what_is_in_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.store.put_files([row(b"d/f.txt")])
+    (desk.folder / "d").mkdir()
+    real = os.open
+
+    def deny(path: bytes, *args: int, **named: int) -> int:
+        if path == b"d":
+            raise PermissionError(errno.EACCES, "no")
+        return real(path, *args, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", deny)
+        desk.inspect(b"d/f.txt")
+        assert not desk.inspector.finished, "its entry waits for the walk"
+        assert desk.inspector.walk_on()
+    (denied,) = desk.inspector.changes.rows
+    assert (denied.path, denied.status, denied.reason) == (b"d", "failed", "denied")
+    assert desk.inspector.changes.removed_trees == [(1, b"d")] and (1, b"d") in desk.inspector.unreadable.denied

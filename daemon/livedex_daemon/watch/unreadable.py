@@ -1,0 +1,143 @@
+"""The paths that the system could not read, although they are not gone, and when each is tried again.
+
+Invariant: an error is not an absence. What the index has of such a path is kept, no search in whose scope it lies is
+fresh before the path is read or counts as settled, and it is tried again until it can be read or is gone. Only the
+worker's thread changes the sets; other threads copy them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from math import inf
+from typing import NamedTuple
+
+from livedex_daemon.watch.backlog import Key
+
+PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # before each further try,
+PAUSE_MOST_S = 5.0  # and before all later ones
+TRIES = 5  # after so many the error counts as the path's own: it is `failed`, and searches are fresh without it
+AT_ONCE = 64  # of the paths that are due; the others follow in the next round, or at once after a success
+MOST_DENIED = 4_096  # paths without permission that are tried; the reconcile finds the others
+
+# The whole process or system is short of something: no path is to blame, however long it lasts.
+SHORTAGES = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN, errno.EINTR))
+
+
+class Trouble(NamedTuple):
+    """What is to be said of all unreadable paths: their number, the first one, and its error."""
+
+    paths: int
+    first: Key
+    errno: int
+
+    @property
+    def text(self) -> str:
+        return os.strerror(self.errno)
+
+
+class _Path:
+    __slots__ = ("errno", "retry_at", "tree", "tries", "trying")
+
+    def __init__(self) -> None:
+        self.errno = 0
+        self.tries = 0
+        self.trying = True
+        self.tree = False
+        self.retry_at = inf
+
+
+class UnreadablePaths:
+    """``open``: the paths whose searches are not fresh. ``denied``: paths without permission, in the order to try."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.open: set[Key] = set()
+        self.denied: dict[Key, None] = {}
+        self._clock = clock
+        self._paths: dict[Key, _Path] = {}
+        self._due_at = inf  # the earliest time at which a path is due
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._paths
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def paths(self) -> list[Key]:
+        return list(self._paths)
+
+    def failed(self, key: Key, code: int, *, tree: bool = False) -> bool:
+        """Record that a path could not be read. Return True once the error counts as the path's own.
+
+        A failure between two tries does not count as one: many searches may find it. ``tree``: it is a folder.
+        """
+        self.denied.pop(key, None)
+        path = self._paths.setdefault(key, _Path())
+        path.errno, path.tree = code, path.tree or tree
+        if path.trying:
+            path.trying = False
+            path.tries += 1
+            path.retry_at = self._clock() + _pause_s(path.tries)
+        self._due_at = min(self._due_at, path.retry_at)
+        settled = path.tries >= TRIES and code not in SHORTAGES
+        (self.open.discard if settled else self.open.add)(key)
+        return settled
+
+    def read(self, key: Key) -> None:
+        """Record that a path was read. The others are tried at once: they may have had the same cause."""
+        self.denied.pop(key, None)
+        if self.discard(key):
+            self._due_at = 0.0
+            for path in self._paths.values():
+                path.retry_at = 0.0
+
+    def discard(self, key: Key) -> bool:
+        """Forget a path that is gone or no longer of interest. Return False if it was not recorded."""
+        self.denied.pop(key, None)
+        self.open.discard(key)
+        return self._paths.pop(key, None) is not None
+
+    def forget(self, is_gone: Callable[[Key], bool]) -> None:
+        for key in [key for key in (*self._paths, *self.denied) if is_gone(key)]:
+            self.discard(key)
+
+    def take_due(self) -> list[tuple[Key, bool, bool]]:
+        """Return some paths to try now: key, whether it is a folder, whether searches need not wait for the try."""
+        now = self._clock()
+        if now < self._due_at:
+            return []
+        due = sorted((path.retry_at, key) for key, path in self._paths.items() if path.retry_at <= now)
+        for _, key in due[:AT_ONCE]:
+            self._paths[key].trying = True
+            self._paths[key].retry_at = now + PAUSE_MOST_S  # in case nobody reports how the try ended
+        self._due_at = min((path.retry_at for path in self._paths.values()), default=inf)
+        return [(key, self._paths[key].tree, key not in self.open) for _, key in due[:AT_ONCE]]
+
+    def next_at(self) -> float:
+        """Return when the next path is due, on the injected clock; infinity if there is none."""
+        return self._due_at if self._paths else inf
+
+    def deny(self, key: Key) -> None:
+        """Record that permission is missing. It may return without an event, as on a share."""
+        self.discard(key)
+        if len(self.denied) < MOST_DENIED:
+            self.denied[key] = None
+
+    def take_denied(self, limit: int) -> list[Key]:
+        """Return some paths without permission to look at now, and put them last."""
+        taken = list(self.denied)[:limit]
+        for key in taken:
+            self.denied[key] = self.denied.pop(key)
+        return taken
+
+    def trouble(self) -> Trouble | None:
+        """Return what is to be said of the paths; None while there is none. For any thread."""
+        paths = self._paths.copy()
+        first = next(iter(paths), None)
+        return None if first is None else Trouble(len(paths), first, paths[first].errno)
+
+
+def _pause_s(tries: int) -> float:
+    return PAUSES_S[tries - 1] if tries <= len(PAUSES_S) else PAUSE_MOST_S
