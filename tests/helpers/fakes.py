@@ -13,6 +13,7 @@ from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.watch.unreadable import UnreadablePaths
+from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.outcomes import Outcome
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Policy, Work
@@ -133,7 +134,8 @@ class FakePool:
     def __init__(self, *, outstanding: int = 0) -> None:
         self.outstanding = outstanding
         self.held_back = False
-        self.worker_fault: str | None = None
+        self.worker_fault: WorkerFault | None = None
+        self.retry_at = 0.0
         self.policy = Policy(ChunkSettings(), 1 << 20, True)
         self.submitted: list[Work] = []
 

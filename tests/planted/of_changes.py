@@ -129,8 +129,8 @@ DEFECTS = (
         "livedex_daemon/write/worker.py",
         (
             (
-                "        again: list[Key] = []\n        if inspector.changes",
-                "        again: list[Key] = []\n"
+                "        applied = Applied([], [])\n        if inspector.changes",
+                "        applied = Applied([], [])\n"
                 "        self._backlog.done([*inspector.finished, *(outcome.work.entry for outcome in outcomes)])\n"
                 "        if inspector.changes",
             ),

@@ -6,6 +6,9 @@ from planted.defect import Defect
 
 PROCESS = "tests/indexing/chunk/test_chunk_process.py"
 ANSWERS = "tests/indexing/chunk/test_answer_check.py"
+POOL = "tests/daemon/write/test_chunk_pool.py"
+SLOT = "tests/daemon/write/test_worker_slot.py"
+CHILDREN = "tests/system/test_children.py"
 
 DEFECTS = (
     Defect(
@@ -68,5 +71,92 @@ DEFECTS = (
         "livedex_indexing/chunk/answer_check.py",
         (("if not (start <= end <= size and", "if not (start <= end and"),),
         f"{ANSWERS}::test_every_chunk_is_looked_at",
+    ),
+    Defect(
+        "no-second-try-without-worker",
+        "files that no child could chunk wait for an edit or the next reconcile",
+        "livedex_daemon/write/worker.py",
+        (("        self._retry_unchunked()\n        taken", "        taken"),),
+        f"{CHILDREN}::test_files_wait_while_there_is_no_interpreter",
+    ),
+    Defect(
+        "rest-without-limit",
+        "each failed start of a child doubles the time to the next one, without end",
+        "livedex_daemon/write/chunk_health.py",
+        (("min(max(FIRST_REST_S, self._rest_s * 2), REST_S)", "max(FIRST_REST_S, self._rest_s * 2)"),),
+        "tests/daemon/write/test_chunk_health.py::test_each_failure_doubles_the_rest_up_to_a_limit",
+    ),
+    Defect(
+        "batch-fails-with-one",
+        "an error in a step is the failure of every file of its batch",
+        "livedex_daemon/write/chunk_pool.py",
+        (("again = [work for work in works if not work.alone]", "again = works[:0]"),),
+        f"{POOL}::test_an_error_of_a_step_loses_no_work_and_ends_no_thread",
+    ),
+    Defect(
+        "dead-thread-counted",
+        "a thread of the pool that ended is not replaced",
+        "livedex_daemon/write/pool_threads.py",
+        (
+            (
+                "for thread, role in self._threads.items() if thread.is_alive()}",
+                "for thread, role in self._threads.items()}",
+            ),
+        ),
+        f"{POOL}::test_a_thread_that_ends_is_replaced_and_its_work_comes_back",
+    ),
+    Defect(
+        "installation-blamed-on-the-file",
+        "a file is quarantined though a child ends with any other file too",
+        "livedex_daemon/write/worker_slot.py",
+        (("fault = self._fault_of_all(culprit, death)", "fault: WorkerFault | None = None"),),
+        f"{SLOT}::test_an_end_that_any_file_causes_is_the_installations_fault",
+    ),
+    Defect(
+        "quarantine-outlives-an-upgrade",
+        "a file stays quarantined though another version of livedex may cut it",
+        "livedex_daemon/write/file_reading.py",
+        (("if row.signature != failure_signature(chosen.signature):", "if row.signature is None:"),),
+        "tests/daemon/write/test_file_reading.py::test_a_quarantine_is_void_for_another_plan_or_version",
+    ),
+    Defect(
+        "void-failure-not-read",
+        "no walk tries a file again that failed in another version",
+        "livedex_daemon/write/walk.py",
+        (("is_void=self._plans.is_void,", "is_void=None,"),),
+        f"{CHILDREN}::test_a_quarantine_ends_with_the_version_that_pronounced_it",
+    ),
+    Defect(
+        "collected-content-releases-a-search",
+        "a search stops waiting for a file whose known content was collected before the commit",
+        "livedex_daemon/write/commit.py",
+        (("applied.unread.append(work)", "applied.again.append(work.key)"),),
+        "tests/daemon/write/test_worker.py::test_a_content_that_is_collected_before_the_commit_releases_nobody",
+    ),
+    Defect(
+        "waiting-bytes-unbounded",
+        "with a full disk the text of 64 files of any size waits in memory",
+        "livedex_daemon/write/outcome_queue.py",
+        ((" or self._bytes >= UNCOLLECTED_BYTES", ""),),
+        "tests/daemon/write/test_outcome_queue.py::test_who_adds_waits_while_too_many_bytes_wait",
+    ),
+    Defect(
+        "truncated-list-not-written",
+        "once the list of the files being read was truncated, nothing is recorded in it",
+        "livedex_daemon/write/crashes.py",
+        (
+            (
+                "            os.pwrite(self._slots, data, at)\n",
+                "            at < os.fstat(self._slots).st_size and os.pwrite(self._slots, data, at)\n",
+            ),
+        ),
+        "tests/daemon/write/test_crashes.py::test_a_list_that_is_truncated_or_removed_under_it_ends_nothing",
+    ),
+    Defect(
+        "upgrade-not-said",
+        "a daemon of another version than its children blames the installation",
+        "livedex_daemon/answer/status_report.py",
+        (("    if fault.other_version:", "    if not fault.reason:"),),
+        f"{CHILDREN}::test_an_upgrade_under_the_daemon_blames_no_file",
     ),
 )

@@ -172,14 +172,14 @@ DEFECTS = (
         "slow-file-blocks-others",
         "while one file takes its time to be cut, no other is",
         "livedex_daemon/write/chunk_pool.py",
-        (('        self._start("spare")\n', ""),),
+        (('"edits": 1, "spare": 1,', '"edits": 1, "spare": 0,'),),
         "tests/daemon/write/test_chunk_pool.py::test_a_file_that_takes_its_time_holds_up_no_other",
     ),
     Defect(
         "quarantine-at-the-first-death",
         "one death of a worker is enough to give a file up",
         "livedex_daemon/write/worker_slot.py",
-        (("if culprit.work.tries < 2:", "if culprit.work.tries < 1:"),),
+        (("if culprit.work.deaths < DEATHS:", "if culprit.work.deaths < 1:"),),
         f"{QUARANTINE}::test_one_bad_file_is_set_aside_alone_and_for_good",
     ),
     Defect(

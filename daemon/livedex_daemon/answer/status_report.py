@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Callable
 from shlex import quote
@@ -217,7 +218,12 @@ def _no_chunk_worker(state: DaemonState) -> Warnings:
     fault = state.pool.worker_fault
     if fault is None:
         return []
-    message = f"livedex cannot index new text: the chunk worker ends at once ({fault})"
+    if fault.other_version:
+        message = f"livedex was upgraded while this daemon runs, so that it cannot index new text ({fault.reason})"
+        return [warning("restart_needed", message, "run `livedex down`, then any command; it starts the new version")]
+    message = f"livedex cannot index new text: the chunk worker does not run ({fault.reason})"
+    if not os.path.exists(sys.executable):  # an upgrade of Python, or an environment that was made again elsewhere
+        return [warning("chunk_worker", message, "livedex was upgraded or moved: restart the daemon (`livedex down`)")]
     return [warning("chunk_worker", message, "run `livedex doctor`, or install livedex again")]
 
 

@@ -51,9 +51,7 @@ class RootCheck:
         if seldom:
             self._worker.check_and_rebuild()
         revived = self._watching.revive()
-        if self._pool.worker_fault is not None:
-            for key in self._worker.files.unsettled:
-                self._backlog.mark(key)
+        self._pool.revive()
         for root in self._roots:
             self._presence.check(root, rewatch=revived)
             self._presence.drop_expired(root)

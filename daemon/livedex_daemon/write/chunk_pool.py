@@ -1,22 +1,27 @@
 """Read changed files and chunk them in child processes, so that no hostile file can harm or block the daemon.
 
-Invariant: every submitted work comes back as exactly one outcome, even if the child that chunked it died.
+Invariant: every submitted work comes back as exactly one outcome, even if the child that chunked it died or the step
+that handled it failed. No error ends a thread; one that ended all the same is replaced.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Literal
 
+from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcome_queue import OutcomeQueue
-from livedex_daemon.write.outcomes import Job, Outcome
+from livedex_daemon.write.outcomes import Failed, Job, Outcome
+from livedex_daemon.write.pool_threads import PoolThreads, Role
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Policy, Work
-from livedex_daemon.write.worker_slot import ChunkHealth, WorkerSlot
+from livedex_daemon.write.worker_slot import WorkerSlot
+
+log = logging.getLogger(__name__)
 
 BATCH_FILES = 8  # sent to a child at once: several save round trips; many would make searches wait too long
 BATCH_BYTES = 512 << 10
@@ -24,8 +29,6 @@ FILES_A_PROCESS = 32  # start one more child for each so many bulk files
 WARM_S = 600.0  # the child for edits ends after so long without an edit
 STUCK_S = 1.0  # on one batch; then the spare thread takes the other edits
 NICE = 10
-
-Role = Literal["edits", "spare", "bulk"]
 
 
 class Pool:
@@ -56,11 +59,9 @@ class Pool:
         self._outcomes = OutcomeQueue(on_outcome)
         self._outstanding = 0
         self._stopping = False
-        self._threads: list[threading.Thread] = []
-        self._bulk_threads = 0
+        self._threads = PoolThreads(self._run)
         self._busy_since: float | None = None  # when the thread for edits took its batch; None: it is idle
-        self._start("edits")
-        self._start("spare")
+        self.revive()
 
     # -- called by the worker
 
@@ -68,13 +69,16 @@ class Pool:
         with self._lock:
             (self._bulk if bulk else self._edits).extend(works)
             self._outstanding += len(works)
-            missing = 0
-            if bulk:
-                missing = min(self._bulk_processes, 1 + len(self._bulk) // FILES_A_PROCESS) - self._bulk_threads
-            self._bulk_threads += max(0, missing)
+        self.revive()
+
+    def revive(self) -> None:
+        """Start the threads that are missing: those that the queues need and those that ended. Call it now and then."""
+        with self._lock:
+            if self._stopping:
+                return
+            bulk = min(self._bulk_processes, 1 + len(self._bulk) // FILES_A_PROCESS) if self._bulk else 0
+            self._threads.start_missing({"edits": 1, "spare": 1, "bulk": bulk})
             self._more.notify_all()
-        for _ in range(missing):
-            self._start("bulk")
 
     def collect(self, limit: int) -> list[Outcome]:
         taken = self._outcomes.take(limit)
@@ -106,9 +110,31 @@ class Pool:
         return self._reader.files_read
 
     @property
-    def worker_fault(self) -> str | None:
-        """Return why no child can be started; None: one can."""
-        return self._health.fault
+    def worker_fault(self) -> WorkerFault | None:
+        """Return why nothing can be chunked; None: it can."""
+        fault = self._threads.fault
+        return WorkerFault(fault) if fault is not None else self._health.fault
+
+    @property
+    def retry_at(self) -> float:
+        """Return the earliest time to submit again what came back without a worker (monotonic; it may have passed)."""
+        return self._health.retry_at
+
+    @property
+    def other_version(self) -> bool:
+        """Return True once the installed code is not the code that this process runs: only a restart helps."""
+        fault = self._health.fault
+        return fault is not None and fault.other_version
+
+    @property
+    def threads_alive(self) -> bool:
+        """Return False while a thread that work waits for is missing, until ``revive`` has replaced it."""
+        with self._lock:
+            return (
+                self._threads.alive("edits")
+                and self._threads.alive("spare")
+                and (not self._bulk or self._threads.alive("bulk"))
+            )
 
     def stop(self, timeout_s: float = 5.0) -> None:
         """Start no further file, and wait for the threads at most ``timeout_s``: a child or a disk may hang."""
@@ -116,24 +142,40 @@ class Pool:
             self._stopping = True
             self._more.notify_all()
         self._outcomes.close()
-        deadline = time.monotonic() + timeout_s
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
+        self._threads.join(timeout_s)
 
     # -- the pool's threads
-
-    def _start(self, role: Role) -> None:
-        thread = threading.Thread(target=self._run, args=(role,), name=role, daemon=True)
-        self._threads = [known for known in self._threads if known.is_alive()] + [thread]
-        thread.start()
 
     def _run(self, role: Role) -> None:
         slot = WorkerSlot(NICE if role == "bulk" and self.policy.yield_to_load else 0, self._health)
         try:
             while (works := self._next(role, slot)) is not None:
-                self._handle(works, role, slot)
+                self._serve(works, role, slot)
+        except BaseException:
+            log.exception("pool_thread_ended")  # ``revive`` replaces it
+            raise
         finally:
             slot.close()
+
+    def _serve(self, works: list[Work], role: Role, slot: WorkerSlot) -> None:
+        """Handle a batch. Whatever goes wrong, none of its works is lost, and the thread goes on."""
+        unanswered = dict.fromkeys(works)
+        try:
+            self._handle(unanswered, role, slot)
+        except BaseException as error:
+            log.exception("pool_step_failed")
+            self._hand_back(list(unanswered), type(error).__name__, self._queue(role))
+            slot.close()  # its child may be in the middle of an answer
+            if not isinstance(error, Exception):
+                raise
+
+    def _hand_back(self, works: list[Work], error: str, queue: deque[Work]) -> None:
+        """Try each work of a failed step once more, alone; a step that fails again is that file's failure."""
+        again = [work for work in works if not work.alone]
+        for work in again:
+            work.alone = True
+        self._requeue(again, queue)
+        self._outcomes.put([Outcome(work, Failed("read", error)) for work in works if work not in again])
 
     def _queue(self, role: Role) -> deque[Work]:
         return self._bulk if role == "bulk" else self._edits
@@ -152,7 +194,7 @@ class Pool:
                         self._busy_since = time.monotonic()
                     return _batch(queue, count)
                 if role == "bulk" and not queue:
-                    self._bulk_threads -= 1
+                    self._threads.ending()  # under the lock: work that comes now starts another thread
                     return None
                 if role == "spare" and not queue:
                     slot.close()
@@ -179,24 +221,32 @@ class Pool:
     def _is_stuck(self) -> bool:
         return self._busy_since is not None and time.monotonic() - self._busy_since > STUCK_S
 
-    def _handle(self, works: list[Work], role: Role, slot: WorkerSlot) -> None:
+    def _handle(self, unanswered: dict[Work, None], role: Role, slot: WorkerSlot) -> None:
+        """Read the works and chunk what needs it; take each from ``unanswered`` when it leaves this thread."""
         queue = self._queue(role)
         jobs: list[Job] = []
         clear: list[Outcome] = []
-        for work in works:
-            self._priority.yield_to_searches(len(queue) + len(works))
+        for work in unanswered:
+            self._priority.yield_to_searches(len(queue) + len(unanswered))
             found = self._reader.classify(work, self.policy)
             if isinstance(found, Job):
                 jobs.append(found)
             else:
                 clear.append(found)
-        self._outcomes.put(clear)
+        self._answer(clear, unanswered)
         while jobs:
             step = slot.chunk(jobs)
             self.files_chunked += step.chunked
-            self._outcomes.put(step.outcomes)
+            self._answer(step.outcomes, unanswered)
             self._requeue(step.others, queue)
+            for work in step.others:
+                del unanswered[work]
             jobs = step.retry
+
+    def _answer(self, outcomes: list[Outcome], unanswered: dict[Work, None]) -> None:
+        self._outcomes.put(outcomes)
+        for outcome in outcomes:
+            del unanswered[outcome.work]
 
     def _requeue(self, works: list[Work], queue: deque[Work]) -> None:
         if works:
@@ -208,8 +258,11 @@ class Pool:
 def _batch(queue: deque[Work], count: int) -> list[Work]:
     """Take one batch from the first ``count`` works of the queue."""
     batch = [queue.popleft()]
+    if batch[0].alone:
+        return batch
     size = batch[0].size
-    while len(batch) < min(count, BATCH_FILES) and size + queue[0].size <= BATCH_BYTES:
+    most = min(count, BATCH_FILES)
+    while len(batch) < most and not queue[0].alone and size + queue[0].size <= BATCH_BYTES:
         batch.append(queue.popleft())
         size += batch[-1].size
     return batch

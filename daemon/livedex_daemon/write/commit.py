@@ -9,18 +9,31 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped, Unreadable, Unsettled
+from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unreadable, Unsettled
 from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
+from livedex_indexing.chunk.code_version import failure_signature
 from livedex_indexing.disk import tree
 from livedex_indexing.model import ChunkedContent, FileRow
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
+
+
+class Applied(NamedTuple):
+    """What a commit left open. ``again``: keys that must be examined again.
+
+    ``unread``: works that must be read again before their entries are done. Their content was collected as garbage
+    after it was known, or their file came back after it was gone.
+    """
+
+    again: list[Key]
+    unread: list[Work]
 
 
 class Committer:
@@ -30,24 +43,27 @@ class Committer:
         self._forgotten = forgotten
         self._priority = priority
 
-    def apply(self, changes: Changes, outcomes: list[Outcome]) -> list[Key]:
-        """Store everything, or raise and store nothing. Return the keys that must be examined again."""
-        again: list[Key] = []
+    def apply(self, changes: Changes, outcomes: list[Outcome]) -> Applied:
+        """Store everything, or raise and store nothing."""
+        applied = Applied([], [])
         with self._store.transaction():
             self._remove(changes)
             self._store.put_files(row for row in changes.rows if self.admits(row.root_id, row.path))
             rows: list[FileRow] = []
             for outcome in outcomes:
+                work, result = outcome.work, outcome.result
                 self._priority.yield_to_searches(len(outcomes))
-                if outcome.work.cancelled or not self.admits(*outcome.work.key):
+                if work.cancelled or not self.admits(*work.key):
                     continue
                 row = self._row_of(outcome)
                 if row is not None:
                     rows.append(row)
-                if (row is None and _is_there(outcome.work)) or isinstance(outcome.result, Unsettled):
-                    again.append(outcome.work.key)
+                elif isinstance(result, Known) or _is_there(work):
+                    applied.unread.append(work)
+                if isinstance(result, Unsettled):
+                    applied.again.append(work.key)
             self._store.put_files(rows)
-        return again
+        return applied
 
     def admits(self, root_id: int, path: bytes) -> bool:
         """Check again before storing: the rules may have changed since the path was examined."""
@@ -91,7 +107,8 @@ class Committer:
         if isinstance(result, Failed):
             reason = f"{result.stage}: {result.message}" if result.message else result.stage
             row = bare_row(root_id, path, stat, "failed", reason, now)
-            return row._replace(content_hash=outcome.content_hash)
+            signature = failure_signature(outcome.plan.signature) if outcome.plan is not None else None
+            return row._replace(content_hash=outcome.content_hash, signature=signature)
         return self._indexed(outcome, now)
 
     def _indexed(self, outcome: Outcome, now: float) -> FileRow | None:

@@ -12,10 +12,10 @@ import contextlib
 import errno
 import json
 import logging
-import mmap
 import os
 import struct
 import time
+import weakref
 from collections.abc import Iterator
 
 log = logging.getLogger(__name__)
@@ -37,8 +37,10 @@ class Crashes:
         self._starts_path = os.path.join(folder, "starts")
         former = b""
         self._free = list(range(SLOTS))
+        self._failed = False
         try:
-            self._slots, former = _mapped(os.path.join(folder, "in-hand"))
+            self._slots, former = _opened(os.path.join(folder, "in-hand"))
+            weakref.finalize(self, os.close, self._slots)
         except OSError as error:
             log.warning("crashes_not_noted", extra={"error": error.strerror})
             self._free = []
@@ -65,13 +67,21 @@ class Crashes:
             yield
             return
         at = slot * SLOT_BYTES
-        self._slots[at + _LENGTH.size : at + _LENGTH.size + len(path)] = path
-        _LENGTH.pack_into(self._slots, at, len(path))
         try:
+            self._write(_LENGTH.pack(len(path)) + path, at)
             yield
         finally:
-            self._slots[at : at + _LENGTH.size + len(path)] = bytes(_LENGTH.size + len(path))  # names are private too
+            self._write(bytes(_LENGTH.size + len(path)), at)  # names are private too
             self._free.append(slot)
+
+    def _write(self, data: bytes, at: int) -> None:
+        """Write a part of the list. Not through a mapping: a file that is truncated would end the daemon by SIGBUS."""
+        try:
+            os.pwrite(self._slots, data, at)
+        except OSError as error:
+            if not self._failed:
+                log.warning("crashes_not_noted", extra={"error": error.strerror})
+            self._failed = True
 
     def end(self) -> None:
         """Forget the crashes: the daemon stops normally."""
@@ -96,18 +106,19 @@ class Crashes:
             os.replace(temporary, self._starts_path)
 
 
-def _mapped(path: str) -> tuple[mmap.mmap, bytes]:
-    """Return the file of slots, all empty, and its former content. Raise OSError when the disk has no room for it."""
+def _opened(path: str) -> tuple[int, bytes]:
+    """Return a descriptor of the file of slots, all empty, and its former content. Raise OSError."""
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         os.fchmod(handle, 0o600)
         former = os.pread(handle, SLOTS * SLOT_BYTES, 0)
-        # Write the bytes, not only the length: a mapped page that a full disk has no room for would end the process.
+        # Reserve the space now: later writes to it then need no more, even on a full disk.
         if os.pwrite(handle, bytes(SLOTS * SLOT_BYTES), 0) != SLOTS * SLOT_BYTES:
             raise OSError(errno.ENOSPC, "no space for the list of the files being read")
-        return mmap.mmap(handle, SLOTS * SLOT_BYTES), former
-    finally:
+    except BaseException:
         os.close(handle)
+        raise
+    return handle, former
 
 
 def _paths(slots: bytes) -> frozenset[bytes]:

@@ -13,6 +13,8 @@ from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import Plan
+from livedex_indexing.chunk.code_version import failure_signature
 from livedex_indexing.disk import tree
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.text import decoder
@@ -78,20 +80,25 @@ class FileReader:
             return Outcome(work, Skipped("forgotten"), stat, content_hash)
         if decoder.is_binary(head):
             return Outcome(work, Skipped("binary"), stat, content_hash)
-        quarantined = None if work.force else _quarantined(work, content_hash)
-        if quarantined is not None:
-            return Outcome(work, quarantined, stat, content_hash)
         settings = policy.chunking
         chosen = chunk_plan.choose(work.path.rpartition(b"/")[2], head, settings)
+        quarantined = None if work.force else _quarantined(work, content_hash, chosen)
+        if quarantined is not None:
+            return Outcome(work, quarantined, stat, content_hash, chosen)
         if not work.force and self._known(content_hash, chosen.signature):
             return Outcome(work, Known(), stat, content_hash, chosen)
         return Job(work, stat, content_hash, chosen, settings, data)
 
 
-def _quarantined(work: Work, content_hash: bytes) -> Failed | None:
-    """Return the failure of a file whose content killed the worker twice and is unchanged; None for any other."""
+def _quarantined(work: Work, content_hash: bytes, chosen: Plan) -> Failed | None:
+    """Return the failure of a file whose content killed the worker twice and is unchanged; None for any other.
+
+    The verdict of another version of livedex, or about another plan, is void: the file is tried again.
+    """
     row = work.row
     if row is None or row.status != "failed" or row.content_hash != content_hash:
+        return None
+    if row.signature != failure_signature(chosen.signature):
         return None
     stage, _, message = (row.reason or "").partition(": ")
     return Failed(stage, message) if stage == "quarantined" else None

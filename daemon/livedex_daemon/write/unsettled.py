@@ -6,6 +6,7 @@ Invariant: only the worker's thread changes the sets; other threads copy them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
@@ -31,22 +32,33 @@ def gone_keys(gone: Changes, roots: Roots) -> Callable[[Key], bool]:
 class UnsettledFiles:
     """``unsettled``: files that changed during every try to read them, or that no child could chunk.
 
-    ``unstable``: files that changed during the first try and are tried again.
+    ``unstable``: files that changed during the first try and are tried again. ``unchunked``: those unsettled files
+    that no child could chunk and that wait for their next try.
     """
 
     def __init__(self) -> None:
         self.unsettled: set[Key] = set()
         self.unstable: set[Key] = set()
+        self.unchunked: set[Key] = set()
 
-    def add(self, key: Key) -> None:
+    def add(self, key: Key, *, unchunked: bool = False) -> None:
         """Add a file for which all tries failed."""
         self.unsettled.add(key)
         self.unstable.add(key)
+        if unchunked:
+            self.unchunked.add(key)
+
+    def take_unchunked(self, limit: int | None) -> list[Key]:
+        """Return files that no child could chunk, to be tried again now; they stay unsettled until they are read."""
+        taken = list(islice(self.unchunked, limit))
+        self.unchunked.difference_update(taken)
+        return taken
 
     def discard(self, key: Key) -> None:
         """Remove a file that was read."""
         self.unsettled.discard(key)
         self.unstable.discard(key)
+        self.unchunked.discard(key)
 
     def forget_gone(self, gone: Changes, roots: Roots) -> None:
         """Forget files that no longer exist, are ignored now, or belong to no root."""
@@ -55,3 +67,4 @@ class UnsettledFiles:
         settled = set(filter(gone_keys(gone, roots), self.unstable | self.unsettled))
         self.unstable -= settled
         self.unsettled -= settled
+        self.unchunked -= settled

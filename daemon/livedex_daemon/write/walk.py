@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 
 from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
+from livedex_daemon.write.plan_check import PlanCheck
 from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled
-from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
@@ -51,30 +51,17 @@ class Policy(NamedTuple):
     yield_to_load: bool
 
 
-class _PlanCheck:
-    """Tell from a row alone whether its content is chunked as the settings ask; remember the answer by suffix."""
-
-    def __init__(self, settings: ChunkSettings) -> None:
-        self._settings = settings
-        self._possible: dict[bytes, frozenset[bytes]] = {}
-
-    def __call__(self, row: FileRow) -> bool:
-        name = row.path.rpartition(b"/")[2]
-        stem, dot, suffix = name.rpartition(b".")
-        kind = dot + suffix if stem and b"." not in stem else name
-        possible = self._possible.get(kind)
-        if possible is None:
-            possible = self._possible[kind] = chunk_plan.possible(name, self._settings)
-        return row.signature in possible
-
-
 class Work:
     """One file to read. ``cancelled``: the path vanished in the meantime, so the outcome must not be stored.
 
-    ``marked_again``: the path changed again, and waits for this work.
+    ``marked_again``: the path changed again, and waits for this work. ``alone``: it is read in no batch, since a batch
+    with it failed. ``deaths``: how many children ended on it.
     """
 
-    __slots__ = ("cancelled", "entry", "force", "key", "marked_again", "retry_at", "root", "row", "size", "tries")
+    __slots__ = (
+        "alone", "cancelled", "deaths", "entry", "force", "key", "marked_again", "retry_at", "root", "row", "size",
+        "tries",
+    )  # fmt: skip
 
     def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
         self.root = root
@@ -84,8 +71,10 @@ class Work:
         self.entry = entry
         self.force = entry.force
         self.tries = 0
+        self.deaths = 0
         self.retry_at = 0.0
         self.cancelled = False
+        self.alone = False
         self.marked_again = False
 
     @property
@@ -170,7 +159,8 @@ class TreeWalk:
         self.denied: list[bytes] = []  # folders without permission: nothing in them is served
         self._rows, self._watch, self.policy, self._now = tools
         policy, rows = self.policy, self._rows
-        self._planned = None if root.planned == policy.chunking else _PlanCheck(policy.chunking)
+        self._plans = PlanCheck(policy.chunking)
+        self._planned = None if root.planned == policy.chunking else self._plans
         self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of its parent
         self._visited: set[bytes] = set()
         self._with_row: set[bytes] = set()  # folders with a row: they could not be listed before
@@ -323,7 +313,14 @@ class TreeWalk:
 
     def _file(self, path: bytes, stat: Stat, row: FileRow | None, changes: Changes) -> None:
         root, progress = self.root, self.entry.progress
-        decision = decide(stat, row, max_size=self.policy.max_file_size, force=self.entry.force, planned=self._planned)
+        decision = decide(
+            stat,
+            row,
+            max_size=self.policy.max_file_size,
+            force=self.entry.force,
+            planned=self._planned,
+            is_void=self._plans.is_void,
+        )
         if progress is not None:
             progress.scanned += 1
         if isinstance(decision, Keep):

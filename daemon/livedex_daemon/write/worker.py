@@ -7,7 +7,6 @@ of its outcome.
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections import deque
@@ -22,14 +21,15 @@ from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.commit import Committer
+from livedex_daemon.write.commit import Applied, Committer
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
 from livedex_daemon.write.inspector import Inspector
-from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unreadable, Unsettled
+from livedex_daemon.write.outcome_counts import count_outcome
+from livedex_daemon.write.outcomes import NoWorker, Outcome, Unsettled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.unsettled import UnsettledFiles, gone_keys
-from livedex_indexing.model import ChunkedContent
+from livedex_daemon.write.walk import Work
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
 from livedex_ipc.errors import Unavailable
@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 TAKE = 256  # entries examined in one turn
 UNSETTLED_TRIES = 3
 UNSETTLED_PAUSE_S = 0.02
+UNCHUNKED_PROBES = 8  # files tried while no child can be started; the others follow once one could be chunked
 
 T = TypeVar("T")
 
@@ -187,6 +188,8 @@ class Worker:
         due = [work.retry_at for work in self._inspector.retries]
         if self.unreadable.next_at() < inf:
             due.append(self.unreadable.next_at())
+        if self.files.unchunked:
+            due.append(self._pool.retry_at)
         settles = self._backlog.next_at()
         if settles is not None:
             due.append(settles)
@@ -203,6 +206,7 @@ class Worker:
                 self._try_store()
             return not worked
         self._inspector.read_errors.mark_due()
+        self._retry_unchunked()
         taken = self._backlog.take(TAKE, self._inspector.is_busy)
         for entry in taken:
             self._priority.yield_to_searches(len(taken))
@@ -256,19 +260,23 @@ class Worker:
             if isinstance(outcome.result, Unsettled) and work.tries < UNSETTLED_TRIES - 1:
                 work.tries += 1
                 self.files.unstable.add(work.key)
-                work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
-                self._inspector.is_read(work)
-                self._inspector.retries.append(work)
+                self._read_again(work)
             elif not self._inspector.read_errors.is_news(outcome):
                 self._inspector.is_read(work)
                 self._inspector.release(work.entry)
-                _count(outcome)
+                count_outcome(outcome)
             elif outcome.is_being_saved() and self._backlog.defer(work.entry, work.key):
                 self._inspector.is_read(work)
                 self._inspector.release(work.entry)
             else:
                 self._outcomes.append(self._inspector.read_errors.judged(outcome))
                 self._policy.gather(work.entry)
+
+    def _retry_unchunked(self) -> None:
+        """Try the files again that no child could chunk: a few while the fault lasts, then all."""
+        if self.files.unchunked and time.monotonic() >= self._pool.retry_at:
+            for key in self.files.take_unchunked(UNCHUNKED_PROBES if self._pool.worker_fault else None):
+                self._backlog.mark(key)
 
     def _drop_outcomes(self) -> None:
         self._outcomes = []
@@ -283,10 +291,10 @@ class Worker:
 
     def _commit(self) -> None:
         inspector, outcomes = self._inspector, self._outcomes
-        again: list[Key] = []
+        applied = Applied([], [])
         if inspector.changes or outcomes:
             try:
-                again = self._committer.apply(inspector.changes, outcomes)
+                applied = self._committer.apply(inspector.changes, outcomes)
             except IndexUnwritable as error:
                 self._health.failed(error)
                 return
@@ -297,9 +305,13 @@ class Worker:
         gone = inspector.take_changes()
         self.files.forget_gone(gone, self._roots)
         self.unreadable.forget(gone_keys(gone, self._roots))
+        unread = set(applied.unread)
         for outcome in outcomes:
-            self._settle(outcome)
-        for key in again:
+            if outcome.work in unread:
+                self._read_again(outcome.work)
+            else:
+                self._settle(outcome)
+        for key in applied.again:
             self._backlog.mark(key)
         finished, inspector.finished = inspector.finished, []
         self._latency.add(time.monotonic(), [entry.first_at for entry in finished if entry.from_event])
@@ -353,34 +365,20 @@ class Worker:
             return
         self._commit()
 
+    def _read_again(self, work: Work) -> None:
+        """Submit a work again after a moment. Its entry stays open, so that no search that waits for it is released."""
+        work.retry_at = time.monotonic() + UNSETTLED_PAUSE_S
+        self._inspector.is_read(work)
+        self._inspector.retries.append(work)
+
     def _settle(self, outcome: Outcome) -> None:
         work = outcome.work
         self._inspector.is_read(work)
         open_ended = isinstance(outcome.result, Unsettled | NoWorker)
         if open_ended and not work.cancelled and self._committer.admits(*work.key):
-            self.files.add(work.key)
+            self.files.add(work.key, unchunked=isinstance(outcome.result, NoWorker))
         else:
             self.files.discard(work.key)
         self._inspector.read_errors.stored(outcome)
-        _count(outcome)
+        count_outcome(outcome)
         self._inspector.release(work.entry)
-
-
-def _count(outcome: Outcome) -> None:
-    work, progress = outcome.work, outcome.work.entry.progress
-    if progress is None:
-        return
-    progress.last = work.key
-    result = outcome.result
-    if isinstance(result, Known) and work.row is not None and work.row.content_hash == outcome.content_hash:
-        progress.unchanged += 1
-    elif isinstance(result, ChunkedContent | Known):
-        progress.indexed += 1
-    elif isinstance(result, Skipped):
-        progress.skipped += 1
-    elif isinstance(result, Unreadable):
-        progress.failed.append((work.key, "read", os.strerror(result.errno)))
-    elif isinstance(result, Failed):
-        progress.failed.append((work.key, result.stage, result.message))
-    elif isinstance(result, Gone):
-        progress.removed += 1

@@ -1,24 +1,25 @@
 """The place of one child process that chunks files: chunk a batch in it, and say what the child's death means.
 
 Invariant: every job of a step comes back exactly once: as an outcome, as a job to retry, or as a work to queue again.
+A file is blamed only for what a harmless text of the same name does not cause too.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from typing import NamedTuple
 
+from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.outcomes import Failed, Job, NoWorker, Outcome, Result
 from livedex_daemon.write.walk import Work
+from livedex_indexing.chunk.chunk_limits import time_limit
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.model import ChunkedContent
 
 log = logging.getLogger(__name__)
 
-TIMEOUT_S = 20.0  # for one file; add the next figure for each MiB
-TIMEOUT_S_PER_MIB = 5.0
-REST_S = 20.0  # after no child could be started
+DEATHS = 2  # of a child on one file before the file is quarantined
+PROBE = b"words\n"  # harmless
 
 
 class Step(NamedTuple):
@@ -31,25 +32,6 @@ class Step(NamedTuple):
     retry: list[Job]
     others: list[Work]
     chunked: int
-
-
-class ChunkHealth:
-    """Whether children can be started; shared by all slots. ``fault``: why none can be; None: one can."""
-
-    def __init__(self) -> None:
-        self.fault: str | None = None
-        self._rest_until = 0.0  # do not try to start a child before this time
-
-    def resting(self) -> str | None:
-        """Return the fault while no child should be tried."""
-        return self.fault if time.monotonic() < self._rest_until else None
-
-    def failed(self, reason: str) -> None:
-        if self.fault is None or time.monotonic() >= self._rest_until:
-            self.fault, self._rest_until = reason, time.monotonic() + REST_S
-
-    def worked(self) -> None:
-        self.fault = None
 
 
 class WorkerSlot:
@@ -73,19 +55,26 @@ class WorkerSlot:
         """Chunk a batch. If the child dies, try the file it was chunking once more, alone; quarantine it after that."""
         resting = self._health.resting()
         if resting is not None:
-            return Step(_all(jobs, NoWorker(resting)), [], [], 0)
-        asked = [ChunkJob(job.work.path.rpartition(b"/")[2], job.data, job.settings) for job in jobs]
+            return Step(_all(jobs, NoWorker(resting.reason)), [], [], 0)
+        try:
+            results = self._ask([ChunkJob(_name(job), job.data, job.settings) for job in jobs])
+        except WorkerDied as death:
+            return self._after_death(jobs, death)
+        return self._done(jobs, results)
+
+    def _ask(self, asked: list[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
         if self._process is None:
             self._process = ChunkProcess(nice=self._nice)
         try:
-            return self._done(jobs, self._process.chunk(asked, _time_limit(jobs)))
+            return self._process.chunk(asked, time_limit(max(len(job.data) for job in asked)))
         except WorkerDied as death:
             self.close()
             log.warning("chunk_worker_died", extra={"reason": death.reason})
-            return self._after_death(jobs, death)
+            raise
 
     def _done(self, jobs: list[Job], results: list[ChunkedContent | ChunkFailure]) -> Step:
-        self._health.worked()
+        if results:
+            self._health.worked()
         outcomes = [job.outcome(_result(result)) for job, result in zip(jobs, results, strict=True)]
         return Step(outcomes, [], [], sum(1 for job in jobs if job.data))  # an empty file has nothing to chunk
 
@@ -97,14 +86,38 @@ class WorkerSlot:
         done = self._done(jobs[: len(death.results)], death.results)
         rest = jobs[len(death.results) :]
         if death.job is None:  # the child never got ready, so no file is to blame
-            self._health.failed(death.reason)
-            return done._replace(outcomes=done.outcomes + _all(rest, NoWorker(death.reason)))
+            return self._no_worker(done, rest, WorkerFault(death.reason, death.other_version))
         culprit, others = rest[0], [job.work for job in rest[1:]]
-        culprit.work.tries += 1
-        if culprit.work.tries < 2:
+        culprit.work.deaths += 1
+        if culprit.work.deaths < DEATHS:
             return done._replace(retry=[culprit], others=others)
+        fault = self._fault_of_all(culprit, death)
+        if fault is not None:
+            culprit.work.deaths = 0
+            return self._no_worker(done, rest, fault)
         failed = Failed("quarantined", f"chunk: the worker ended twice on it ({death.reason})")
         return done._replace(outcomes=[*done.outcomes, culprit.outcome(failed)], others=others)
+
+    def _no_worker(self, done: Step, rest: list[Job], fault: WorkerFault) -> Step:
+        self._health.failed(fault)
+        return done._replace(outcomes=done.outcomes + _all(rest, NoWorker(fault.reason)))
+
+    def _fault_of_all(self, culprit: Job, death: WorkerDied) -> WorkerFault | None:
+        """Return the fault if a child that ended by itself does so for any file: then the installation is broken.
+
+        A signal or a deadline speaks against the file: of an installation that is broken so, each file is quarantined.
+        """
+        if not death.reason.startswith("exit status"):
+            return None
+        try:
+            self._ask([ChunkJob(_name(culprit), PROBE, culprit.settings)])
+        except WorkerDied as again:
+            return WorkerFault(again.reason, again.other_version)
+        return None
+
+
+def _name(job: Job) -> bytes:
+    return job.work.path.rpartition(b"/")[2]
 
 
 def _all(jobs: list[Job], result: Result) -> list[Outcome]:
@@ -113,7 +126,3 @@ def _all(jobs: list[Job], result: Result) -> list[Outcome]:
 
 def _result(result: ChunkedContent | ChunkFailure) -> Result:
     return Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
-
-
-def _time_limit(jobs: list[Job]) -> float:
-    return TIMEOUT_S + TIMEOUT_S_PER_MIB * max(len(job.data) for job in jobs) / (1 << 20)

@@ -31,6 +31,11 @@ def read_from_disk() -> bytes:
     return digest.digest()
 
 
+def failure_signature(plan_signature: bytes) -> bytes:
+    """Return an identifier of a failure to chunk under a plan: with other code it may not fail (16 bytes)."""
+    return hashlib.blake2b(plan_signature + OWN, digest_size=16).digest()
+
+
 def was_replaced() -> bool:
     """Return True when other code is installed now than this process has loaded."""
     return _readable() != OWN

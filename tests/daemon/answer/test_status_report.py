@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
 from livedex_indexing.store.index_store import IndexUnwritable
@@ -73,7 +75,8 @@ CASES: dict[str, Callable[[World], object]] = {
     "watch_limit": lambda world: world.root.poll(b"d"),
     "backend_unavailable": lambda world: world.store_health.failed(IndexUnwritable("no")),
     "worker_dead": lambda world: setattr(world.worker, "lives", False),
-    "chunk_worker": lambda world: setattr(world.pool, "worker_fault", "exit status 1"),
+    "chunk_worker": lambda world: setattr(world.pool, "worker_fault", WorkerFault("exit status 1")),
+    "restart_needed": lambda world: setattr(world.pool, "worker_fault", WorkerFault("exit status 1", True)),
     "paused": lambda world: setattr(world.pool, "held_back", True),
     "socket_lost": lambda world: setattr(world.socket, "fault", "taken"),
     "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
@@ -96,3 +99,12 @@ def test_a_turn_that_fails_is_a_worker_that_does_nothing(world: World) -> None:
 def test_files_that_failed_come_last(world: World) -> None:
     world.store_health.rebuilding = True
     assert world.codes(failed=2) == ["index_rebuilding", "files_failed"]
+
+
+def test_a_daemon_without_its_interpreter_must_be_restarted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.pool.worker_fault = WorkerFault("cannot start: No such file or directory")
+    (usual,) = world.health.warnings()
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    (found,) = world.health.warnings()
+    assert found["code"] == usual["code"] == "chunk_worker"
+    assert "restart the daemon" in found["remedy"] and "restart" not in usual["remedy"]

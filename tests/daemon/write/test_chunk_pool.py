@@ -14,6 +14,7 @@ from helpers.pool_parts import POLICY, works
 from helpers.support import wait_until
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write import chunk_pool, worker_slot
+from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcomes import Failed, Gone, NoWorker, Outcome, Skipped
@@ -141,6 +142,71 @@ def test_a_file_that_takes_its_time_holds_up_no_other(
     assert isinstance(outcomes(pool, 1)["slow.txt"].result, ChunkedContent)
 
 
+class Faulty(ChunkProcess):
+    """The daemon's own side of a child fails on one file."""
+
+    def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+        if any(b"faulty" in job.data for job in jobs):
+            raise ValueError
+        return super().chunk(jobs, timeout_s)
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_an_error_of_a_step_loses_no_work_and_ends_no_thread(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch, bulk: bool
+) -> None:
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Faulty)
+    names = [f"f{number}.txt" for number in range(12)]
+    for name in names:
+        (folder / name).write_text("faulty\n" if name == "f5.txt" else f"fine {name}\n")
+    pool = make()
+    pool.submit(works(root, *names), bulk=bulk)
+    found = outcomes(pool, len(names))
+    assert found.pop("f5.txt").result == Failed("read", "ValueError")
+    assert all(isinstance(outcome.result, ChunkedContent) for outcome in found.values())
+    assert pool.threads_alive
+
+
+def test_a_thread_that_ends_is_replaced_and_its_work_comes_back(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.txt").write_text("a\n")
+    ended: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", ended.append)
+
+    def known(_hash: bytes, _signature: bytes) -> bool:
+        if not ended:
+            raise GeneratorExit
+        return False
+
+    pool = make(known)
+    pool.submit(works(root, "a.txt"), bulk=False)
+    wait_until(lambda: ended, what="the end of the thread")
+    wait_until(lambda: not pool.threads_alive, what="its being noticed")
+    pool.revive()
+    assert pool.threads_alive
+    assert isinstance(outcomes(pool, 1)["a.txt"].result, ChunkedContent)
+
+
+def test_work_waits_while_no_thread_can_be_started(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    (folder / "a.txt").write_text("a\n")
+    with monkeypatch.context() as short:
+        short.setattr(threading.Thread, "start", refuse)
+        pool = make()
+        pool.submit(works(root, "a.txt"), bulk=False)
+        assert not pool.threads_alive
+        assert pool.worker_fault == WorkerFault("can't start new thread")
+    pool.revive()
+    assert isinstance(outcomes(pool, 1)["a.txt"].result, ChunkedContent)
+    assert pool.threads_alive
+    assert pool.worker_fault is None
+
+
 class Unstartable(ChunkProcess):
     def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
         raise WorkerDied("exit status 1", None, [])
@@ -156,7 +222,8 @@ def test_a_worker_that_never_starts_blames_no_file(
     pool = make()
     pool.submit(works(root, *names), bulk=False)
     assert {type(outcome.result) for outcome in outcomes(pool, 5).values()} == {NoWorker}
-    assert pool.worker_fault == "exit status 1"
+    assert pool.worker_fault == WorkerFault("exit status 1")
+    assert not pool.other_version
 
 
 def test_bulk_work_waits_until_it_may_run(make: Callable[..., Pool], root: Root, folder: Path) -> None:

@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 
 from helpers.fakes import FakeForgottenFiles, online_root
+from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Roots
-from livedex_daemon.write.commit import Committer
+from livedex_daemon.write.commit import Applied, Committer
+from livedex_daemon.write.outcomes import Failed, Known, Outcome
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.walk import Changes
-from livedex_indexing.model import FileRow, FileState
+from livedex_daemon.write.walk import Changes, Work
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.chunk.code_version import failure_signature
+from livedex_indexing.model import FileRow, FileState, Stat
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 STATE = FileState(1, 2, 3, 4)
@@ -63,3 +68,21 @@ def test_a_rename_that_cannot_be_stored_whole_changes_nothing(
         storing.apply(renamed(), [])
     assert store.file(1, b"old") == row(b"old")
     assert store.generation == before
+
+
+def test_what_was_known_and_is_collected_is_read_again(store: Store, storing: Committer) -> None:
+    work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
+    plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
+    outcome = Outcome(work, Known(), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
+    assert storing.apply(Changes(), [outcome]) == Applied([], [work])
+    assert store.file(1, b"a") is None
+
+
+def test_a_failure_is_kept_with_what_failed(store: Store, storing: Committer) -> None:
+    work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
+    plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
+    outcome = Outcome(work, Failed("quarantined", "twice"), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
+    storing.apply(Changes(), [outcome])
+    kept = store.file(1, b"a")
+    assert kept is not None
+    assert (kept.status, kept.signature) == ("failed", failure_signature(plan.signature))

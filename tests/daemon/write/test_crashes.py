@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 import time
 from collections.abc import Iterator
@@ -74,6 +76,28 @@ def test_a_file_that_was_read_to_its_end_is_in_hand_no_more(tmp_path: Path) -> N
         with run.reading(b"/" + b"x" * 5000):
             pass
     assert Crashes(str(tmp_path)).avoided == frozenset()
+
+
+def test_a_list_that_is_truncated_or_removed_under_it_ends_nothing(tmp_path: Path) -> None:
+    run = Crashes(str(tmp_path))
+    os.truncate(tmp_path / "in-hand", 0)
+    with run.reading(b"/a"):
+        assert b"/a" in (tmp_path / "in-hand").read_bytes()
+    assert b"/a" not in (tmp_path / "in-hand").read_bytes()
+    (tmp_path / "in-hand").unlink()
+    with run.reading(b"/a"):
+        pass
+
+
+def test_a_list_that_cannot_be_written_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Crashes(str(tmp_path))
+
+    def refuse(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "pwrite", refuse)
+    with run.reading(b"/a"):
+        pass
 
 
 def test_what_it_keeps_is_private_and_nonsense_in_it_is_harmless(tmp_path: Path) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from helpers.pool_parts import POLICY, works
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.file_reading import LEFT_ALONE, FileReader
 from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped
-from livedex_indexing.chunk import chunk_plan
+from livedex_daemon.write.walk import bare_row
+from livedex_indexing.chunk import chunk_plan, code_version
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
 
@@ -100,3 +104,24 @@ def test_what_the_daemon_crashed_on_is_read_only_by_force(
     assert outcome(reader, root, "a.txt") == Failed("quarantined", LEFT_ALONE)
     assert reader.files_read == 0
     assert isinstance(found(reader, root, "a.txt", force=True), Job)
+
+
+def test_a_quarantine_is_void_for_another_plan_or_version(
+    root: Root, folder: Path, marks: ForgottenFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.txt").write_text("a\n")
+    reader = FileReader(unknown, marks)
+    job = found(reader, root, "a.txt")
+    assert isinstance(job, Job)
+    (work,) = works(root, "a.txt")
+    work.row = bare_row(1, b"a.txt", job.stat, "failed", "quarantined: chunk: killed twice", 0.0)._replace(
+        content_hash=job.content_hash, signature=code_version.failure_signature(job.plan.signature)
+    )
+    kept = reader.classify(work, POLICY)
+    assert isinstance(kept, Outcome)
+    assert kept.result == Failed("quarantined", "chunk: killed twice")
+    assert kept.plan == job.plan
+    other_plan = POLICY._replace(chunking=ChunkSettings(chunk_size=100, overlap=0))
+    assert isinstance(reader.classify(work, other_plan), Job)
+    monkeypatch.setattr(code_version, "OWN", b"of tomorrow")
+    assert isinstance(reader.classify(work, POLICY), Job)

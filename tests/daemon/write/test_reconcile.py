@@ -75,6 +75,14 @@ def test_content_cut_by_another_plan_is_read() -> None:
     assert decide(FILE, row(), max_size=100, planned=lambda known: True) is KEEP
 
 
+def test_a_failure_that_says_nothing_now_is_tried_again() -> None:
+    for reason in ("quarantined: chunk: killed twice", "chunk: ImportError"):
+        failed = row(status="failed", reason=reason, content_id=None)
+        assert decide(FILE, failed, max_size=100, is_void=lambda known: True) is READ
+        assert decide(FILE, failed, max_size=100, is_void=lambda known: False) is KEEP
+    assert decide(FILE, row(), max_size=100, is_void=lambda known: True) is KEEP
+
+
 def test_settled_is_about_distance_not_order() -> None:
     at = FILE.ctime_ns / 1e9
     assert not is_settled(FILE, at + RACY_S / 2)

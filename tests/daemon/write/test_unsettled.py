@@ -50,3 +50,19 @@ def test_nor_does_one_of_a_root_that_is_gone(files: UnsettledFiles) -> None:
 def test_nor_does_one_that_was_read(files: UnsettledFiles) -> None:
     files.discard((1, b"a"))
     assert files.unsettled == files.unstable == HOT - {(1, b"a")}
+
+
+def test_what_no_child_could_chunk_is_tried_again_once_and_stays_unsettled() -> None:
+    files = UnsettledFiles()
+    for number in range(5):
+        files.add((1, b"%d" % number), unchunked=True)
+    files.add((1, b"changing"))
+    probes = files.take_unchunked(2)
+    assert len(probes) == 2
+    assert len(files.take_unchunked(None)) == 3
+    assert files.take_unchunked(None) == []
+    assert len(files.unsettled) == 6
+    files.add((1, b"0"), unchunked=True)
+    files.discard((1, b"0"))
+    assert files.take_unchunked(None) == []
+    assert (1, b"0") not in files.unsettled

@@ -11,16 +11,21 @@ from typing import Any
 import pytest
 
 from helpers.fakes import FakeForgottenFiles, FakePool, FakePresence, FakeWatching
+from helpers.pool_parts import POLICY
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Backlog
-from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit import Committer
 from livedex_daemon.write.commit_latency import CommitLatency
+from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_indexing.model import FileRow
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import Store
 from livedex_ipc.errors import Unavailable
 
@@ -86,3 +91,49 @@ def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
     worker.start()
     after.result(WAIT_S)
     assert (done, worker.turn_fault) == (["after"], None)
+
+
+def test_a_content_that_is_collected_before_the_commit_releases_nobody(
+    tmp_path: Path, root: Root, folder: Path, marks: ForgottenFiles
+) -> None:
+    """The pool sees that the index has the content; then it is collected as garbage; then the outcome is stored."""
+    wake = threading.Event()
+    path = str(tmp_path / "index.db")
+    store, readers = Store.open(path), IndexReaders(path, wake)
+    store.put_root(root.path, 1, 1)
+    looks: list[bytes] = []
+
+    def known(content_hash: bytes, _signature: bytes) -> bool:
+        looks.append(content_hash)
+        return len(looks) == 1
+
+    nothing: Any = None
+    backlog, roots, priority = Backlog(time.monotonic, wake.set), Roots([root]), SearchPriority()
+    root.state = "online"
+    pool = Pool(POLICY, FileReader(known, marks), wake.set, priority)
+    presence = FakePresence().real
+    inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
+    steps = WriteSteps(backlog, presence, inspector, pool, Committer(store, marks, roots, priority), nothing)
+    index = IndexFile(store, readers, nothing, StoreHealth())
+    worker = Worker(index, steps, roots, priority, CommitLatency(), wake)
+    (folder / "a.txt").write_text("words\n")
+    backlog.mark((1, b"a.txt"))
+    rows: list[FileRow | None] = []
+    released = threading.Event()
+
+    def release() -> None:  # on the worker's thread
+        rows.append(store.file(1, b"a.txt"))
+        released.set()
+
+    backlog.wait(None, release)
+    worker.start()
+    try:
+        assert released.wait(WAIT_S * 3)
+        (row,) = rows
+        assert row is not None and row.status == "indexed"
+        assert len(looks) == 2
+    finally:
+        worker.stop()
+        pool.stop()
+        readers.close()
+        store.close()

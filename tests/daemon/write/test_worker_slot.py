@@ -10,8 +10,9 @@ import pytest
 from helpers.pool_parts import jobs
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write import worker_slot
+from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.outcomes import Failed, Job, NoWorker
-from livedex_daemon.write.worker_slot import ChunkHealth, WorkerSlot
+from livedex_daemon.write.worker_slot import WorkerSlot
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, WorkerDied
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.forgotten_files import ForgottenFiles
@@ -92,4 +93,57 @@ def test_a_child_that_was_never_ready_blames_no_file(scripted: type[ScriptedProc
     health = ChunkHealth()
     step = WorkerSlot(0, health).chunk(batch)
     assert [outcome.result for outcome in step.outcomes] == [NoWorker("exit status 1")] * 3
-    assert health.fault == "exit status 1"
+    assert health.fault == WorkerFault("exit status 1")
+
+
+def test_a_slot_rests_after_a_failed_start(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
+    starts: list[int] = []
+
+    def never_ready(asked: Sequence[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+        starts.append(len(asked))
+        raise WorkerDied("another", None, [], other_version=True)
+
+    scripted.answer = staticmethod(never_ready)
+    now = [100.0]
+    health = ChunkHealth(lambda: now[0])
+    slot = WorkerSlot(0, health)
+    for _ in range(3):
+        assert [outcome.result for outcome in slot.chunk(batch).outcomes] == [NoWorker("another")] * 3
+    assert (len(starts), health.fault) == (1, WorkerFault("another", True))
+    now[0] = health.retry_at
+    scripted.answer = staticmethod(cut)
+    assert slot.chunk(batch).chunked == 3
+    assert health.fault is None
+
+
+def test_an_end_that_any_file_causes_is_the_installations_fault(
+    scripted: type[ScriptedProcess], batch: list[Job]
+) -> None:
+    def broken(_asked: Sequence[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+        raise WorkerDied("exit status 1", 0, [])
+
+    scripted.answer = staticmethod(broken)
+    health = ChunkHealth()
+    slot = WorkerSlot(0, health)
+    step = slot.chunk(batch[:1])
+    assert step.retry == batch[:1]
+    (outcome,) = slot.chunk(step.retry).outcomes
+    assert outcome.result == NoWorker("exit status 1")
+    assert health.fault == WorkerFault("exit status 1")
+    assert batch[0].work.deaths == 0
+
+
+def test_an_end_that_only_one_file_causes_is_that_files_fault(
+    scripted: type[ScriptedProcess], batch: list[Job]
+) -> None:
+    def ends_on_a(asked: Sequence[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+        if any(b"a.txt" in job.data for job in asked):
+            raise WorkerDied("exit status 1", 0, [])
+        return cut(asked)
+
+    scripted.answer = staticmethod(ends_on_a)
+    health = ChunkHealth()
+    slot = WorkerSlot(0, health)
+    (outcome,) = slot.chunk(slot.chunk(batch[:1]).retry).outcomes
+    assert outcome.result == Failed("quarantined", "chunk: the worker ended twice on it (exit status 1)")
+    assert health.fault is None
