@@ -118,8 +118,9 @@ class App:
         self._stop_on_loop = on_loop(asyncio.get_running_loop(), self._stopping.set)
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
         state = DaemonState(
-            index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._freshness, latency
-        )
+            index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
+            self._freshness, latency,
+        )  # fmt: skip
         health = Health(state)
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))

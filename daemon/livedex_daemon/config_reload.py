@@ -215,6 +215,7 @@ class Reloader:
         self._compare(config, former, first, wanted)
         if fault is not None:
             raise fault
+        self._targets.worker.settle_forgotten()
 
     def _regroup(self, admitted: list[Root], current: dict[bytes, Root], first: bool) -> None:
         """Switch to another set of roots. Mark first what passes from one root to another.

@@ -8,16 +8,16 @@ DEFECTS = (
     Defect(
         "marks-not-synced",
         "a file is told to be forgotten before the mark is on the disk (`synchronous` off)",
-        "livedex_indexing/store/forgotten_files.py",
-        (('db.pragma("synchronous", "full")', 'db.pragma("synchronous", "off")'),),
-        "tests/system/test_power_loss.py::test_what_was_told_survives_a_power_loss",
+        "livedex_indexing/store/forgotten_database.py",
+        (('db.pragma("synchronous", "extra")', 'db.pragma("synchronous", "off")'),),
+        "tests/indexing/store/test_forgotten_files.py::test_what_was_told_survives_a_crash_at_each_write",
     ),
     Defect(
         "marks-synced-late",
-        "a mark reaches the disk with the next checkpoint only (`synchronous` normal)",
-        "livedex_indexing/store/forgotten_files.py",
-        (('db.pragma("synchronous", "full")', 'db.pragma("synchronous", "normal")'),),
-        "tests/system/test_power_loss.py::test_what_was_told_survives_a_power_loss",
+        "a power loss undoes a mark, because the removal of the journal is not on the disk (`synchronous` full)",
+        "livedex_indexing/store/forgotten_database.py",
+        (('db.pragma("synchronous", "extra")', 'db.pragma("synchronous", "full")'),),
+        "tests/indexing/store/test_forgotten_files.py::test_what_was_told_survives_a_crash_at_each_write",
     ),
     Defect(
         "config-not-synced",
@@ -37,7 +37,12 @@ DEFECTS = (
         "mark-not-kept",
         "what was forgotten is remembered until the daemon ends",
         "livedex_indexing/store/forgotten_files.py",
-        (("        self._write(_PUT, rows)\n        self._hashes.update", "        self._hashes.update"),),
+        (
+            (
+                "write(self._opened(), lambda: forgotten_copy.write(self._copy_path, hashes, self._state))",
+                "del write",
+            ),
+        ),
         "tests/indexing/store/test_forgotten_files.py::test_marks_are_there_after_a_crash",
     ),
     Defect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+FORGOTTEN = "tests/indexing/store/test_forgotten_files.py"
 STORE_FAULTS = "tests/system/test_store_faults.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -13,7 +14,7 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/index_file/opener.py",
         (
             (
-                "        _keep_folder(path + suffix, path)\n        _keep_folder(aside + suffix, path)\n",
+                "        keep_folder(path + suffix, path)\n        keep_folder(aside + suffix, path)\n",
                 "",
             ),
         ),
@@ -89,5 +90,40 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/upkeep/pending_rows.py",
         ((" if key not in self._files.unsettled]", "]"),),
         "tests/daemon/upkeep/test_pending_rows.py::test_not_what_is_unsettled_or_of_a_root_that_is_gone",
+    ),
+    Defect(
+        "marks-kept-once",
+        "a mark is written to one of the two files only",
+        "livedex_indexing/store/forgotten_files.py",
+        (("lambda: forgotten_copy.write(self._copy_path, hashes, self._state))", "lambda: None)"),),
+        f"{FORGOTTEN}::test_each_file_is_restored_from_the_other",
+    ),
+    Defect(
+        "copy-not-synced",
+        "the second copy of the marks is renamed into place before its bytes are on the disk",
+        "livedex_indexing/store/forgotten_copy.py",
+        (("        os.fsync(file.fileno())\n", ""),),
+        f"{FORGOTTEN}::test_what_was_told_survives_a_crash_at_each_write",
+    ),
+    Defect(
+        "database-trusted-over-its-copy",
+        "a hash with a flipped bit in the database counts, though the copy has a checksum",
+        "livedex_indexing/store/forgotten_files.py",
+        (("main.hashes | copy.hashes", "copy.hashes | main.hashes"),),
+        f"{FORGOTTEN}::test_flipped_bits_lose_no_mark",
+    ),
+    Defect(
+        "lost-marks-not-adopted",
+        "both records of forgotten files are gone, and the index serves what it knows to be forgotten",
+        "livedex_daemon/write/commit.py",
+        (("        if self._forgotten.is_incomplete:", "        if False:"),),
+        f"{STORE_FAULTS}::test_damaged_marks_are_restored_and_nothing_forgotten_is_served",
+    ),
+    Defect(
+        "marks-damaged-unseen",
+        "the record of forgotten files is changed under the daemon, which goes on as if it were whole",
+        "livedex_indexing/store/forgotten_files.py",
+        (("        if self._stamps is not None and self._stamps == self._stamps_now():", "        if True:"),),
+        f"{FORGOTTEN}::test_each_file_is_restored_from_memory",
     ),
 )

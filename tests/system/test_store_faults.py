@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_indexing.store.database import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -177,6 +177,72 @@ def test_meanwhile_it_answers_and_says_how_things_stand(client: Client, tree: Tr
     assert all(answer["hits"] for answer in answers if answer["fresh"]), "never said to be fresh while it is not whole"
     wait_until(lambda: client.call("status")["state"] == "ready", what="health")
     assert len(found(client, "path:d7/")) == many // 40
+
+
+def damage_the_marks(home: Home) -> None:
+    with (home.data / "forgotten.db").open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 64)
+
+
+def empty_the_marks(home: Home) -> None:
+    os.truncate(home.data / "forgotten.db", 0)
+
+
+def cut_the_copy(home: Home) -> None:
+    os.truncate(home.data / "forgotten.db.copy", 30)
+
+
+def remove_both(home: Home) -> None:
+    (home.data / "forgotten.db").unlink()
+    (home.data / "forgotten.db.copy").unlink()
+
+
+def empty_both(home: Home) -> None:
+    empty_the_marks(home)
+    os.truncate(home.data / "forgotten.db.copy", 0)
+
+
+@pytest.mark.parametrize(
+    "lose", [damage_the_marks, empty_the_marks, cut_the_copy, remove_both, empty_both], ids=lambda lose: lose.__name__
+)
+def test_damaged_marks_are_restored_and_nothing_forgotten_is_served(
+    indexed: Client, tree: Tree, home: Home, daemon: Daemon, lose: Callable[[Home], None]
+) -> None:
+    daemon.stop()
+    lose(home)
+    daemon.start()
+    with daemon.client() as client:
+        assert found(client, "canaryword") == []
+        assert len(found(client, "words")) == FILES
+        both = lose in (remove_both, empty_both)
+        assert ("forgotten_lost" in codes(client)) == both
+        assert client.call("index/audit", {"repair": True})["differences"] == []
+        (file,) = client.call("files/list", {"path": str(tree / "forgotten.txt")})["files"]
+        assert file["reason"] == "forgotten"
+    daemon.kill()
+    daemon.start()
+    with daemon.client() as client:
+        assert found(client, "canaryword") == []
+        assert ("forgotten_lost" in codes(client)) == both
+    daemon.restart()
+    with daemon.client() as client:
+        assert codes(client) == set()
+        assert found(client, "canaryword") == []
+
+
+@pytest.mark.parametrize("lose", [damage_the_marks, empty_both], ids=lambda lose: lose.__name__)
+def test_marks_damaged_under_the_daemon_are_written_again(
+    indexed: Client, tree: Tree, home: Home, daemon: Daemon, lose: Callable[[Home], None]
+) -> None:
+    lose(home)
+    assert indexed.call("files/delete", {"path": str(tree / "d0/f0.txt")}) == {"deleted": 1}
+    daemon.kill()
+    delete(home.data / "index.db")
+    daemon.start()
+    with daemon.client() as client:
+        wait_until(lambda: client.call("status")["state"] == "ready", what="a whole index")
+        assert found(client, "canaryword number0") == []
 
 
 START_LOSSES = [

@@ -26,6 +26,7 @@ from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds, warning
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import display_path, path_fields
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc import __version__
 from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, StatusResult
 
@@ -44,6 +45,7 @@ class DaemonState(NamedTuple):
     socket_guard: SocketGuard
     config: CurrentConfig
     crashes: Crashes
+    forgotten: ForgottenFiles
     freshness: Freshness
     latency: CommitLatency
 
@@ -279,6 +281,14 @@ def _read_errors(state: DaemonState) -> Warnings:
     return [warning("read_errors", message, "check the disk or the share that it lies on; the rest follows by itself")]
 
 
+def _lost_marks(state: DaemonState) -> Warnings:
+    if not state.forgotten.is_lost:
+        return []
+    message = f"the record of forgotten files, {state.forgotten.path}, was damaged or removed: some may be found again"
+    remedy = "run `livedex delete` for what must not be found, then `livedex down` and `livedex up`"
+    return [warning("forgotten_lost", message, remedy)]
+
+
 def _failed_files(count: int) -> Warnings:
     if not count:
         return []
@@ -297,4 +307,5 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _paused,
     _safe_mode,
     _rebuilt_index,
+    _lost_marks,
 )

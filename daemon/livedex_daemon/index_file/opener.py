@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import itertools
 import logging
 import os
-import stat
 import time
 
 from livedex_indexing.store.database import IndexDamaged, IndexNewer, IndexUnwritable
 from livedex_indexing.store.index_store import OnChange, Store, ignore_change
+from livedex_indexing.store.set_aside import keep_folder
 from livedex_ipc.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -48,25 +47,11 @@ def put_aside(path: str, *, keep: bool = False) -> str:
     """
     aside = f"{path}.aside" if keep else _damaged(path)
     for suffix in _SUFFIXES:
-        _keep_folder(path + suffix, path)
-        _keep_folder(aside + suffix, path)
+        keep_folder(path + suffix, path)
+        keep_folder(aside + suffix, path)
         with contextlib.suppress(FileNotFoundError):
             os.replace(path + suffix, aside + suffix)
     return aside
-
-
-def _keep_folder(place: str, path: str) -> None:
-    """Free ``place`` of a folder: no file can replace it, and it may contain anything, so it is kept under another
-    name."""
-    try:
-        if not stat.S_ISDIR(os.lstat(place).st_mode):
-            return
-    except FileNotFoundError:
-        return
-    names = itertools.chain([f"{path}.aside"], (f"{path}.aside.{number}" for number in itertools.count(1)))
-    kept = next(name for name in names if not os.path.lexists(name))
-    os.rename(place, kept)
-    log.warning("folder_put_aside", extra={"place": place, "kept": kept})
 
 
 def remove_damaged(path: str) -> None:

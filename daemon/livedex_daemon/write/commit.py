@@ -154,14 +154,20 @@ class Committer:
         """Bring the index in line with the marks after a crash or a power loss.
 
         The index is synced later than the marks. So a mark may exist without its row, or be gone while its row is
-        still there.
+        still there. While the record is incomplete, a row counts as a lost mark.
         """
+        if self._forgotten.is_incomplete:
+            self._forgotten.adopt(root.path, self._store.forgotten(root.id))
         found = [(self._store.file(root.id, path), digest) for path, digest in self._forgotten.of_root(root.path)]
         rows = [row for row, digest in found if row is not None and row.content_hash == digest]
         self._take_out(root, [row for row in rows if row.status == "indexed"])
         recorded = self._store.forgotten(root.id)
         freed = [path for path, digest in recorded if not self._forgotten.is_forgotten(root.path, path, digest)]
         self._store.remove_files(root.id, freed)  # as new files they are read by the next walk
+
+    def settle_forgotten(self) -> None:
+        """Take the record of forgotten files as complete: no root has a row of a file that it lacks."""
+        self._forgotten.settle()
 
     def _take_out(self, root: Root, rows: list[FileRow]) -> None:
         if not rows:

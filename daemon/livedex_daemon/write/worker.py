@@ -143,6 +143,10 @@ class Worker:
         """Remove forgotten files before anything of the root is served. Call through ``submit``."""
         self._committer.keep_forgotten(root)
 
+    def settle_forgotten(self) -> None:
+        """Note that ``keep_forgotten`` was called for every root. Call through ``submit``."""
+        self._committer.settle_forgotten()
+
     def refuse_without_store(self) -> None:
         """Raise the store's fault if it cannot be written, so that nothing is promised that could be lost.
 

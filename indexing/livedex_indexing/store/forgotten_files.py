@@ -1,71 +1,110 @@
 """Records which files the user asked to forget, outside the index, so that the record survives a rebuild.
 
-Invariant: a mark is on disk before `ForgottenFiles.add` returns, and it applies to one path and one content: when
-either changes, the file is no longer forgotten.
+Invariant: a mark is on disk in two files before `ForgottenFiles.add` returns, and it applies to one path and one
+content: when either changes, the file is no longer forgotten. Where the two files differ, a mark in either of them
+counts: a file that is forgotten for too long is better than one that is served.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
-import stat
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from pathlib import Path
-from typing import Final
+from collections.abc import Callable, Iterable
 
 import apsw
 
 from livedex_indexing.relpath import is_within
-from livedex_indexing.store.database import fetch
+from livedex_indexing.store import forgotten_copy, forgotten_database
+from livedex_indexing.store.forgotten_copy import Completeness, Hashes, Record
+from livedex_indexing.store.forgotten_database import ForgottenDatabase, NewerFileError
 from livedex_ipc.errors import Unavailable
 
-APPLICATION_ID: Final = 0x4C444650  # "LDFP"
-_BUSY_MS: Final = 5_000
-_VERSION: Final = 1
-_SCHEMA: Final = """
-CREATE TABLE forgotten (
-    root BLOB NOT NULL,         -- absolute path of the root
-    path BLOB NOT NULL,         -- relative to it
-    hash BLOB NOT NULL,         -- BLAKE2b-128 of the file's bytes when it was forgotten
-    PRIMARY KEY (root, path)
-) WITHOUT ROWID;
-"""
+log = logging.getLogger(__name__)
 
-_PUT: Final = "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)"
+Stamp = tuple[int, int, int] | None
 
 
 class ForgottenFilesUnusable(Unavailable):
-    """``forgotten.db`` cannot be read or written, or is not such a file. It cannot be derived: it is never rebuilt."""
+    """The record cannot be written, or cannot be read at all. It cannot be derived: it is never begun again empty."""
 
 
 class ForgottenFiles:
-    """The marks in ``forgotten.db``. Not thread-safe: one thread uses it.
+    """The marks in ``forgotten.db`` and in ``forgotten.db.copy``. Not thread-safe: one thread uses it.
 
-    Every method raises ForgottenFilesUnusable if the file cannot be used.
+    Every method raises ForgottenFilesUnusable if the files cannot be used.
     """
 
     def __init__(self, path: str) -> None:
+        """Read both files and repair one from the other. Raises ForgottenFilesUnusable if neither can be read."""
         self.path = path
-        self._hashes: dict[tuple[bytes, bytes], bytes] = {}
+        self._copy_path = f"{path}.copy"
+        self._database: ForgottenDatabase | None = None
+        self._stamps: tuple[Stamp, Stamp] | None = None  # of the two files as they were written; None: write them
+        copy = forgotten_copy.read(self._copy_path)
+        main = self._read_database(copy)
+        # The lines of the copy have checksums, the rows of the database do not.
+        self._hashes: Hashes = main.hashes | copy.hashes
+        self._state = _completeness(main, copy)
+        if "damaged" in (main.state, copy.state):
+            log.warning("forgotten_files_damaged", extra={"database": main.state, "copy": copy.state})
         try:
-            self._db = _open(path)
-            self._hashes = {(root, rel): digest for root, rel, digest in fetch(self._db, "SELECT * FROM forgotten")}
-        except (apsw.Error, OSError) as error:
+            if main.state == copy.state == "whole" and main.hashes == copy.hashes:
+                self._accept()
+            else:
+                self._write_both(renew=main.state != "whole")
+        except (apsw.Error, OSError) as error:  # a full disk: what was read counts, and a later look writes it
+            if "whole" not in (main.state, copy.state):
+                raise self._unusable(error) from error
+            log.warning("forgotten_files_unwritable", extra={"error": type(error).__name__})
+
+    def _read_database(self, copy: Record) -> Record:
+        try:
+            return forgotten_database.read(self.path)
+        except (NewerFileError, apsw.Error, OSError) as error:
+            if copy.state == "whole":  # nothing depends on what cannot be read
+                return Record({}, "damaged")
             raise self._unusable(error) from error
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Whether marks may be missing: neither file was sound when they were opened."""
+        return self._state != "whole"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether marks were lost, as far as is known. It stays so until the daemon is stopped."""
+        return self._state == "lost"
+
+    def adopt(self, root: bytes, files: Iterable[tuple[bytes, bytes]]) -> None:
+        """Mark files of an incomplete record that the index still has as forgotten, as (relative path, hash)."""
+        missing = [(path, digest) for path, digest in files if (root, path) not in self._hashes]
+        if missing:
+            self._state = "lost"
+            self.add(root, missing)
+            log.warning("forgotten_files_adopted", extra={"count": len(missing)})
+
+    def settle(self) -> None:
+        """End the first start: the index had no forgotten files either."""
+        if self._state == "new":
+            self._state = "whole"
+            self._stamps = None
+            with contextlib.suppress(apsw.Error, OSError):  # then a later look writes it
+                self._write_both(renew=False)
 
     def add(self, root: bytes, files: Iterable[tuple[bytes, bytes]]) -> int:
         """Mark files, given as (relative path, content hash), durably. Return how many."""
-        rows = [(root, path, digest) for path, digest in files]
-        self._write(_PUT, rows)
-        self._hashes.update({(root, path): digest for root, path, digest in rows})
-        return len(rows)
+        added = {(root, path): digest for path, digest in files}
+        if added:
+            self._change(self._hashes | added, lambda database, commit: database.put(added, commit))
+        return len(added)
 
     def clear(self, root: bytes, path: bytes) -> int:
         """Unmark a file, or all files below a folder (``b""``: the whole root). Return how many."""
-        gone = [key for key in self._hashes if key[0] == root and is_within(key[1], path)]
-        self._write("DELETE FROM forgotten WHERE root = ? AND path = ?", gone)
-        for key in gone:
-            del self._hashes[key]
+        gone = {key for key in self._hashes if key[0] == root and is_within(key[1], path)}
+        if gone:
+            left = {key: digest for key, digest in self._hashes.items() if key not in gone}
+            self._change(left, lambda database, commit: database.drop(gone, commit))
         return len(gone)
 
     def of_root(self, root: bytes) -> list[tuple[bytes, bytes]]:
@@ -80,54 +119,94 @@ class ForgottenFiles:
         return self._hashes.get((root, path)) == content_hash
 
     def recreate(self) -> bool:
-        """Write the file again from memory if it was removed. True if it was."""
-        if os.path.lexists(self.path):
+        """Write both files again from memory if others changed one of them. True if that was necessary."""
+        if self._stamps is not None and self._stamps == self._stamps_now():
             return False
-        self._db.close()
         try:
-            self._db = _open(self.path)
-        except (apsw.Error, OSError) as error:
+            self._close_database()
+            main = forgotten_database.read(self.path)
+            if main == Record(self._hashes, "whole"):
+                if forgotten_copy.read(self._copy_path) == Record(self._hashes, self._state):
+                    self._accept()
+                    return False
+                self._write_both(renew=False)
+            else:
+                self._write_both(renew=True)
+        except (NewerFileError, apsw.Error, OSError) as error:
             raise self._unusable(error) from error
-        self._write(_PUT, [(root, path, digest) for (root, path), digest in self._hashes.items()])
+        log.warning("forgotten_files_written_again")
         return True
 
     def close(self) -> None:
-        self._db.close()
+        """Close the files. A report of lost marks ends here."""
+        if self._state == "lost":
+            self._state = "whole"
+            with contextlib.suppress(OSError):  # then the next start reports it again
+                forgotten_copy.write(self._copy_path, self._hashes, self._state)
+        self._close_database()
 
-    def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
-        if not rows:
-            return
+    def _accept(self) -> None:
+        """Take both files as they are."""
+        self._opened()
+        self._stamps = self._stamps_now()
+
+    def _write_both(self, *, renew: bool) -> None:
+        """Make both files say what memory does. ``renew``: begin the database again."""
+        # First: it then has what the database may lack until it is filled again.
+        forgotten_copy.write(self._copy_path, self._hashes, self._state)
+        if renew:
+            self._close_database()
+            forgotten_database.put_aside(self.path)
+        self._opened().put(self._hashes, _nothing)
+        self._stamps = self._stamps_now()
+
+    def _change(self, hashes: Hashes, write: Callable[[ForgottenDatabase, Callable[[], None]], None]) -> None:
+        """Change both files, or neither; then memory."""
+        self.recreate()
         try:
-            with self._db:
-                self._db.executemany(statement, rows)
-        except apsw.Error as error:
+            write(self._opened(), lambda: forgotten_copy.write(self._copy_path, hashes, self._state))
+        except (apsw.Error, OSError) as error:
+            self._stamps = None  # the copy may be ahead of the database: write both again
             raise self._unusable(error) from error
+        self._hashes = hashes
+        self._stamps = self._stamps_now()
+
+    def _opened(self) -> ForgottenDatabase:
+        if self._database is None:
+            self._database = ForgottenDatabase(self.path)
+        return self._database
+
+    def _close_database(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
+
+    def _stamps_now(self) -> tuple[Stamp, Stamp]:
+        return _stamp(self.path), _stamp(self._copy_path)
 
     def _unusable(self, error: Exception) -> ForgottenFilesUnusable:
         return ForgottenFilesUnusable(
-            f"the marks of forgotten files in {self.path} cannot be used: {error}; free the disk or put the file back",
+            f"the record of forgotten files in {self.path} cannot be used: {error}; free the disk or put the file back",
             {"path": self.path},
         )
 
 
-def _open(path: str) -> apsw.Connection:
-    with suppress(FileExistsError):  # the mode of the WAL follows the file's
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise OSError("not a regular file")
-    Path(path).chmod(0o600)
-    db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    db.set_busy_timeout(_BUSY_MS)
-    db.transaction_mode = "IMMEDIATE"
-    if int(db.execute("SELECT count(*) FROM sqlite_master").get) == 0:
-        db.pragma("journal_mode", "wal")
-        with db:
-            db.execute(_SCHEMA)
-            db.pragma("application_id", APPLICATION_ID)
-            db.pragma("user_version", _VERSION)
-    if int(db.pragma("application_id")) != APPLICATION_ID or int(db.pragma("user_version")) != _VERSION:
-        db.close()
-        raise OSError("it belongs to another program or a newer livedex")
-    db.pragma("synchronous", "full")  # not derivable: a commit that was reported must survive a power loss
-    db.pragma("secure_delete", True)
-    return db
+def _completeness(main: Record, copy: Record) -> Completeness:
+    """Return what is known of the marks of both files together."""
+    if copy.state == "whole" or (main.state == "whole" and copy.state in ("absent", "damaged")):
+        return "whole"
+    if copy.state in ("absent", "new") and main.state in ("absent", "whole"):
+        return "new"
+    return "lost"
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _nothing() -> None:
+    return

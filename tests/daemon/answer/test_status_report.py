@@ -21,6 +21,7 @@ from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
+from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import IndexUnwritable
 
 
@@ -40,6 +41,7 @@ class World:
         self.root = online_root()
         self.worker, self.pool, self.store_health = FakeWorker(), FakePool(), StoreHealth()
         self.crashes = Crashes(str(folder))
+        self.forgotten = ForgottenFiles(str(folder / "forgotten.db"))
         nothing: Any = None
         store: Any = NamedStore()
         self.socket = OpenSocket()
@@ -52,7 +54,16 @@ class World:
         index = IndexFile(store, nothing, nothing, self.store_health)
         self.health = Health(
             DaemonState(
-                index, roots, worker, pool, cast("Any", guard), self.config, self.crashes, freshness, CommitLatency()
+                index,
+                roots,
+                worker,
+                pool,
+                cast("Any", guard),
+                self.config,
+                self.crashes,
+                self.forgotten,
+                freshness,
+                CommitLatency(),
             )
         )
 
@@ -81,6 +92,7 @@ CASES: dict[str, Callable[[World], object]] = {
     "socket_lost": lambda world: setattr(world.socket, "fault", "taken"),
     "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
     "safe_mode": lambda world: setattr(world.crashes, "avoided", frozenset((b"/r/f",))),
+    "forgotten_lost": lambda world: world.forgotten.adopt(b"/r", [(b"f", b"1" * 16)]),
     "index_rebuilding": lambda world: setattr(world.store_health, "rebuilding", True),
 }
 
