@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+THREADS = "tests/daemon/answer/test_reader_threads.py"
+LOOKUP = "tests/daemon/answer/test_path_lookup.py"
 PLACING = "tests/daemon/watch/test_inotify_placing.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -31,7 +33,7 @@ DEFECTS: tuple[Defect, ...] = (
         "unwatched-too-early",
         "a folder that moves away while its watch is placed is watched from then on",
         "livedex_daemon/watch/inotify.py",
-        (("                    placing.void = True", "                    pass"),),
+        (("                    placing.cancelled = True", "                    pass"),),
         f"{PLACING}::test_a_folder_that_moves_away_while_it_is_placed_is_heard_of_no_more",
     ),
     Defect(
@@ -40,5 +42,40 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/watch/event_source.py",
         (("        if watcher is None or root.is_remote(path):", "        if watcher is None:"),),
         "tests/daemon/watch/test_event_source.py::test_what_lies_on_a_remote_file_system_gets_no_watch",
+    ),
+    Defect(
+        "long-reads-keep-their-places",
+        "a read that lasts keeps its place, so a few long searches hold up everybody",
+        "livedex_daemon/answer/reader_threads.py",
+        (("            read.is_long = True", "            pass"),),
+        f"{THREADS}::test_reads_that_last_give_up_their_places",
+    ),
+    Defect(
+        "one-client-takes-all-threads",
+        "a connection may use every thread",
+        "livedex_daemon/answer/reader_threads.py",
+        (("PER_CLIENT: Final = 2", "PER_CLIENT: Final = 200"),),
+        f"{THREADS}::test_a_client_has_two_threads_and_the_next_one_is_served",
+    ),
+    Defect(
+        "no-turns",
+        "the client that came first is served until it wants no more",
+        "livedex_daemon/answer/reader_threads.py",
+        (("                    self._waiting[client] = self._waiting.pop(client)", "                    pass"),),
+        f"{THREADS}::test_waiting_clients_take_turns",
+    ),
+    Defect(
+        "answer-after-the-deadline",
+        "a request that waits for a hung file system is answered when that answers",
+        "livedex_daemon/answer/request_timing.py",
+        (("        due = max(self.due,", "        due = 60 + max(self.due,"),),
+        "tests/system/test_answer_times.py::test_a_path_on_a_hung_file_system_delays_only_its_own_request",
+    ),
+    Defect(
+        "hung-lookups-unbounded",
+        "each request for a path on a hung file system takes one more thread",
+        "livedex_daemon/answer/path_lookup.py",
+        (("        if len(hung) < PER_MOUNT:", "        if True:"),),
+        f"{LOOKUP}::test_a_hung_file_system_costs_a_few_threads_and_holds_up_no_other_path",
     ),
 )

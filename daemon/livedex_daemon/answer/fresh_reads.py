@@ -1,28 +1,30 @@
 """Read the index once it is as fresh as the caller asks; every answering method shares this module.
 
-Invariant: an answer marked ``fresh`` was read after all changes before the request, and from files that still contained
-the indexed text; files found changed are queued before the answer is sent.
+Invariant: a request is answered when its time is over, whatever it waits for. An answer marked ``fresh`` was read after
+all changes before the request, and from files that still contained the indexed text; files found changed are queued
+before the answer is sent.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import threading
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import apsw
 
 from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState, fresh_fields
+from livedex_daemon.answer.path_lookup import Lookup, PathLookups
+from livedex_daemon.answer.reader_threads import ReaderThreads
+from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Scope
-from livedex_daemon.watch.root_table import Root, Roots, resolve
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.hit import Hit
@@ -30,21 +32,17 @@ from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Place
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.scope import places_at
-from livedex_indexing.search.search_answer import SearchAnswer
+from livedex_indexing.search.search_answer import LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
 from livedex_indexing.store.read_pool import PoolClosed, Reader
-from livedex_ipc.errors import OutsideRoots
+from livedex_ipc.errors import OutsideRoots, TimedOut
 from livedex_ipc.methods import path_bytes, paths_bytes
-from livedex_ipc.request_params import FreshParams, QueryParams, SearchParams
+from livedex_ipc.request_params import QueryParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
 from livedex_ipc.wire_results import SearchResult
 
 log = logging.getLogger(__name__)
-
-THREADS = 4  # searches that read the index at the same time
-QUERY_SHARE = 0.8  # the share of a search's time that may go into waiting for freshness
-LEAST_QUERY_S = 0.05  # for the query itself, however late it is
 
 UNSETTLED_ROUNDS = 3  # at least, to ask again about files that changed between the wait and the read
 
@@ -62,18 +60,13 @@ class SearchMethod:
         return {"search": self.search}
 
     async def search(self, call: Call, params: SearchParams) -> SearchResult[Hit]:
-        began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        request, _ = self._reads.request(params)
-        scope = scope_of(request)
-        deadline = began + params["timeout_ms"] / 1000
-
-        async def read() -> tuple[SearchAnswer, Stale]:
-            answer = await self._reads.query(request, deadline)
-            return answer, answer.stale
-
-        answer, state = await self._reads.settled(read, params, scope, began)
+        timing = Timing.of(call, params)
+        try:
+            answer, state = await timing.within(self._answer(timing, params))
+        except TimedOut:
+            answer, state = self._reads.late_answer(params["mode"])
         log.debug("searched", extra={"query": params["query"], "hits": len(answer.hits), "fresh": state.fresh})
         return {
             "hits": answer.hits,
@@ -81,11 +74,20 @@ class SearchMethod:
             "generation": answer.generation,
             "pending": state.pending,
             "mode": answer.mode,
-            "took_ms": round((time.monotonic() - began) * 1000, 3),
+            "took_ms": round((time.monotonic() - timing.began) * 1000, 3),
             "next_offset": answer.next_offset,
             "warnings": [*self._health.warnings(answer.failed), *answer.warnings],
             **answer.optional_fields(),
         }
+
+    async def _answer(self, timing: Timing, params: SearchParams) -> tuple[SearchAnswer, FreshState]:
+        request, _ = await self._reads.request(params)
+
+        async def read() -> tuple[SearchAnswer, Stale]:
+            answer = await self._reads.query(request, timing)
+            return answer, answer.stale
+
+        return await self._reads.settled(read, timing, scope_of(request))
 
 
 class FreshReads:
@@ -100,21 +102,30 @@ class FreshReads:
         self._roots = roots
         self._priority = priority
         self._worker = worker
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="reader")
+        self._store = index.store
+        self._threads = ReaderThreads()
+        self.lookups = PathLookups()
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
+        self.lookups.close()
 
-    async def freshen(self, params: FreshParams, scope: Scope, began: float) -> FreshState:
+    async def freshen(self, timing: Timing, scope: Scope) -> FreshState:
         """Wait as the params ask; without ``fresh`` return the present state at once."""
         freshness = self.freshness
-        if not params["fresh"]:
+        if not timing.fresh:
             pending = freshness.pending(scope)
             return FreshState(False, pending, None)
-        return await freshness.ensure(scope, began + params["timeout_ms"] / 1000 * QUERY_SHARE)
+        return await freshness.ensure(scope, timing.fresh_until)
+
+    def late_answer(self, mode: str) -> tuple[SearchAnswer, FreshState]:
+        """Return the answer of a search that found nothing in its time, or did not begin."""
+        used = "keyword" if mode == "auto" else mode
+        answer = SearchAnswer([], None, self._store.generation, used, [LATE_WARNING], Stale())
+        return answer, FreshState(False, self.freshness.pending(), "deadline")
 
     async def settled(
-        self, read: Callable[[], Awaitable[tuple[T, Stale]]], params: FreshParams, scope: Scope, began: float
+        self, read: Callable[[], Awaitable[tuple[T, Stale]]], timing: Timing, scope: Scope
     ) -> tuple[T, FreshState]:
         """Return the answer of ``read`` and its freshness; examine changed files and ask again while files change.
 
@@ -124,54 +135,63 @@ class FreshReads:
         self._priority.record_query()
         rounds, until = 0, float("inf")
         while True:
-            state = await self.freshen(params, scope, began)
+            state = await self.freshen(timing, scope)
             answer, stale = await read()
             if stale.unreadable:
                 self._worker.could_not_read(stale.unreadable)
             self.freshness.look_again(stale)
-            if not stale or not params["fresh"] or not state.fresh or (rounds and all(stale.values())):
+            if not stale or not state.fresh or (rounds and all(stale.values())):
                 return answer, state
-            rounds, until = rounds + 1, min(until, time.monotonic() + UNSETTLED_WAIT_S)
-            if rounds > UNSETTLED_ROUNDS and time.monotonic() > until:
+            now = time.monotonic()
+            rounds, until = rounds + 1, min(until, now + UNSETTLED_WAIT_S)
+            if now >= timing.due or (rounds > UNSETTLED_ROUNDS and now > until):
                 return answer, FreshState(False, max(1, self.freshness.pending(scope)), "unsettled")
 
-    async def query(self, request: SearchRequest, deadline: float) -> SearchAnswer:
-        ended = threading.Event()
-        latest = max(deadline, time.monotonic() + LEAST_QUERY_S)
-        roots = self.served()
+    async def query(self, request: SearchRequest, timing: Timing) -> SearchAnswer:
+        ends, roots = timing.query_ends(), self.served()
 
-        def read(handle: ReadHandle) -> SearchAnswer:
-            return handle.searcher.search(request, roots, deadline=latest, cancelled=ended.is_set)
+        def read(handle: ReadHandle, ended: threading.Event) -> SearchAnswer:
+            return handle.searcher.search(request, roots, deadline=ends, cancelled=ended.is_set)
 
         if self._salvage.handle is not None:
-            try:
-                left = await self.in_thread(lambda: self._salvage.search(read))
-            except BaseException:
-                ended.set()
-                raise
+            left = await self.in_thread(lambda ended: self._salvage.search(lambda handle: read(handle, ended)), timing)
             if left is not None:
                 return left
-        return await self.reading(read, ended)
+        return await self.reading(read, timing)
 
-    async def reading(self, action: Callable[[ReadHandle], T], ended: threading.Event | None = None) -> T:
+    async def reading(self, action: Callable[[ReadHandle, threading.Event], T], timing: Timing) -> T:
         """Run ``action`` in a thread. Try once more if the index file was lost and replaced, or could not be read.
 
-        A failed read may be temporary.
+        A failed read may be temporary. ``action`` gets an event that is set once nobody waits for its result.
         """
+        return await self._with_second_try(action, lambda act: self.in_thread(act, timing))
 
-        def act(handle: ReadHandle) -> T:
-            with translated(handle.readers.path):
-                return action(handle)
+    async def state(self, action: Callable[[], T]) -> T:
+        """Like ``reading``, for the daemon's own state: it waits for no search."""
 
+        async def run(act: Callable[[threading.Event], T]) -> T:
+            return await self._threads.run_status(lambda: act(threading.Event()))
+
+        return await self._with_second_try(lambda _handle, _ended: action(), run)
+
+    async def _with_second_try(
+        self,
+        action: Callable[[ReadHandle, threading.Event], T],
+        run: Callable[[Callable[[threading.Event], T]], Awaitable[T]],
+    ) -> T:
         handle = self._readers.current
+
+        def act(ended: threading.Event) -> T:
+            with translated(handle.readers.path):
+                return action(handle, ended)
+
         try:
-            return await self.in_thread(lambda: act(handle), ended)
+            return await run(act)
         except (IndexDamaged, IndexUnwritable, PoolClosed, apsw.Error) as error:
             if not await self._is_replaced(handle, error) and not isinstance(error, IndexUnwritable):
                 raise
-        if ended is not None:
-            ended.clear()  # the first try set it when it ended
-        return await self.in_thread(lambda: act(self._readers.current), ended)
+        handle = self._readers.current
+        return await run(act)
 
     async def _is_replaced(self, handle: ReadHandle, error: Exception) -> bool:
         """Have the worker check the index file that ``handle`` could not read; return True when it was replaced."""
@@ -180,60 +200,72 @@ class FreshReads:
         def check_and_rebuild() -> bool:
             return self._readers.current is not handle or self._worker.check_and_rebuild(damaged=damaged)
 
-        return self._readers.current is not handle or await asyncio.wrap_future(self._worker.submit(check_and_rebuild))
+        if self._readers.current is not handle:
+            return True
+        # Shielded: the check is needed by others too when this request is cancelled.
+        return await asyncio.shield(asyncio.wrap_future(self._worker.submit(check_and_rebuild)))
 
-    async def in_thread(self, action: Callable[[], T], ended: threading.Event | None = None) -> T:
+    async def in_thread(self, action: Callable[[threading.Event], T], timing: Timing) -> T:
+        """Run ``action`` in a thread. It gets an event that is set once nobody waits for its result."""
+        ended = threading.Event()
+
         def act() -> T:
             with self._priority.searching():
-                return action()
+                return action(ended)
 
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, act)
+            return await self._threads.run(timing.client, timing.due, act)
         finally:
-            if ended is not None:
-                ended.set()  # a cancelled call must not leave its query running
+            ended.set()  # a cancelled call must not leave its query running
 
     def served(self) -> dict[int, bytes]:
         """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""
         return {root.id: root.path for root in self._roots}
 
-    def request(self, params: QueryParams) -> tuple[SearchRequest, bytes | None]:
+    async def request(self, params: QueryParams) -> tuple[SearchRequest, bytes | None]:
         """Return the request of checked search params and the real path of their ``path``. Raise OutsideRoots."""
-        root_ids = tuple(self.root_at(path).id for path in paths_bytes(params, "roots") or ())
+        root_ids = tuple([(await self.root_at(path)).id for path in paths_bytes(params, "roots") or ()])
         path = path_bytes(params)
         if path is None:
             return SearchRequest.from_params(params, None, root_ids), None
-        real, places = self.resolve(path, "path")
+        real, places = await self.resolve(path, "path")
         return SearchRequest.from_params(params, tuple(places), root_ids), real
 
-    def resolve(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
-        """Return the real path of a param and its places in the roots. Raise OutsideRoots.
+    async def resolve(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
+        """Return the real path of a param and its places in the roots. Raise OutsideRoots or Unavailable.
 
-        For a symbolic link, use the target if a root contains it, else the link itself.
+        For a symbolic link, use the target if a root contains it, else the link itself. So a path outside all roots by
+        its name is looked up too: a link in it may lead into a root.
         """
         roots = self.served()
-        for real in (os.path.realpath(path), resolve(path)):
-            places = places_at(real, roots)
-            if places:
-                return real, places
-        raise outside(path, field)
 
-    def root_at(self, path: bytes) -> Root:
-        root = self._roots.by_path(os.path.realpath(path))
+        def look(lookup: Lookup) -> tuple[bytes, list[Place]]:
+            for find in (lookup.real, lookup.entry):
+                real = find(path)
+                places = places_at(real, roots)
+                if places:
+                    return real, places
+            raise outside(path, field)
+
+        return await self.lookups.run(path, look)
+
+    async def root_at(self, path: bytes) -> Root:
+        root = self._roots.by_path(await self.lookups.run(path, lambda lookup: lookup.real(path)))
         if root is None:
             raise OutsideRoots(
                 f"{display_path(path)} is not a root; `livedex roots list` lists the roots", {"field": "roots"}
             )
         return root
 
-    async def read(self, action: Callable[[Reader], T]) -> T:
-        """Run ``action`` on a reader of the index, in a thread."""
+    async def read(self, action: Callable[[Reader], T], timing: Timing) -> T:
+        """Run ``action`` on a reader of the index, in a thread. Raise TimedOut if its time is over."""
+        ends = timing.query_ends()
 
-        def act(handle: ReadHandle) -> T:
-            with handle.readers.connection() as reader:
+        def act(handle: ReadHandle, ended: threading.Event) -> T:
+            with handle.readers.connection(deadline=ends, cancelled=ended.is_set) as reader:
                 return action(reader)
 
-        return await self.reading(act)
+        return await self.reading(act, timing)
 
 
 def outside(path: bytes, field: str) -> OutsideRoots:

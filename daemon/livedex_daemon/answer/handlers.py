@@ -18,10 +18,12 @@ from livedex_daemon.answer.explanation import explain
 from livedex_daemon.answer.fresh_reads import FreshReads, outside
 from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.index_run import IndexRun
+from livedex_daemon.answer.path_lookup import Lookup
+from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.config import config_edit
 from livedex_daemon.watch.event_source import EventSource
-from livedex_daemon.watch.root_table import Root, Roots, resolve
+from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Chunk, FileRow, Place
@@ -132,18 +134,20 @@ class RootMethods:
         }
 
     async def status(self, _call: Call, _params: NoParams) -> StatusResult:
-        return await self._reads.reading(lambda _handle: self._health.status())
+        return await self._reads.state(self._health.status)
 
     async def roots_list(self, _call: Call, _params: NoParams) -> RootsResult:
         return await self._listed()
 
     async def _listed(self) -> RootsResult:
-        return {"roots": await self._reads.reading(lambda _handle: self._health.roots())}
+        return {"roots": await self._reads.state(self._health.roots)}
 
     async def roots_add(self, _call: Call, params: RootsAddParams) -> RootsResult:
         path = _required_path(params)
-        if not os.path.isdir(path):
-            state = "is not a folder" if os.path.lexists(path) else "does not exist"
+        lookups = self._reads.lookups
+        if not await lookups.run(path, lambda lookup: lookup.is_folder(lookup.real(path))):
+            exists = await lookups.run(path, lambda lookup: lookup.exists(path))
+            state = "is not a folder" if exists else "does not exist"
             raise InvalidParams(f"{display_path(path)} {state}: a root must be an existing folder", {"field": "path"})
         await self._prove_writable()
         config = self._config_path
@@ -192,20 +196,20 @@ class IndexMethods:
         }
 
     async def index_run(self, call: Call, params: IndexRunParams) -> IndexRunResult:
-        places = self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
+        places = await self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
         return await self._runs.run(call, places, force=params["force"])
 
     async def index_audit(self, _call: Call, params: AuditParams) -> AuditResult:
-        places = self._places(params)
+        places = await self._places(params)
         await self._reads.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
         return await self._audits.run(places, whole=not paths_bytes(params), repair=params["repair"])
 
-    def _places(self, params: PathsParams) -> list[tuple[int, bytes]]:
+    async def _places(self, params: PathsParams) -> list[tuple[int, bytes]]:
         """Return the params' ``paths`` as keys; all present roots without them. Raise OutsideRoots."""
         given = paths_bytes(params)
         if not given:
             return [(root.id, b"") for root in self._roots if root.present]
-        return [place for path in given for place in self._reads.resolve(path, "paths")[1]]
+        return [place for path in given for place in (await self._reads.resolve(path, "paths"))[1]]
 
 
 class FileMethods:
@@ -224,18 +228,26 @@ class FileMethods:
             "files/delete": self.files_delete,
         }
 
-    async def files_list(self, _call: Call, params: FileListParams) -> FileListResult[FileRecord]:
+    async def files_list(self, call: Call, params: FileListParams) -> FileListResult[FileRecord]:
+        timing = Timing.of(call, params)
+        return await timing.within(self._list(timing, params))
+
+    async def _list(self, timing: Timing, params: FileListParams) -> FileListResult[FileRecord]:
         root, path = path_bytes(params, "root"), path_bytes(params)
-        root_id = None if root is None else self._reads.root_at(root).id
-        places = None if path is None else tuple(self._reads.resolve(path, "path")[1])
-        state = await self._reads.freshen(params, places, time.monotonic())
+        root_id = None if root is None else (await self._reads.root_at(root)).id
+        places = None if path is None else tuple((await self._reads.resolve(path, "path"))[1])
+        state = await self._reads.freshen(timing, places)
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         served = self._reads.served()
-        found = await self._reads.read(lambda reader: listing.list_files(reader, request, served))
+        found = await self._reads.read(lambda reader: listing.list_files(reader, request, served), timing)
         return {"files": found.files, "total": found.total, **fresh_fields(state)}
 
-    async def files_retrieve(self, _call: Call, params: RetrieveParams) -> RetrieveResult[Chunk]:
-        root, relative = self._place(params)
+    async def files_retrieve(self, call: Call, params: RetrieveParams) -> RetrieveResult[Chunk]:
+        timing = Timing.of(call, params)
+        return await timing.within(self._retrieve(timing, params))
+
+    async def _retrieve(self, timing: Timing, params: RetrieveParams) -> RetrieveResult[Chunk]:
+        root, relative = await self._place(params)
         path = root.absolute(relative)
         if not root.present:
             raise NotFound(f"{display_path(path)} is not served: its root is {root.state}", {"reason": root.state})
@@ -245,13 +257,13 @@ class FileMethods:
 
         async def read() -> tuple[FileChunks | None, Stale]:
             return await self._reads.read(
-                lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last)
+                lambda reader: listing.retrieve(reader, place, served, start_line=first, end_line=last), timing
             )
 
         try:
-            found, state = await self._reads.settled(read, params, [place], time.monotonic())
+            found, state = await self._reads.settled(read, timing, [place])
         except NotFound as error:
-            why = await self._explain(root, relative)
+            why = await self._explain(root, relative, timing)
             if why["status"] == "indexed":
                 raise
             outside_roots = why["status"] == "outside"
@@ -268,39 +280,47 @@ class FileMethods:
             **fresh_fields(state),
         }
 
-    def _place(self, params: PathParams) -> tuple[Root, bytes]:
+    async def _place(self, params: PathParams) -> tuple[Root, bytes]:
         """Return the root that contains the params' ``path``, and the path relative to it. Raise OutsideRoots."""
         given = _required_path(params)
-        path, _ = self._reads.resolve(given, "path")
+        path, _ = await self._reads.resolve(given, "path")
         found = self._roots.locate(path)
         if found is None:
             raise outside(given, "path")
         return found
 
-    async def files_explain(self, _call: Call, params: ExplainParams) -> ExplainResult:
-        path = self._itself(_required_path(params))
+    async def files_explain(self, call: Call, params: ExplainParams) -> ExplainResult:
+        timing = Timing.of(call, params)
+        return await timing.within(self._explained(timing, params))
+
+    async def _explained(self, timing: Timing, params: ExplainParams) -> ExplainResult:
+        path = await self._itself(_required_path(params))
         found = self._roots.locate(path)
         if found is None:
             reason = "no root contains it"
             return {**path_fields(path), "status": "outside", "reason": reason, "rule": None, "fresh": True}
-        state = await self._reads.freshen(params, [(found[0].id, found[1])], time.monotonic())
-        return {**await self._explain(*found), "fresh": state.fresh}  # ``reason`` is the path's
+        state = await self._reads.freshen(timing, [(found[0].id, found[1])])
+        return {**await self._explain(*found, timing), "fresh": state.fresh}  # ``reason`` is the path's
 
-    def _itself(self, path: bytes) -> bytes:
+    async def _itself(self, path: bytes) -> bytes:
         """Return the path of the entry itself: for a link inside a root the link, for a link elsewhere its target."""
-        here = resolve(path)
-        return here if self._roots.locate(here) is not None else os.path.realpath(path)
 
-    async def _explain(self, root: Root, relative: bytes) -> PathExplanation:
+        def look(lookup: Lookup) -> bytes:
+            here = lookup.entry(path)
+            return here if self._roots.locate(here) is not None else lookup.real(path)
+
+        return await self._reads.lookups.run(path, look)
+
+    async def _explain(self, root: Root, relative: bytes, timing: Timing) -> PathExplanation:
         def read_row(reader: Reader) -> tuple[FileRow | None, str | None]:
             row = listing.find_row(reader, Place(root.id, relative))
             return row, None if row is None else listing.frontmatter_fault(reader, row)
 
-        row, fault = await self._reads.read(read_row)
-        return await self._reads.in_thread(lambda: explain(root, relative, row, fault))
+        row, fault = await self._reads.read(read_row, timing)
+        return await self._reads.in_thread(lambda _ended: explain(root, relative, row, fault), timing)
 
     async def files_delete(self, _call: Call, params: PathParams) -> DeleteResult:
-        path = self._itself(_required_path(params))
+        path = await self._itself(_required_path(params))
         found = self._roots.locate(path)
         places = [found] if found is not None else [(root, b"") for root in self._roots.inside(path)]
         if not places:

@@ -5,12 +5,11 @@ Invariant: no change after the first answer is missed, and no change is reported
 
 from __future__ import annotations
 
-import threading
-import time
 from functools import partial
 
 from livedex_daemon.answer.fresh_reads import FreshReads, scope_of
 from livedex_daemon.answer.freshness import fresh_fields
+from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_indexing.hits.hit import Hit
@@ -31,20 +30,26 @@ class SubscriptionMethods:
         return {"search/subscribe": self.subscribe, "search/unsubscribe": self.unsubscribe}
 
     async def subscribe(self, call: Call, params: SubscribeParams) -> SubscribeResult[Hit]:
-        began = time.monotonic()
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        request, path = self._reads.request(params)
+        timing = Timing.of(call, params)
+        return await timing.within(self._subscribe(call, timing, params))
+
+    async def _subscribe(self, call: Call, timing: Timing, params: SubscribeParams) -> SubscribeResult[Hit]:
+        request, path = await self._reads.request(params)
         served = self._reads.served()
         query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
-        state = await self._reads.freshen(params, scope_of(request), began)
+        state = await self._reads.freshen(timing, scope_of(request))
         notifier = self._notifier
         subscription = notifier.subscribe(call, query, style)
-        ended = threading.Event()
+        ends = timing.query_ends()
         try:
             first = await self._reads.reading(
-                lambda handle: notifier.first(subscription, handle, params["limit"], ended.is_set), ended
+                lambda handle, ended: notifier.first(
+                    subscription, handle, params["limit"], deadline=ends, cancelled=ended.is_set
+                ),
+                timing,
             )
         except BaseException:
             notifier.drop(subscription)

@@ -40,7 +40,6 @@ STORM_FACTOR: Final = 1.5  # … by this factor …
 STORM_MAX_S: Final = 0.5  # … up to this: fewer rounds cost less, and changes are still sent within a second
 ROUND_MAX_S: Final = 0.3  # queries not reached by then come first in the next round
 RETRY_AFTER_FAULT_S: Final = 1.0
-FIRST_ANSWER_S: Final = 30.0  # deadline of the first answer, without the wait for freshness
 MAX_PER_CONNECTION: Final = 100
 MAX_TOTAL: Final = 1_000
 
@@ -160,15 +159,20 @@ class ChangeNotifier:
     # -- the first answer
 
     def first(
-        self, subscription: Subscription, handle: ReadHandle, limit: int, cancelled: Callable[[], bool]
+        self,
+        subscription: Subscription,
+        handle: ReadHandle,
+        limit: int,
+        *,
+        deadline: float,
+        cancelled: Callable[[], bool],
     ) -> FirstAnswer:
         """Return the hits of the query now, the newest files first, at most ``limit``. Runs in a thread.
 
-        Raises DeadlinePassed, Cancelled, and the errors of reading the index.
+        ``deadline``: on the readers' clock. Raises DeadlinePassed, Cancelled, and the errors of reading the index.
         """
         assert self._delivered is not None
         self._delivered.forget([subscription.id])  # remains of a first try that failed
-        deadline = handle.readers.clock() + FIRST_ANSWER_S
         roots = self._served()
         try:
             with handle.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():

@@ -66,15 +66,15 @@ class _Folder:
 class _Placing:
     """A watch that is being placed: the kernel may know it already, ``InotifyWatcher`` does not yet.
 
-    ``ended``: descriptors that ended meanwhile. ``void``: the folder was unwatched meanwhile.
+    ``ended``: descriptors that ended meanwhile. ``cancelled``: the folder was unwatched meanwhile.
     """
 
-    __slots__ = ("ended", "key", "void")
+    __slots__ = ("cancelled", "ended", "key")
 
     def __init__(self, key: tuple[int, bytes] | None) -> None:
         self.key = key
         self.ended: set[int] = set()
-        self.void = False
+        self.cancelled = False
 
 
 class InotifyWatcher:
@@ -212,7 +212,7 @@ class InotifyWatcher:
         folder = self._by_wd.get(wd)
         if folder is None:
             folder = self._by_wd[wd] = _Folder(wd, absolute)
-        if not placing.void:
+        if not placing.cancelled:
             register(folder)
         elif folder.root_id is None:
             self._let_go(folder)
@@ -223,7 +223,7 @@ class InotifyWatcher:
         with self._lock:
             for placing in self._placings:
                 if placing.key is not None and placing.key[0] == root_id and is_within(placing.key[1], path):
-                    placing.void = True
+                    placing.cancelled = True
             if path and (root_id, path) not in self._by_key:
                 return
             gone = [k for k in self._by_key if k[0] == root_id and (k[1] == path or k[1].startswith(prefix))]

@@ -5,7 +5,6 @@ Invariant: a path belongs to the innermost root that contains it, and to no othe
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
@@ -178,9 +177,3 @@ class Roots:
 
     def inside(self, absolute: bytes) -> list[Root]:
         return self.table.inside(absolute)
-
-
-def resolve(path: bytes) -> bytes:
-    """Return ``path`` with the links in its folders resolved; a link in the last part stays: it may be the target."""
-    folder, name = os.path.split(os.path.normpath(path))
-    return os.path.join(os.path.realpath(folder), name) if name else os.path.realpath(folder)

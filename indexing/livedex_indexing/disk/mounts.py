@@ -95,15 +95,25 @@ def kind_of_type(fs_type: str) -> MountKind:
     return "local"
 
 
+def mount_point(path: bytes) -> bytes:
+    """Return the mount point of an absolute path, without touching the path; the path itself where that is unknown."""
+    return path if sys.platform == "darwin" else linux_mount(path, _MOUNTINFO.read_bytes())[0]
+
+
 def linux_type(path: bytes, mountinfo: bytes) -> str:
     """Return the type of the deepest mount above the path; the last of several on one point hides the others."""
-    best, found = -1, ""
+    return linux_mount(path, mountinfo)[1]
+
+
+def linux_mount(path: bytes, mountinfo: bytes) -> tuple[bytes, str]:
+    """Return the point and the type of the deepest mount above the path."""
+    best, found = b"", ""
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(b" - ")
         point = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), fields.split(b" ")[4])
-        if is_within(path, point) and len(point) >= best:
-            best, found = len(point), os.fsdecode(rest.split(b" ", 1)[0])
-    return found
+        if is_within(path, point) and len(point) >= len(best):
+            best, found = point, os.fsdecode(rest.split(b" ", 1)[0])
+    return best or b"/", found
 
 
 def _darwin_type(path: bytes) -> str:

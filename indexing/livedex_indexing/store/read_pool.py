@@ -133,7 +133,7 @@ def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, 
 class ReadPool:
     """Lends readers to threads. At most ``size`` are lent at once; another caller waits."""
 
-    def __init__(self, path: str, *, size: int = 8, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, path: str, *, size: int = 24, clock: Callable[[], float] = time.monotonic) -> None:
         self.path = path
         self.clock = clock
         self._places = threading.Semaphore(size)

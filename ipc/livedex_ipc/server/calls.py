@@ -49,6 +49,11 @@ class Call:
         self.connection_closed: asyncio.Event = channel.closed
 
     @property
+    def connection(self) -> Channel:
+        """The caller's connection: what is fair between clients is fair between connections."""
+        return self._channel
+
+    @property
     def behind(self) -> bool:
         """Whether the client reads more slowly than it is sent to. Safe from any thread."""
         return self._channel.behind

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from livedex_daemon.config.settings import RootConfig
-from livedex_daemon.watch.root_table import Root, RootTable, resolve
+from livedex_daemon.watch.root_table import Root, RootTable
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow
 
@@ -66,12 +64,3 @@ def test_only_the_topmost_of_what_is_polled_is_walked(table: RootTable) -> None:
     assert polled.polled == {b"a/b", b"c"}
     polled.poll(b"", remote=True)
     assert polled.watching == "polling"
-
-
-def test_resolve_follows_links_in_folders_only(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    (tmp_path / "real" / "inner").symlink_to("elsewhere")
-    base = str(tmp_path.resolve()).encode()
-    assert resolve(str(tmp_path / "link" / "inner").encode()) == base + b"/real/inner"
-    assert resolve(str(tmp_path / "link" / ".." / "x").encode()) == base + b"/x"

@@ -1,0 +1,132 @@
+"""Resolves the paths that clients name, in threads of its own: a file system that hangs holds up nobody else.
+
+Invariant: at most ``PER_MOUNT`` threads wait for one file system that does not answer; a lookup that would be one more
+is refused at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from livedex_indexing.disk.mounts import mount_point
+from livedex_indexing.path_text import display_path
+from livedex_ipc.errors import Unavailable
+
+THREADS: Final = 16
+PER_MOUNT: Final = 2
+HUNG_S: Final = 0.5  # without an answer for this long, a file system counts as hung
+LOOKUP_S: Final = 10.0  # for methods without a time limit of their own
+MAX_LINKS: Final = 40  # as in the kernel
+
+T = TypeVar("T")
+
+
+class Lookup:
+    """One lookup. ``at``: the path that it checks on the disk now, since ``since`` (monotonic)."""
+
+    def __init__(self, refuse_if_hung: Callable[[Lookup, bytes], None]) -> None:
+        self.at = b"/"
+        self.since = time.monotonic()
+        self._refuse_if_hung = refuse_if_hung
+
+    def real(self, path: bytes) -> bytes:
+        """Return ``path`` with all links resolved, as os.path.realpath does. Raise Unavailable."""
+        left = path.split(b"/")[::-1]
+        done, links = b"", 0
+        while left:
+            name = left.pop()
+            if name in (b"", b"."):
+                continue
+            if name == b"..":
+                done = done.rpartition(b"/")[0]
+                continue
+            here = done + b"/" + name
+            target = self._link(here) if links < MAX_LINKS else None
+            if target is None:
+                done = here
+                continue
+            links += 1
+            left += target.split(b"/")[::-1]
+            if target.startswith(b"/"):
+                done = b""
+        return done or b"/"
+
+    def entry(self, path: bytes) -> bytes:
+        """Return ``path`` with the links in its folders resolved; a link in its last part stays. Raise Unavailable."""
+        folder, name = os.path.split(os.path.normpath(path))
+        return os.path.join(self.real(folder), name) if name else self.real(folder)
+
+    def is_folder(self, path: bytes) -> bool:
+        self._go_to(path)
+        return os.path.isdir(path)
+
+    def exists(self, path: bytes) -> bool:
+        self._go_to(path)
+        return os.path.lexists(path)
+
+    def _link(self, path: bytes) -> bytes | None:
+        """Return the target of a link; None if ``path`` is none, or is not there."""
+        self._go_to(path)
+        try:
+            return os.readlink(path)
+        except OSError:
+            return None
+
+    def _go_to(self, path: bytes) -> None:
+        self._refuse_if_hung(self, path)
+        self.at, self.since = path, time.monotonic()
+
+
+class PathLookups:
+    """Runs lookups. Call it on the event loop."""
+
+    def __init__(self, mount_of: Callable[[bytes], bytes] = mount_point) -> None:
+        """``mount_of``: returns the mount point of a path without touching it."""
+        self._mount_of = mount_of
+        self._threads = ThreadPoolExecutor(THREADS, "path")
+        self._running: set[Lookup] = set()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def run(self, path: bytes, look: Callable[[Lookup], T]) -> T:
+        """Return the result of ``look`` for ``path``, from a thread. Raise Unavailable."""
+        loop = asyncio.get_running_loop()
+
+        def act() -> T:
+            lookup = Lookup(self._refuse_if_hung)
+            self._running.add(lookup)
+            try:
+                return look(lookup)
+            finally:
+                self._running.discard(lookup)
+
+        try:
+            async with asyncio.timeout(LOOKUP_S) as limit:
+                return await loop.run_in_executor(self._threads, act)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise _hung(path) from None
+
+    def _refuse_if_hung(self, lookup: Lookup, path: bytes) -> None:
+        """Raise Unavailable if enough other lookups already wait for the file system of ``path``."""
+        now = time.monotonic()
+        hung = [other.at for other in list(self._running) if other is not lookup and now - other.since > HUNG_S]
+        if len(hung) < PER_MOUNT:
+            return
+        mount = self._mount_of(path)
+        if sum(1 for at in hung if self._mount_of(at) == mount) >= PER_MOUNT:
+            raise _hung(mount)
+
+
+def _hung(path: bytes) -> Unavailable:
+    shown = display_path(path)
+    return Unavailable(
+        f"the file system of {shown} does not answer: unmount it, or wait until it is back", {"path": shown}
+    )
