@@ -35,9 +35,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture
-def home() -> Iterator[Home]:
+def home(request: pytest.FixtureRequest) -> Iterator[Home]:
     """A home of the test's own, at a short path; a daemon that was started in it is ended."""
-    with temporary_home() as made:
+    broken = request.node.get_closest_marker("breaks_daemon") is not None
+    with temporary_home(tracebacks=broken) as made:
         yield made
 
 

@@ -21,6 +21,7 @@ from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethod
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_report import DaemonState, Health
+from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
@@ -35,6 +36,7 @@ from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.stopping import SignalThread, StopDeadline
+from livedex_daemon.process.supervision import SupervisedTask
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_daemon.upkeep.chores import DaemonChores
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
@@ -85,9 +87,8 @@ class App:
         priority, power = SearchPriority(), PowerGate()
         # EventSource
         backlog = Backlog(time.monotonic, wake.set)
-        self._watching = watching = EventSource(
-            backlog, locations, roots, on_loop(asyncio.get_running_loop(), self._edited.set)
-        )
+        edited = on_loop(asyncio.get_running_loop(), self._edited.set)
+        self._watching = watching = EventSource(backlog, locations, roots, edited)
         # The index file
         readers = IndexReaders(locations.index_db, wake)
         self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog)
@@ -114,18 +115,18 @@ class App:
         # Answering
         sockets = supervisor.inherited_sockets()
         self._socket_guard = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
-        self._deadline = StopDeadline(self._socket_guard.close)
-        self._stop_on_loop = on_loop(asyncio.get_running_loop(), self._stopping.set)
+        self._ending = StopDeadline(on_loop(asyncio.get_running_loop(), self._stopping.set), self._socket_guard.close)
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
-        state = DaemonState(
+        self._tasks = (SupervisedTask("socket", self._watch_socket), SupervisedTask("watchdog", self._beat))
+        parts = (notifier.thread, self._schedule.checks, *self._reloader.followers, *self._tasks)
+        health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
-            self._freshness, latency,
-        )  # fmt: skip
-        health = Health(state)
+            self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency),
+        ))  # fmt: skip
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         groups = (
-            ServerMethods(watching, self._reloader.reload, self._request_stop),
+            ServerMethods(watching, self._reloader.reload, self._ending.begin),
             SearchMethod(reads, health),
             SubscriptionMethods(reads, notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
@@ -135,19 +136,16 @@ class App:
         methods = {name: handler for group in groups for name, handler in group.table().items()}
         self._server = Server(answered_by_one_table(methods, roots))
 
-    def _request_stop(self) -> None:
-        """Stop the daemon. Any thread may call it."""
-        self._deadline.begin()
-        self._stop_on_loop()
+    async def _watch_socket(self) -> None:
+        await self._socket_guard.watch(self._server, self._ending.begin)
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
         edited = on_loop(loop, self._edited.set)
-        signals = SignalThread(
-            {signal.SIGTERM: self._request_stop, signal.SIGINT: self._request_stop, signal.SIGHUP: edited}
-        )
-        keeping = asyncio.create_task(self._socket_guard.watch(self._server, self._request_stop))
-        beat = asyncio.create_task(self._beat())
+        stop = self._ending.begin
+        signals = SignalThread({signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: edited})
+        for task in self._tasks:
+            task.start()
         beginning = asyncio.create_task(self._begin())
         try:
             # Early clients wait in the socket's queue. Most trees are up to date before the first answer, which is then
@@ -164,9 +162,10 @@ class App:
                 memory.freeze()
                 await stopped
         finally:
-            self._deadline.begin()
+            self._ending.begin()
             supervisor.stopping()
-            for task in (beat, keeping, beginning):
+            beginning.cancel()
+            for task in self._tasks:
                 task.cancel()
             await self._stop()
             signals.close()

@@ -17,6 +17,7 @@ from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
 from livedex_daemon.process import logs, tick
 from livedex_daemon.process.locations import Locations
+from livedex_daemon.process.supervision import SupervisedTask
 from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
@@ -75,6 +76,10 @@ class Reloader:
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self.followers = (
+            SupervisedTask("configuration", self._follow_edits),
+            SupervisedTask("configuration", self._check_often),
+        )
         self._seen: tuple[int, ...] | None = None  # the file's state when it was last read
 
     async def begin(self) -> None:
@@ -85,8 +90,8 @@ class Reloader:
 
     def start(self) -> None:
         """Read the file after each edit from now on."""
-        for follow in (self._follow_edits, self._check_often):
-            self._keep(asyncio.get_running_loop().create_task(follow()))
+        for follower in self.followers:
+            follower.start()
 
     async def _follow_edits(self) -> None:
         while True:
@@ -124,6 +129,8 @@ class Reloader:
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
+        for follower in self.followers:
+            follower.cancel()
         for task in self._tasks:
             task.cancel()
 

@@ -47,11 +47,15 @@ class FakeWatcher:
 
     def __init__(self, room: int = 9) -> None:
         self.up_to_date = False
+        self.lives = True
         self.barriers = 0
         self.watched: list[bytes] = []
         self._room = room
 
     def start(self) -> None: ...
+
+    def alive(self) -> bool:
+        return self.lives
 
     def caught_up(self) -> bool:
         return self.up_to_date

@@ -238,9 +238,9 @@ DEFECTS = (
         "livedex_daemon/app.py",
         (
             (
-                "        beat = asyncio.create_task(self._beat())\n",
+                "        for task in self._tasks:\n            task.start()\n",
                 "        import threading\n"
-                "        beat = asyncio.create_task(asyncio.sleep(0))\n"
+                "        self._tasks[0].start()\n"
                 "        threading.Thread(target=lambda: asyncio.run(self._beat()), daemon=True).start()\n",
             ),
         ),

@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 SHUTDOWN = "tests/system/test_shutdown.py"
 BATTERY = "tests/system/test_battery.py"
+THREADS = "tests/system/test_threads.py"
 WORKER = "tests/daemon/write/test_worker.py"
 
 DEFECTS = (
@@ -26,8 +27,8 @@ DEFECTS = (
     Defect(
         "signal-on-the-loop",
         "a signal is acted on by the event loop alone, which may hang",
-        "livedex_daemon/app.py",
-        (("        self._deadline.begin()\n        self._stop_on_loop()", "        self._stop_on_loop()"),),
+        "livedex_daemon/process/stopping.py",
+        (("        timer.start()\n        self._backstop(self._limit_s + KILL_AFTER_S)\n", ""),),
         f"{SHUTDOWN}::test_a_loop_that_hangs",
     ),
     Defect(
@@ -39,9 +40,15 @@ DEFECTS = (
                 "            await asyncio.wait([beginning, stopped], return_when=asyncio.FIRST_COMPLETED)",
                 "            await asyncio.wait([beginning])",
             ),
-            ("        self._deadline.begin()\n        self._stop_on_loop()", "        self._stop_on_loop()"),
         ),
         f"{SHUTDOWN}::test_a_start_that_hangs",
+        (
+            (
+                "livedex_daemon/process/stopping.py",
+                "        timer.start()\n        self._backstop(self._limit_s + KILL_AFTER_S)\n",
+                "",
+            ),
+        ),
     ),
     Defect(
         "children-left-behind",
@@ -63,8 +70,8 @@ DEFECTS = (
         "livedex_daemon/write/worker.py",
         (
             (
-                "            self._thread.join(timeout_s)\n        self._refuse_orders()\n",
-                "            self._thread.join(timeout_s)\n",
+                "        ended = self._thread.end(timeout_s)\n        self._refuse_orders()\n",
+                "        ended = self._thread.end(timeout_s)\n",
             ),
         ),
         f"{WORKER}::test_orders_that_wait_at_the_end_fail",
@@ -106,5 +113,38 @@ DEFECTS = (
         "livedex_daemon/answer/status_report.py",
         (("    if not state.pool.held_back:\n        return []\n", "    return []\n"),),
         f"{BATTERY}::test_the_remedy_helps",
+    ),
+    Defect(
+        "thread-ends-without-a-word",
+        "a thread that fails ends, and nothing takes its place",
+        "livedex_daemon/process/supervision.py",
+        (
+            (
+                "                self._failures.add(error)\n            try:\n",
+                "                return\n            try:\n",
+            ),
+        ),
+        f"{THREADS}::test_a_part_that_fails_goes_on",
+    ),
+    Defect(
+        "failure-without-a-warning",
+        "a thread fails again and again and the status is green",
+        "livedex_daemon/answer/status_report.py",
+        (("    if not failed:\n        return []\n", "    return []\n"),),
+        "tests/daemon/answer/test_status_report.py::test_what_is_wrong_is_said_once",
+    ),
+    Defect(
+        "worker-keeps-orders-when-it-fails",
+        "the worker's thread fails and whoever waits for an order waits for ever",
+        "livedex_daemon/write/worker.py",
+        (('        self._refuse_orders("indexing has failed', '        str("indexing has failed'),),
+        f"{WORKER}::test_orders_of_a_thread_that_fails_fail",
+    ),
+    Defect(
+        "stuck-and-ready",
+        "a change stays pending for ever and the status is green",
+        "livedex_daemon/watch/backlog.py",
+        (("                if max(entry.first_at, entry.rest_until) < limit", "                if False"),),
+        "tests/daemon/answer/test_stuck_check.py::test_a_change_that_does_not_move_is_stuck_after_half_a_minute",
     ),
 )

@@ -83,6 +83,7 @@ def test_a_loop_that_hangs_is_not_called_alive(daemon: Daemon, supervisor: socke
     wait_for_pings(supervisor)
 
 
+@pytest.mark.breaks_daemon
 def test_a_worker_that_died_is_not_called_alive(daemon: Daemon, supervisor: socket.socket, tree: Tree) -> None:
     tree.write("a.txt", "firstword\n")
     with daemon.client() as client:

@@ -14,10 +14,13 @@ from shlex import quote
 from typing import Final, NamedTuple
 
 from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process.socket_guard import SocketGuard
+from livedex_daemon.process.supervision import Part
 from livedex_daemon.watch import unreadable
+from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit_latency import CommitLatency
@@ -48,6 +51,9 @@ class DaemonState(NamedTuple):
     forgotten: ForgottenFiles
     freshness: Freshness
     latency: CommitLatency
+    watching: EventSource
+    parts: tuple[Part, ...]
+    stuck: StuckCheck
 
 
 class Health:
@@ -134,7 +140,7 @@ class Health:
             return "starting"
         if any(root.reported_state in ("indexing", "recovering") for root in self._roots):
             return "indexing"
-        return "ready"
+        return "indexing" if self._parts.stuck.late() else "ready"
 
     def warnings(self, failed: int = 0) -> Warnings:
         """Return everything that is wrong now, each with its remedy.
@@ -214,6 +220,26 @@ def _dead_worker(state: DaemonState) -> Warnings:
         return []
     message = f"livedex cannot index changes: each try ends with {state.worker.turn_fault}"
     return [warning("worker_dead", message, "see the log for the cause; a recent change triggers it")]
+
+
+def _dead_threads(state: DaemonState) -> Warnings:
+    failed = {f"{part.name} ({part.fault})" for part in state.parts if part.fault is not None}
+    watcher = state.watching.watcher
+    if watcher is not None and not watcher.alive():
+        failed.add("watcher")
+    if not failed:
+        return []
+    message = f"a part of the daemon failed and is started again: {', '.join(sorted(failed))}"
+    return [warning("thread_dead", message, "see the log for the cause; if it stays, run `livedex down`, then up")]
+
+
+def _stuck(state: DaemonState) -> Warnings:
+    paths = state.stuck.stuck(state.roots, state.index_file.health)
+    if not paths:
+        return []
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    message = f"{display_path(paths[0])}{more}: the change is pending for more than 30 s and does not move"
+    return [warning("stuck", message, "see that its disk answers and the file rests; else `livedex down`, then up")]
 
 
 def _no_chunk_worker(state: DaemonState) -> Warnings:
@@ -301,6 +327,8 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _read_errors,
     _unwritable_store,
     _dead_worker,
+    _dead_threads,
+    _stuck,
     _no_chunk_worker,
     _lost_socket,
     _refused_config,

@@ -80,17 +80,22 @@ def _end_without_python(seconds: float) -> None:
 
 
 class StopDeadline:
-    """Ends the process if a stop takes longer than ``limit_s``. Any thread may call ``begin``, and again."""
+    """Begins a stop, and ends the process if the stop takes longer than ``limit_s``. Any thread may call ``begin``."""
 
     def __init__(
         self,
+        stop: Action,
         last: Action,
         limit_s: float = LIMIT_S,
         *,
         end: Callable[[int], object] = end_process,
         backstop: Callable[[float], object] = _end_without_python,
     ) -> None:
-        """``last`` runs right before a forced end; ``backstop`` takes the seconds after which it ends the process."""
+        """``stop`` begins the orderly stop; ``last`` runs right before a forced end.
+
+        ``backstop`` takes the seconds after which it ends the process.
+        """
+        self._stop = stop
         self._last = last
         self._limit_s = limit_s
         self._end = end
@@ -99,6 +104,7 @@ class StopDeadline:
         self._timer: threading.Timer | None = None
 
     def begin(self) -> None:
+        """Begin the stop; a second call does nothing."""
         with self._lock:
             if self._timer is not None:
                 return
@@ -106,6 +112,7 @@ class StopDeadline:
             timer.daemon = True
         timer.start()
         self._backstop(self._limit_s + KILL_AFTER_S)
+        self._stop()
 
     def _force(self) -> None:
         try:

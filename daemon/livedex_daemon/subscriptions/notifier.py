@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import apsw
 
 from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
+from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSet, ChangeSets
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
@@ -81,7 +82,7 @@ class ChangeNotifier:
         self._tasks: set[asyncio.Task[None]] = set()
         self._delivered: DeliveredState | None = None
         self._known_paths: dict[int, bytes] = {}  # every root that was ever served
-        self._thread = threading.Thread(target=self._run, name="standing", daemon=True)
+        self.thread = SupervisedThread("standing", self._run, hand_back=self.mark_all_changed)
 
     # -- clients
 
@@ -97,7 +98,7 @@ class ChangeNotifier:
         subscription = Subscription(next(self._numbers), call, query, style)
         if self._delivered is None:
             self._delivered = DeliveredState()
-            self._thread.start()
+            self.thread.start()
         with self._wake:
             self._subscriptions[subscription.id] = subscription
         if not own:
@@ -151,10 +152,8 @@ class ChangeNotifier:
         with self._wake:
             self._stopping = True
             self._wake.notify()
-        if self._delivered is not None:
-            self._thread.join(timeout_s)
-            if not self._thread.is_alive():
-                self._delivered.close()
+        if self._delivered is not None and self.thread.end(timeout_s):
+            self._delivered.close()
 
     # -- the first answer
 

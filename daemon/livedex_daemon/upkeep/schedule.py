@@ -6,7 +6,6 @@ several times.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.base import BaseTrigger
 
 from livedex_daemon.config.settings import Config
+from livedex_daemon.process.supervision import SupervisedTask
 from livedex_daemon.process.tick import tick
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Root, Roots
@@ -46,12 +46,12 @@ class Schedule:
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}, timezone="UTC"
         )
         self._planned: dict[str, tuple[float, Callable[[], None]]] = {}  # by name: the period in seconds, the action
-        self._checks: asyncio.Task[None] | None = None
+        self.checks = SupervisedTask("root checks", self._check_often)
         self._poll_every_s = 0.0
 
     def start(self, config: Config) -> None:
         self._scheduler.start()
-        self._checks = asyncio.create_task(self._check_often(), name="root checks")
+        self.checks.start()
         self._every("maintain", MAINTAIN_EVERY_S, self._chores.maintain)
         self.reschedule(config)
 
@@ -62,8 +62,7 @@ class Schedule:
         self._choose_polling()
 
     def stop(self) -> None:
-        if self._checks is not None:
-            self._checks.cancel()
+        self.checks.cancel()
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 

@@ -58,6 +58,7 @@ class Entry:
         "from_event",
         "key",
         "last_at",
+        "moved_at",
         "progress",
         "reach",
         "rest_until",
@@ -74,6 +75,7 @@ class Entry:
         self.first_seq = seq
         self.first_at = now
         self.last_at = now
+        self.moved_at = now  # when the work on it last made progress
         self.rest_until = 0.0
         self.tree = False
         self.force = False
@@ -324,6 +326,24 @@ class Backlog:
                 return len(self._waiting) + len(self._in_progress)
             entries = itertools.chain(self._waiting.values(), self._in_progress.values())
             return sum(1 for entry in entries if intersects(entry.reach, scope))
+
+    def moved(self, entry: Entry) -> None:
+        """Record that the work on ``entry`` makes progress."""
+        entry.moved_at = self._clock()
+
+    def older_than(self, seconds: float, *, unmoved: bool = False) -> list[Entry]:
+        """Return the entries that are due for longer than ``seconds``; ``unmoved``: without progress for so long."""
+        limit = self._clock() - seconds
+        with self._lock:
+            found = [
+                entry
+                for entry in itertools.chain(self._waiting.values(), self._in_progress.values())
+                if max(entry.first_at, entry.rest_until) < limit
+            ]
+            if not unmoved:
+                return found
+            # An entry waits for the one of the same path that is in progress.
+            return [entry for entry in found if self._in_progress.get(entry.key, entry).moved_at < limit]
 
     def drop_root(self, root_id: int) -> None:
         """Drop the waiting entries of a root that is no longer watched; entries already taken finish on their own."""

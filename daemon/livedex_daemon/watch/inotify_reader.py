@@ -7,11 +7,14 @@ release of watchdog can break this module only; ``tests/daemon/watch/test_inotif
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import select
 
 from watchdog.observers import inotify_c
 from watchdog.observers.inotify_c import CallbackId, InotifyFD, Mask, WatchCallback, WatchDescriptor
+
+log = logging.getLogger(__name__)
 
 
 class InotifyReader(InotifyFD):
@@ -33,6 +36,13 @@ class InotifyReader(InotifyFD):
             return super()._check_inotify_fd()
         finally:
             self._idle = False
+
+    def run(self) -> None:
+        """Read events until the descriptor is closed. After a failure the daemon replaces this thread."""
+        try:
+            super().run()
+        except BaseException:
+            log.exception("watcher_failed")
 
     def caught_up(self) -> bool:
         """Return True if every event that was queued before the call has been passed on. False if unsure.

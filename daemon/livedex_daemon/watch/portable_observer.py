@@ -7,6 +7,7 @@ the hits ensures that no stale text is served.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 from collections.abc import Callable, Collection
@@ -16,6 +17,8 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from livedex_daemon.watch.watcher import Barrier, Sink
+
+log = logging.getLogger(__name__)
 
 BARRIER_S = 0.25  # wait at most this long for a cookie
 
@@ -37,14 +40,17 @@ class ObserverWatcher:
 
     def start(self) -> None:
         os.makedirs(self._cookie_folder, mode=0o700, exist_ok=True)
-        self._observer.schedule(_Handler(self._cookie_seen), os.fsdecode(self._cookie_folder), recursive=False)
+        self._observer.schedule(
+            _Handler(self._cookie_seen, self._sink.events_lost), os.fsdecode(self._cookie_folder), recursive=False
+        )
         self._observer.start()
 
     def stop(self) -> None:
         self._observer.stop()
 
     def alive(self) -> bool:
-        return self._observer.is_alive()
+        """Return False if the observer's thread or one of its emitters has ended."""
+        return self._observer.is_alive() and all(emitter.is_alive() for emitter in self._observer.emitters)
 
     def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool:
         """Watch the whole root when ``path`` is empty; for a folder below, return whether its root is watched."""
@@ -55,7 +61,7 @@ class ObserverWatcher:
             if known is not None:
                 with contextlib.suppress(KeyError):
                     self._observer.unschedule(known[1])
-            handler = _Handler(lambda changed: self._root_event(root_id, absolute, changed))
+            handler = _Handler(lambda changed: self._root_event(root_id, absolute, changed), self._sink.events_lost)
             try:
                 watch = self._observer.schedule(handler, os.fsdecode(absolute), recursive=True)
             except OSError:
@@ -68,7 +74,7 @@ class ObserverWatcher:
             if folder in self._outside:
                 return True
             try:
-                handler = _Handler(self._sink.outside_changed)
+                handler = _Handler(self._sink.outside_changed, self._sink.events_lost)
                 self._outside[folder] = self._observer.schedule(handler, os.fsdecode(folder), recursive=False)
             except OSError:
                 return False
@@ -148,12 +154,17 @@ class _Once:
 
 
 class _Handler(FileSystemEventHandler):
-    def __init__(self, on_path: Callable[[bytes], None]) -> None:
+    def __init__(self, on_path: Callable[[bytes], None], on_loss: Callable[[], None]) -> None:
         self._on_path = on_path
+        self._on_loss = on_loss
 
     def on_any_event(self, event: FileSystemEvent) -> None:
         if event.event_type in ("opened", "closed_no_write"):
             return
         for path in (event.src_path, event.dest_path):
             if path:
-                self._on_path(os.fsencode(path))
+                try:
+                    self._on_path(os.fsencode(path))
+                except Exception:  # it would end the thread that all other events need
+                    log.exception("watcher_event_failed")
+                    self._on_loss()

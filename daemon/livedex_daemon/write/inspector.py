@@ -207,6 +207,7 @@ class Inspector:
         for root_id, path in self.changes.removed_trees[trees:]:
             self._cancel_below(root_id, path)
         walk.took_s += time.monotonic() - started
+        self._backlog.moved(walk.entry)
         works, walk.works = walk.works, []
         absent, walk.absent = walk.absent, []
         self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
@@ -360,6 +361,7 @@ class Inspector:
 
     def release(self, entry: Entry) -> None:
         """Count down the entry's works: one of them, or its walk, has ended."""
+        self._backlog.moved(entry)
         entry.works -= 1
         if entry.works == 0:
             self.finished.append(entry)

@@ -5,6 +5,7 @@ Invariant: only the worker's thread changes the sets; other threads copy them.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from itertools import islice
 
@@ -36,7 +37,9 @@ class UnsettledFiles:
     that no child could chunk and that wait for their next try.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._since: dict[Key, float] = {}  # when all tries failed for the first time
         self.unsettled: set[Key] = set()
         self.unstable: set[Key] = set()
         self.unchunked: set[Key] = set()
@@ -45,6 +48,7 @@ class UnsettledFiles:
         """Add a file for which all tries failed."""
         self.unsettled.add(key)
         self.unstable.add(key)
+        self._since.setdefault(key, self._clock())
         if unchunked:
             self.unchunked.add(key)
 
@@ -59,6 +63,12 @@ class UnsettledFiles:
         self.unsettled.discard(key)
         self.unstable.discard(key)
         self.unchunked.discard(key)
+        self._since.pop(key, None)
+
+    def older_than(self, seconds: float) -> list[Key]:
+        """Return the files that are unsettled for longer than ``seconds``. Any thread may call it."""
+        limit = self._clock() - seconds
+        return [key for key, since in self._since.copy().items() if since < limit]
 
     def forget_gone(self, gone: Changes, roots: Roots) -> None:
         """Forget files that no longer exist, are ignored now, or belong to no root."""
@@ -68,3 +78,5 @@ class UnsettledFiles:
         self.unstable -= settled
         self.unsettled -= settled
         self.unchunked -= settled
+        for key in settled:
+            self._since.pop(key, None)

@@ -16,6 +16,7 @@ from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
+from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.watch import store_health
 from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
@@ -88,7 +89,7 @@ class Worker:
         self._orders: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._outcomes: list[Outcome] = []
         self._policy = CommitPolicy()
-        self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
+        self._thread = SupervisedThread("worker", self._run, hand_back=self._hand_back)
 
     # -- for other threads
 
@@ -99,13 +100,13 @@ class Worker:
         """Refuse all orders from now on. Return False if the thread is still in a turn after ``timeout_s``."""
         self._stopping = True
         self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout_s)
+        ended = self._thread.end(timeout_s)
         self._refuse_orders()
-        return not self._thread.is_alive()
+        return ended
 
     def alive(self) -> bool:
-        return self._thread.is_alive()
+        """Return False while the thread does not run, or has just failed as a whole."""
+        return self._thread.is_alive() and self._thread.fault is None
 
     def submit(self, action: Callable[[], T]) -> Future[T]:
         """Run ``action`` on the worker's thread, between two turns. When the daemon stops, it fails: Unavailable."""
@@ -116,14 +117,19 @@ class Worker:
         self._wake.set()
         return future
 
-    def _refuse_orders(self) -> None:
+    def _hand_back(self) -> None:
+        """After a failure outside of a turn: whoever waits for an order is answered; what was in hand begins again."""
+        self._refuse_orders("indexing has failed: ask again; the daemon's log says more")
+        self._start_over()
+
+    def _refuse_orders(self, message: str = "the daemon is stopping: ask again when it is back") -> None:
         while True:
             try:
                 _, future = self._orders.popleft()
             except IndexError:
                 return
             if future.set_running_or_notify_cancel():
-                future.set_exception(Unavailable("the daemon is stopping: ask again when it is back"))
+                future.set_exception(Unavailable(message))
 
     def forget(self, root: Root, path: bytes) -> int:
         """Carry out ``files/delete``. Raise Unavailable and change nothing if it fails. Call through ``submit``."""

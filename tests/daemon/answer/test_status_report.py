@@ -10,9 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from helpers.fakes import FakePool, FakeWatching, FakeWorker, online_root
+from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.status_report import DaemonState, Health
+from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Backlog
@@ -28,6 +29,25 @@ from livedex_indexing.store.index_store import IndexUnwritable
 class OpenSocket:
     fault: str | None = None
     path = "/s"
+
+
+class Part:
+    name = "standing"
+    fault: str | None = None
+
+
+class FakeStuckCheck:
+    """``paths``: what is stuck."""
+
+    def __init__(self) -> None:
+        self.paths: list[bytes] = []
+
+    def stuck(self, _roots: Roots, _health: StoreHealth) -> list[bytes]:
+        return self.paths
+
+    @property
+    def real(self) -> StuckCheck:
+        return cast("StuckCheck", self)
 
 
 class NamedStore:
@@ -52,20 +72,13 @@ class World:
         freshness = Freshness(FakeWatching().real, backlog, roots, worker, pool, self.store_health)
         freshness.begun.set()
         index = IndexFile(store, nothing, nothing, self.store_health)
+        self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
         self.health = Health(
             DaemonState(
-                index,
-                roots,
-                worker,
-                pool,
-                cast("Any", guard),
-                self.config,
-                self.crashes,
-                self.forgotten,
-                freshness,
-                CommitLatency(),
+                index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
+                CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real,
             )
-        )
+        )  # fmt: skip
 
     def codes(self, failed: int = 0) -> list[str]:
         return [item["code"] for item in self.health.warnings(failed)]
@@ -86,6 +99,8 @@ CASES: dict[str, Callable[[World], object]] = {
     "watch_limit": lambda world: world.root.poll(b"d"),
     "backend_unavailable": lambda world: world.store_health.failed(IndexUnwritable("no")),
     "worker_dead": lambda world: setattr(world.worker, "lives", False),
+    "thread_dead": lambda world: setattr(world.part, "fault", "KeyError"),
+    "stuck": lambda world: world.stuck.paths.append(b"/r/f"),
     "chunk_worker": lambda world: setattr(world.pool, "worker_fault", WorkerFault("exit status 1")),
     "restart_needed": lambda world: setattr(world.pool, "worker_fault", WorkerFault("exit status 1", True)),
     "paused": lambda world: setattr(world.pool, "held_back", True),
@@ -106,6 +121,11 @@ def test_what_is_wrong_is_said_once(world: World, code: str) -> None:
 def test_a_turn_that_fails_is_a_worker_that_does_nothing(world: World) -> None:
     world.worker.turn_fault = "KeyError"
     assert world.codes() == ["worker_dead"]
+
+
+def test_a_watcher_that_ended_is_named(world: World) -> None:
+    world.watcher.lives = False
+    assert world.codes() == ["thread_dead"]
 
 
 def test_files_that_failed_come_last(world: World) -> None:

@@ -57,7 +57,9 @@ class Ending:
         self.ended.set()
 
     def deadline(self, limit_s: float) -> StopDeadline:
-        return StopDeadline(self.last, limit_s, end=self.end, backstop=self.done.append)
+        return StopDeadline(
+            lambda: self.done.append("stop"), self.last, limit_s, end=self.end, backstop=self.done.append
+        )
 
 
 def test_a_stop_that_takes_too_long_is_cut_off_once() -> None:
@@ -66,4 +68,4 @@ def test_a_stop_that_takes_too_long_is_cut_off_once() -> None:
     deadline.begin()
     deadline.begin()
     assert ending.ended.wait(10)
-    assert ending.done == [pytest.approx(0.41), "last", 0]
+    assert ending.done == [pytest.approx(0.41), "stop", "last", 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -91,6 +92,18 @@ def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
     worker.start()
     after.result(WAIT_S)
     assert (done, worker.turn_fault) == (["after"], None)
+
+
+def test_orders_of_a_thread_that_fails_fail(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a turn that fails, which is tried again: the thread as a whole."""
+    monkeypatch.setattr(Worker, "_turn", lambda _worker: sys.exit())
+    waiting = worker.submit(lambda: None)
+    worker.start()
+    with pytest.raises(Unavailable):
+        waiting.result(WAIT_S)
+    assert not worker.alive()
+    monkeypatch.undo()
+    assert worker.submit(lambda: "again").result(WAIT_S) == "again"
 
 
 def test_a_content_that_is_collected_before_the_commit_releases_nobody(

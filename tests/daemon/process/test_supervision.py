@@ -1,0 +1,90 @@
+"""No part of the daemon ends without a word: it is started again, and named until it is well."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable
+
+from livedex_daemon.process.supervision import WELL_S, SupervisedTask, SupervisedThread
+
+WAIT_S = 10
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Failing:
+    """A run that raises what it was given, one a time, and then goes on until it is ended."""
+
+    def __init__(self, *errors: Callable[[], object]) -> None:
+        self._errors = list(errors)
+        self.handed_back = 0
+        self.well = threading.Event()
+        self.end = threading.Event()
+
+    def run(self) -> None:
+        if self._errors:
+            self._errors.pop(0)()
+        self.well.set()
+        self.end.wait(WAIT_S)
+
+    def hand_back(self) -> None:
+        self.handed_back += 1
+        if self.handed_back == 1:
+            raise OSError
+
+
+def key_error() -> None:
+    raise KeyError("x")
+
+
+def test_a_thread_that_fails_hands_back_and_runs_again() -> None:
+    clock, failing = Clock(), Failing(key_error, sys.exit)
+    thread = SupervisedThread("part", failing.run, hand_back=failing.hand_back, pause_s=0.001, clock=clock)
+    assert (thread.fault, thread.is_alive()) == (None, False)
+    thread.start()
+    assert failing.well.wait(WAIT_S)
+    assert failing.handed_back == 2
+    assert (thread.fault, thread.is_alive()) == ("SystemExit", True)
+    clock.now += WELL_S
+    assert thread.fault is None
+    assert not thread.end(0.01)
+    failing.end.set()
+    assert thread.end(WAIT_S)
+
+
+def test_a_thread_that_is_ended_is_not_started_again() -> None:
+    failing = Failing(key_error)
+    thread = SupervisedThread("part", failing.run, pause_s=WAIT_S)
+    thread.start()
+    while thread.fault is None:
+        failing.well.wait(0.001)
+    assert thread.end(WAIT_S)
+    assert not failing.well.is_set()
+
+
+def test_a_task_that_fails_is_awaited_again() -> None:
+    async def supervised() -> None:
+        well = asyncio.Event()
+        errors = [KeyError("x")]
+
+        async def run() -> None:
+            if errors:
+                raise errors.pop()
+            well.set()
+            await asyncio.Event().wait()
+
+        task = SupervisedTask("part", run, pause_s=0.001)
+        task.start()
+        await asyncio.wait_for(well.wait(), WAIT_S)
+        assert task.fault == "KeyError"
+        task.cancel()
+
+    asyncio.run(supervised())
