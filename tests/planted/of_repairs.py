@@ -117,7 +117,7 @@ DEFECTS: tuple[Defect, ...] = (
         "both records of forgotten files are gone, and the index serves what it knows to be forgotten",
         "livedex_daemon/write/commit.py",
         (("        if self._forgotten.is_incomplete:", "        if False:"),),
-        f"{STORE_FAULTS}::test_damaged_marks_are_restored_and_nothing_forgotten_is_served",
+        "tests/system/test_forgotten_record.py::test_damaged_marks_are_restored_and_nothing_forgotten_is_served",
     ),
     Defect(
         "marks-damaged-unseen",

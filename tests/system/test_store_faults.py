@@ -7,6 +7,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_indexing.store.database import SCHEMA_VERSION
+from livedex_ipc.errors import LivedexError
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -179,72 +181,6 @@ def test_meanwhile_it_answers_and_says_how_things_stand(client: Client, tree: Tr
     assert len(found(client, "path:d7/")) == many // 40
 
 
-def damage_the_marks(home: Home) -> None:
-    with (home.data / "forgotten.db").open("r+b") as file:
-        file.seek(100)
-        file.write(b"\xff" * 64)
-
-
-def empty_the_marks(home: Home) -> None:
-    os.truncate(home.data / "forgotten.db", 0)
-
-
-def cut_the_copy(home: Home) -> None:
-    os.truncate(home.data / "forgotten.db.copy", 30)
-
-
-def remove_both(home: Home) -> None:
-    (home.data / "forgotten.db").unlink()
-    (home.data / "forgotten.db.copy").unlink()
-
-
-def empty_both(home: Home) -> None:
-    empty_the_marks(home)
-    os.truncate(home.data / "forgotten.db.copy", 0)
-
-
-@pytest.mark.parametrize(
-    "lose", [damage_the_marks, empty_the_marks, cut_the_copy, remove_both, empty_both], ids=lambda lose: lose.__name__
-)
-def test_damaged_marks_are_restored_and_nothing_forgotten_is_served(
-    indexed: Client, tree: Tree, home: Home, daemon: Daemon, lose: Callable[[Home], None]
-) -> None:
-    daemon.stop()
-    lose(home)
-    daemon.start()
-    with daemon.client() as client:
-        assert found(client, "canaryword") == []
-        assert len(found(client, "words")) == FILES
-        both = lose in (remove_both, empty_both)
-        assert ("forgotten_lost" in codes(client)) == both
-        assert client.call("index/audit", {"repair": True})["differences"] == []
-        (file,) = client.call("files/list", {"path": str(tree / "forgotten.txt")})["files"]
-        assert file["reason"] == "forgotten"
-    daemon.kill()
-    daemon.start()
-    with daemon.client() as client:
-        assert found(client, "canaryword") == []
-        assert ("forgotten_lost" in codes(client)) == both
-    daemon.restart()
-    with daemon.client() as client:
-        assert codes(client) == set()
-        assert found(client, "canaryword") == []
-
-
-@pytest.mark.parametrize("lose", [damage_the_marks, empty_both], ids=lambda lose: lose.__name__)
-def test_marks_damaged_under_the_daemon_are_written_again(
-    indexed: Client, tree: Tree, home: Home, daemon: Daemon, lose: Callable[[Home], None]
-) -> None:
-    lose(home)
-    assert indexed.call("files/delete", {"path": str(tree / "d0/f0.txt")}) == {"deleted": 1}
-    daemon.kill()
-    delete(home.data / "index.db")
-    daemon.start()
-    with daemon.client() as client:
-        wait_until(lambda: client.call("status")["state"] == "ready", what="a whole index")
-        assert found(client, "canaryword number0") == []
-
-
 START_LOSSES = [
     truncate_to_nothing,
     truncate,
@@ -323,6 +259,24 @@ def test_an_audit_of_a_lost_index(indexed: Client, home: Home, lose: Callable[[P
     assert home.logs().count("index_lost") == 1
     assert indexed.call("index/audit", {})["differences"] == []
     assert len(found(indexed, "words")) == FILES
+
+
+def test_shared_memory_cut_short_costs_a_restart_and_nothing_else(
+    indexed: Client, tree: Tree, home: Home, daemon: Daemon
+) -> None:
+    """SQLite maps `index.db-shm`, so the kernel ends the daemon; the next client starts another one."""
+    os.truncate(home.data / "index.db-shm", 0)
+    tree.write("d0/f0.txt", "anotherword\n")
+    with suppress(LivedexError, OSError):  # the daemon ends while it is asked
+        indexed.call("search", {"query": "anotherword"})
+    wait_until(lambda: not daemon.running(), what="the end of the daemon")
+    answer = home.run_json("search", "anotherword", "--timeout", "20")
+    assert (answer["fresh"], [hit["relative_path"] for hit in answer["hits"]]) == (True, ["d0/f0.txt"])
+    with daemon.client() as again:
+        assert len(found(again, "words")) == FILES - 1
+        assert found(again, "canaryword") == []
+        assert again.call("index/audit", {})["differences"] == []
+        assert codes(again) == set()
 
 
 def damage_the_table(index: Path, name: str) -> None:

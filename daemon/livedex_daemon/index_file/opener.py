@@ -46,6 +46,8 @@ def put_aside(path: str, *, keep: bool = False) -> str:
     Raise OSError when a file cannot be renamed.
     """
     aside = f"{path}.aside" if keep else _damaged(path)
+    if not keep:
+        remove_damaged(path)  # a part of it next to parts of another file would make no sense
     for suffix in _SUFFIXES:
         keep_folder(path + suffix, path)
         keep_folder(aside + suffix, path)

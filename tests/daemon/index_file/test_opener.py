@@ -36,6 +36,17 @@ def test_a_folder_in_the_place_of_the_damaged_copy_is_kept(tmp_path: Path) -> No
     assert sorted(os.listdir(tmp_path)) == ["index.db.aside"]
 
 
+def test_what_is_put_aside_is_one_file_and_its_log(tmp_path: Path) -> None:
+    index = tmp_path / "index.db"
+    for name in ("index.db.damaged", "index.db.damaged-wal", "index.db", "index.db-shm"):
+        (tmp_path / name).write_text(f"was {name}")
+    put_aside(str(index))
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "index.db.damaged": "was index.db",
+        "index.db.damaged-shm": "was index.db-shm",
+    }
+
+
 def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = tmp_path / "index.db"
     index.write_bytes(b"garbage" * 1000)
