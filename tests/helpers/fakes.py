@@ -137,7 +137,7 @@ class FakePool:
 
     def __init__(self, *, outstanding: int = 0) -> None:
         self.outstanding = outstanding
-        self.held_back = False
+        self.is_paused = False
         self.worker_fault: WorkerFault | None = None
         self.retry_at = 0.0
         self.policy = Policy(ChunkSettings(), 1 << 20, True)

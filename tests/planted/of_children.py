@@ -123,7 +123,7 @@ DEFECTS = (
         "void-failure-not-read",
         "no walk tries a file again that failed in another version",
         "livedex_daemon/write/walk.py",
-        (("is_void=self._plans.is_void,", "is_void=None,"),),
+        (("is_outdated=self._plans.is_outdated,", "is_outdated=None,"),),
         f"{CHILDREN}::test_a_quarantine_ends_with_the_version_that_pronounced_it",
     ),
     Defect(

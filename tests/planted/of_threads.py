@@ -111,7 +111,7 @@ DEFECTS = (
         "pause-without-a-word",
         "work waits for mains power and the status is green",
         "livedex_daemon/answer/status_report.py",
-        (("    if not state.pool.held_back:\n        return []\n", "    return []\n"),),
+        (("    if not state.pool.is_paused:\n        return []\n", "    return []\n"),),
         f"{BATTERY}::test_the_remedy_helps",
     ),
     Defect(

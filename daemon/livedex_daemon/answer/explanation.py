@@ -25,25 +25,25 @@ def explain(root: Root, path: bytes, row: FileRow | None, frontmatter_fault: str
     ``row``: the path's row in the index; None without one. ``frontmatter_fault``: why its frontmatter was refused.
     """
 
-    def said(status: str, reason: str | None, rule: RuleFields | None = None) -> PathExplanation:
+    def answer(status: str, reason: str | None, rule: RuleFields | None = None) -> PathExplanation:
         return {**path_fields(root.absolute(path)), "status": status, "reason": reason, "rule": rule}
 
     if not root.present:
-        return said("pending" if row is not None else "outside", f"the root is {root.state}")
+        return answer("pending" if row is not None else "outside", f"the root is {root.state}")
     try:
         stat = tree.stat(root.path, path)
         verdict = root.rules.explain(path, stat is not None and stat.kind == "folder")
     except (tree.Denied, tree.ReadFailed) as fault:
-        return said("failed", "denied" if isinstance(fault, tree.Denied) else f"read: {fault}")
+        return answer("failed", "denied" if isinstance(fault, tree.Denied) else f"read: {fault}")
     if verdict is not None:
         rule: RuleFields = {"file": verdict.file, "line": verdict.line, "pattern": verdict.pattern}
-        return said("ignored", _WHY.get(verdict.kind, f"ignored by {verdict.file}"), rule)
+        return answer("ignored", _WHY.get(verdict.kind, f"ignored by {verdict.file}"), rule)
     if stat is None:
-        return said("outside", "there is no such file")
+        return answer("outside", "there is no such file")
     if row is not None:
         taken = "its frontmatter is read as ordinary text: "
         reason = row.reason if frontmatter_fault is None else taken + frontmatter_fault
-        return said(row.status, reason)
+        return answer(row.status, reason)
     if stat.kind == "folder":
-        return said("indexed", "a folder: the rules apply to each of its entries")
-    return said("pending", "not indexed yet")
+        return answer("indexed", "a folder: the rules apply to each of its entries")
+    return answer("pending", "not indexed yet")

@@ -139,7 +139,7 @@ class FreshReads:
             answer, stale = await read()
             if stale.unreadable:
                 self._worker.could_not_read(stale.unreadable)
-            self.freshness.look_again(stale)
+            self.freshness.inspect_again(stale)
             if not stale or not state.fresh or (rounds and all(stale.values())):
                 return answer, state
             now = time.monotonic()

@@ -157,7 +157,7 @@ class Freshness:
     def _inside(scope: Scope, keys: set[Key]) -> int:
         return sum(1 for key in keys.copy() if intersects(key, scope)) if keys else 0
 
-    def look_again(self, keys: Iterable[Key]) -> None:
+    def inspect_again(self, keys: Iterable[Key]) -> None:
         """Mark files that a reader found changed for inspection at once."""
         for key in keys:
             self._backlog.mark(key, Mark(now=True))
@@ -174,7 +174,7 @@ class Freshness:
             return "store"
         if any(root.state == "recovering" for root in roots):
             return "recovering"
-        if self._pool.held_back:
+        if self._pool.is_paused:
             return "paused"
         return "polling" if any(root.polled for root in roots) else "deadline"
 

@@ -83,8 +83,8 @@ class Health:
     def status(self) -> StatusResult:
         """Return the result of ``status``."""
         counts = self._counts()
-        held = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
-        failed = sum(root.failed for root in held)
+        counted = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
+        failed = sum(root.failed for root in counted)
         warnings = self.warnings(failed)
         pool = self._parts.pool
         return {
@@ -93,10 +93,10 @@ class Health:
             "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - self._since, 3),
             "generation": self._store.generation,
-            "pending": sum(root.pending for root in held) + self._freshness.pending(),
-            "files": sum(root.indexed for root in held),
+            "pending": sum(root.pending for root in counted) + self._freshness.pending(),
+            "files": sum(root.indexed for root in counted),
             "chunks": counts.chunks,
-            "skipped": sum(root.skipped for root in held),
+            "skipped": sum(root.skipped for root in counted),
             "failed": failed,
             "db_path": self._store.path,
             "db_bytes": _bytes_on_disk(self._store.path),
@@ -121,14 +121,14 @@ class Health:
         return [self._root(root, known) for root in sorted(self._roots, key=lambda root: root.path)]
 
     def _root(self, root: Root, counts: Counts) -> RootFields:
-        held = counts.roots.get(root.id)
+        counted = counts.roots.get(root.id)
         overflows = root.overflows  # read before the state: a client that sees an overflow also sees its effect
         return {
             **path_fields(root.path),
             "state": root.reported_state,
             "watching": root.watching,
-            "files": held.indexed if held else 0,
-            "pending": (held.pending if held else 0) + self._freshness.pending([(root.id, b"")]),
+            "files": counted.indexed if counted else 0,
+            "pending": (counted.pending if counted else 0) + self._freshness.pending([(root.id, b"")]),
             "overflows": overflows,
             "last_reconciled": None if root.last_reconciled is None else rfc3339_of_seconds(root.last_reconciled),
         }
@@ -272,7 +272,7 @@ def _refused_config(state: DaemonState) -> Warnings:
 
 
 def _paused(state: DaemonState) -> Warnings:
-    if not state.pool.held_back:
+    if not state.pool.is_paused:
         return []
     message = "on battery, changes that nobody has searched for yet wait for mains power"
     return [warning("paused", message, "set `power.wait_on_battery = false`, or run `livedex sync`")]

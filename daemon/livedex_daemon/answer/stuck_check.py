@@ -45,7 +45,7 @@ class StuckCheck:
 
     def stuck(self, roots: Roots, store_health: StoreHealth) -> list[bytes]:
         """Return the paths whose changes do not move, as absolute paths."""
-        if store_health.fault is not None or self._pool.worker_fault is not None or self._pool.held_back:
+        if store_health.fault is not None or self._pool.worker_fault is not None or self._pool.is_paused:
             return []
         now = self._clock()
         unsettled = self._files.older_than(LIMIT_S)

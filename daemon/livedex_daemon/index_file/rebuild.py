@@ -49,7 +49,7 @@ class Rebuilder:
         if not under_way:
             remove_damaged(self._store.path)
 
-    def look(self) -> str | None:
+    def cause_to_rebuild(self) -> str | None:
         """Check the file cheaply. Return the fault, None when there is none."""
         return "unmade" if self._must_create else self._store.replaced_or_lost()
 

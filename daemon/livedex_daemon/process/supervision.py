@@ -56,14 +56,14 @@ class SupervisedThread:
         name: str,
         run: Callable[[], None],
         *,
-        hand_back: Callable[[], None] = lambda: None,
+        recover: Callable[[], None] = lambda: None,
         pause_s: float = PAUSE_S,
         clock: Clock = time.monotonic,
     ) -> None:
-        """``hand_back`` runs on the thread after each exception: what was in hand must be done by someone."""
+        """``recover`` runs on the thread after each exception: unfinished work must be queued again."""
         self.name = name
         self._run = run
-        self._hand_back = hand_back
+        self._recover = recover
         self._pause_s = pause_s
         self._failures = _Failures(name, clock)
         self._ended = threading.Event()
@@ -94,7 +94,7 @@ class SupervisedThread:
             except BaseException as error:  # also SystemExit: nothing may end the thread without a word
                 self._failures.add(error)
             try:
-                self._hand_back()
+                self._recover()
             except Exception as error:
                 self._failures.add(error)
             self._ended.wait(self._pause_s)

@@ -82,7 +82,7 @@ class ChangeNotifier:
         self._tasks: set[asyncio.Task[None]] = set()
         self._delivered: DeliveredState | None = None
         self._known_paths: dict[int, bytes] = {}  # every root that was ever served
-        self.thread = SupervisedThread("standing", self._run, hand_back=self.mark_all_changed)
+        self.thread = SupervisedThread("standing", self._run, recover=self.mark_all_changed)
 
     # -- clients
 

@@ -237,9 +237,9 @@ class InotifyWatcher:
 
     def unwatch_all(self, root_id: int, folders: Collection[bytes]) -> None:
         """Remove the watches of many folders and of all folders below them, in one pass over the watches."""
-        asked = frozenset(folders)
+        given = frozenset(folders)
         with self._lock:
-            gone = [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], asked)]
+            gone = [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], given)]
             for key in gone:
                 self._let_go(self._by_key.pop(key))
 

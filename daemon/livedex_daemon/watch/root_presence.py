@@ -47,16 +47,16 @@ class Presence:
         if root.unsaved:
             self._save(root)
         try:
-            tree.look_twice(lambda: self._look(root, rewatch))
+            tree.retry_stale(lambda: self._check_folder(root, rewatch))
         except PermissionError:
             self._leave(root, "denied")
         except OSError as error:
             if tree.is_gone(error):
                 self._leave(root, "missing")
             else:
-                self._could_not_look(root, error)
+                self._could_not_check(root, error)
 
-    def _look(self, root: Root, rewatch: bool) -> None:
+    def _check_folder(self, root: Root, rewatch: bool) -> None:
         """Raises OSError: only an error that says so means that the root is gone."""
         found = os.lstat(root.path)
         if not stat.S_ISDIR(found.st_mode):
@@ -71,7 +71,7 @@ class Presence:
         elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
-    def _could_not_look(self, root: Root, error: OSError) -> None:
+    def _could_not_check(self, root: Root, error: OSError) -> None:
         """Keep the root's state, and let no search trust it before a look and a walk succeed."""
         log.warning("root_check_failed", extra={"error": error.strerror})
         self.unreadable.failed((root.id, b""), error.errno or errno.EIO, tree=True)
@@ -79,10 +79,10 @@ class Presence:
     def is_same(self, root: Root) -> bool:
         """Return True if the root's path is still the watched folder: files missing in another were not deleted."""
         try:
-            found = tree.look_twice(lambda: os.lstat(root.path))
+            found = tree.retry_stale(lambda: os.lstat(root.path))
         except OSError as error:
             if not tree.is_gone(error) and not isinstance(error, PermissionError):
-                self._could_not_look(root, error)
+                self._could_not_check(root, error)
             return False
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)
 

@@ -92,15 +92,15 @@ class Pool:
         return self._outstanding
 
     @property
-    def held_back(self) -> bool:
-        """Return True while bulk work that nobody asked for waits for mains power."""
+    def is_paused(self) -> bool:
+        """Return True while bulk work that no client waits for waits for mains power."""
         if not self._bulk or self._may_run():
             return False
         with self._lock:
             return not all(work.is_wanted for work in self._bulk)
 
     def reconsider(self) -> None:
-        """Look again at the bulk work that waits: someone may have asked for it."""
+        """Check the waiting bulk work again: a client may wait for it now."""
         if self._bulk and not self._may_run():
             with self._lock:
                 self._more.notify_all()
@@ -164,12 +164,12 @@ class Pool:
             self._handle(unanswered, role, slot)
         except BaseException as error:
             log.exception("pool_step_failed")
-            self._hand_back(list(unanswered), type(error).__name__, self._queue(role))
+            self._retry_unanswered(list(unanswered), type(error).__name__, self._queue(role))
             slot.close()  # its child may be in the middle of an answer
             if not isinstance(error, Exception):
                 raise
 
-    def _hand_back(self, works: list[Work], error: str, queue: deque[Work]) -> None:
+    def _retry_unanswered(self, works: list[Work], error: str, queue: deque[Work]) -> None:
         """Try each work of a failed step once more, alone; a step that fails again is that file's failure."""
         again = [work for work in works if not work.alone]
         for work in again:

@@ -22,7 +22,7 @@ from livedex_indexing.text import decoder
 log = logging.getLogger(__name__)
 
 HEAD_BYTES = 8192  # examined to tell text from binary and to find a shebang
-LEFT_ALONE = "the daemon crashed several times while it read the file"
+AVOIDED = "the daemon crashed several times while it read the file"
 
 
 class FileReader:
@@ -44,7 +44,7 @@ class FileReader:
                 return self._read(work, policy)
             path = work.root.absolute(work.path)
             if path in self._crashes.avoided and not work.force:
-                return Outcome(work, Failed("quarantined", LEFT_ALONE), tree.stat(work.root.path, work.path))
+                return Outcome(work, Failed("quarantined", AVOIDED), tree.stat(work.root.path, work.path))
             with self._crashes.reading(path):
                 return self._read(work, policy)
         except Exception as error:  # one file must never end the thread that all other files need

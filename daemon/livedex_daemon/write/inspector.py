@@ -225,7 +225,7 @@ class Inspector:
         if not self._walks:
             return None
         outstanding = self._pool.outstanding
-        if outstanding > OUTSTANDING and self._pool.held_back:
+        if outstanding > OUTSTANDING and self._pool.is_paused:
             # Files that wait for mains power must not keep a walk waiting that someone asked for.
             wanted = (walk for walk in self._walks if walk.is_wanted)
             return next(wanted, None) if outstanding <= 2 * OUTSTANDING else None

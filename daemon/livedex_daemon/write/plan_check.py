@@ -21,7 +21,7 @@ class PlanCheck:
     def __call__(self, row: FileRow) -> bool:
         return row.signature in self._signatures(row.path)
 
-    def is_void(self, row: FileRow) -> bool:
+    def is_outdated(self, row: FileRow) -> bool:
         """Return True when a file failed under another plan, or in another version of livedex: it may not fail now."""
         if row.content_hash is None:
             return False  # it was not read, so no plan failed

@@ -38,12 +38,12 @@ def decide(
     max_size: int,
     force: bool = False,
     planned: Callable[[FileRow], bool] | None = None,
-    is_void: Callable[[FileRow], bool] | None = None,
+    is_outdated: Callable[[FileRow], bool] | None = None,
 ) -> Decision:
     """Return what to do about an entry that the rules admit and that is not a folder.
 
     ``max_size``: bytes. ``planned``: tells whether the row's content is chunked as the settings ask; None: it is.
-    ``is_void``: tells whether a row's failure says nothing about a try now; None: it does.
+    ``is_outdated``: tells whether a row's failure says nothing about a try now; None: it does.
     """
     if stat.kind != "file":
         reason = "symlink" if stat.kind == "symlink" else "special"
@@ -56,7 +56,7 @@ def decide(
         return READ
     if row.status == "failed" and (row.reason or "").startswith(("read", "denied", "store")):
         return READ  # a failure outside the file may be gone now
-    if row.status == "failed" and is_void is not None and is_void(row):
+    if row.status == "failed" and is_outdated is not None and is_outdated(row):
         return READ
     if row.status == "skipped" and row.reason == "too_large":
         return READ  # the limit was raised

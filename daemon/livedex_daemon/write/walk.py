@@ -319,7 +319,7 @@ class TreeWalk:
             max_size=self.policy.max_file_size,
             force=self.entry.force,
             planned=self._planned,
-            is_void=self._plans.is_void,
+            is_outdated=self._plans.is_outdated,
         )
         if progress is not None:
             progress.scanned += 1

@@ -89,7 +89,7 @@ class Worker:
         self._orders: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._outcomes: list[Outcome] = []
         self._policy = CommitPolicy()
-        self._thread = SupervisedThread("worker", self._run, hand_back=self._hand_back)
+        self._thread = SupervisedThread("worker", self._run, recover=self._recover)
 
     # -- for other threads
 
@@ -117,7 +117,7 @@ class Worker:
         self._wake.set()
         return future
 
-    def _hand_back(self) -> None:
+    def _recover(self) -> None:
         """After a failure outside of a turn: whoever waits for an order is answered; what was in hand begins again."""
         self._refuse_orders("indexing has failed: ask again; the daemon's log says more")
         self._start_over()
@@ -340,7 +340,7 @@ class Worker:
         ``damaged``: a reader found damage. Call through ``submit``.
         """
         try:
-            cause = "damaged" if damaged else self._rebuilder.look()
+            cause = "damaged" if damaged else self._rebuilder.cause_to_rebuild()
         except IndexUnwritable as error:
             self._health.failed(error)
             return False

@@ -57,16 +57,16 @@ class WorkerSlot:
         if resting is not None:
             return Step(_all(jobs, NoWorker(resting.reason)), [], [], 0)
         try:
-            results = self._ask([ChunkJob(_name(job), job.data, job.settings) for job in jobs])
+            results = self._run_jobs([ChunkJob(_name(job), job.data, job.settings) for job in jobs])
         except WorkerDied as death:
             return self._after_death(jobs, death)
         return self._done(jobs, results)
 
-    def _ask(self, asked: list[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
+    def _run_jobs(self, chunk_jobs: list[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
         if self._process is None:
             self._process = ChunkProcess(nice=self._nice)
         try:
-            return self._process.chunk(asked, time_limit(max(len(job.data) for job in asked)))
+            return self._process.chunk(chunk_jobs, time_limit(max(len(job.data) for job in chunk_jobs)))
         except WorkerDied as death:
             self.close()
             log.warning("chunk_worker_died", extra={"reason": death.reason})
@@ -110,7 +110,7 @@ class WorkerSlot:
         if not death.reason.startswith("exit status"):
             return None
         try:
-            self._ask([ChunkJob(_name(culprit), PROBE, culprit.settings)])
+            self._run_jobs([ChunkJob(_name(culprit), PROBE, culprit.settings)])
         except WorkerDied as again:
             return WorkerFault(again.reason, again.other_version)
         return None

@@ -98,25 +98,25 @@ class Snapshot(NamedTuple):
 
 
 def is_gone(error: OSError) -> bool:
-    """Return True if the error means that there is no such entry. An ESTALE does only after `look_twice`."""
+    """Return True if the error means that there is no such entry. An ESTALE does only after `retry_stale`."""
     return error.errno in _GONE
 
 
-def look_twice(look: Callable[[], T]) -> T:
-    """Return what ``look`` returns, and call it again after ESTALE: a share says so of a file that was replaced."""
+def retry_stale(read: Callable[[], T]) -> T:
+    """Return what ``read`` returns, and call it again after ESTALE: a share says so of a file that was replaced."""
     try:
-        return look()
+        return read()
     except OSError as error:
         if error.errno != errno.ESTALE:
             raise
-    return look()
+    return read()
 
 
 def stat(root: bytes, rel: bytes) -> Stat | None:
     """Describe the entry itself, not the target of a link; None if there is no entry. Raises Denied, ReadFailed."""
     check_relative(rel)
     try:
-        return look_twice(partial(_stat, root, rel))
+        return retry_stale(partial(_stat, root, rel))
     except OSError as error:
         if error.errno in _GONE:
             return None
@@ -134,7 +134,7 @@ def _stat(root: bytes, rel: bytes) -> Stat:
 def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, Stat]:
     """Describe those ``names`` that exist in folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
     try:
-        return look_twice(partial(_stat_names, root, rel, list(names)))
+        return retry_stale(partial(_stat_names, root, rel, list(names)))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
@@ -159,7 +159,7 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     Denied, Missing, ReadFailed.
     """
     try:
-        return look_twice(partial(_listing, root, rel))
+        return retry_stale(partial(_listing, root, rel))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
@@ -246,7 +246,7 @@ class _OpenFile:
             raise NotRegular("folder")
         check_relative(rel)
         try:
-            self._fd = look_twice(partial(self._open, root, rel))
+            self._fd = retry_stale(partial(self._open, root, rel))
         except OSError as error:
             if error.errno in _GONE:
                 raise Vanished from error

@@ -34,7 +34,7 @@ CREATE TABLE forgotten (
 _ROWS: Final = "SELECT root, path, hash FROM forgotten"
 _PUT: Final = "INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?)"
 _DROP: Final = "DELETE FROM forgotten WHERE root = ? AND path = ?"
-_BESIDE: Final = ("-journal", "-wal", "-shm")
+_COMPANIONS: Final = ("-journal", "-wal", "-shm")
 _DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError)
 
 
@@ -139,7 +139,7 @@ def put_aside(path: str) -> None:
             os.replace(path, f"{path}.damaged")
         else:
             os.unlink(path)
-    for suffix in _BESIDE:
+    for suffix in _COMPANIONS:
         keep_folder(path + suffix, path)
         with suppress(FileNotFoundError):
             os.unlink(path + suffix)

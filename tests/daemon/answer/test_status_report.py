@@ -103,7 +103,7 @@ CASES: dict[str, Callable[[World], object]] = {
     "stuck": lambda world: world.stuck.paths.append(b"/r/f"),
     "chunk_worker": lambda world: setattr(world.pool, "worker_fault", WorkerFault("exit status 1")),
     "restart_needed": lambda world: setattr(world.pool, "worker_fault", WorkerFault("exit status 1", True)),
-    "paused": lambda world: setattr(world.pool, "held_back", True),
+    "paused": lambda world: setattr(world.pool, "is_paused", True),
     "socket_lost": lambda world: setattr(world.socket, "fault", "taken"),
     "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
     "safe_mode": lambda world: setattr(world.crashes, "avoided", frozenset((b"/r/f",))),

@@ -90,9 +90,9 @@ def test_a_long_queue_that_shortens_is_not_stuck() -> None:
 def test_what_another_warning_explains_is_not_stuck() -> None:
     desk = Desk()
     desk.now += LIMIT_S + 1
-    desk.pool.held_back = True
+    desk.pool.is_paused = True
     assert desk.stuck() == []
-    desk.pool.held_back = False
+    desk.pool.is_paused = False
     desk.pool.worker_fault = WorkerFault("exit status 1")
     assert desk.stuck() == []
     desk.pool.worker_fault = None

@@ -35,7 +35,7 @@ class Failing:
         self.well.set()
         self.end.wait(WAIT_S)
 
-    def hand_back(self) -> None:
+    def recover(self) -> None:
         self.handed_back += 1
         if self.handed_back == 1:
             raise OSError
@@ -47,7 +47,7 @@ def key_error() -> None:
 
 def test_a_thread_that_fails_hands_back_and_runs_again() -> None:
     clock, failing = Clock(), Failing(key_error, sys.exit)
-    thread = SupervisedThread("part", failing.run, hand_back=failing.hand_back, pause_s=0.001, clock=clock)
+    thread = SupervisedThread("part", failing.run, recover=failing.recover, pause_s=0.001, clock=clock)
     assert (thread.fault, thread.is_alive()) == (None, False)
     thread.start()
     assert failing.well.wait(WAIT_S)

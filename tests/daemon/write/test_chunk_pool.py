@@ -236,10 +236,10 @@ def test_bulk_work_waits_until_it_may_run(make: Callable[..., Pool], root: Root,
     found: list[Outcome] = []
     wait_until(lambda: found or found.__iadd__(pool.collect(10)), what="the edit's outcome")
     assert [outcome.work.path for outcome in found] == [b"edit.txt"]
-    assert pool.held_back
+    assert pool.is_paused
     allowed.append(True)
     assert "bulk.txt" in outcomes(pool, 1)
-    assert not pool.held_back
+    assert not pool.is_paused
 
 
 def test_a_file_is_cut_as_its_signature_says_though_the_settings_change_meanwhile(
@@ -266,13 +266,13 @@ def test_on_battery_only_what_someone_asked_for_is_read(make: Callable[..., Pool
     pool = make(may_run=lambda: False)
     submitted = works(root, *names)
     pool.submit(submitted, bulk=True)
-    assert pool.held_back
+    assert pool.is_paused
     submitted[7].entry.wanted = True
     submitted[9].marked_again = True
     pool.reconsider()
     assert set(collected(pool, 2)) == {"f7.txt", "f9.txt"}
-    assert (pool.held_back, pool.outstanding) == (True, len(names) - 2)
+    assert (pool.is_paused, pool.outstanding) == (True, len(names) - 2)
     root.first_indexed = False  # the first index was asked for
     pool.reconsider()
     assert len(collected(pool, len(names) - 2)) == len(names) - 2
-    assert (pool.held_back, pool.outstanding) == (False, 0)
+    assert (pool.is_paused, pool.outstanding) == (False, 0)

@@ -10,7 +10,7 @@ import pytest
 from helpers.pool_parts import POLICY, works
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.file_reading import LEFT_ALONE, FileReader
+from livedex_daemon.write.file_reading import AVOIDED, FileReader
 from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped
 from livedex_daemon.write.walk import bare_row
 from livedex_indexing.chunk import chunk_plan, code_version
@@ -101,7 +101,7 @@ def test_what_the_daemon_crashed_on_is_read_only_by_force(
     crashes = Crashes(str(tmp_path))
     crashes.avoided = frozenset([root.absolute(b"a.txt")])
     reader = FileReader(unknown, marks, crashes)
-    assert outcome(reader, root, "a.txt") == Failed("quarantined", LEFT_ALONE)
+    assert outcome(reader, root, "a.txt") == Failed("quarantined", AVOIDED)
     assert reader.files_read == 0
     assert isinstance(found(reader, root, "a.txt", force=True), Job)
 

@@ -78,9 +78,9 @@ def test_content_cut_by_another_plan_is_read() -> None:
 def test_a_failure_that_says_nothing_now_is_tried_again() -> None:
     for reason in ("quarantined: chunk: killed twice", "chunk: ImportError"):
         failed = row(status="failed", reason=reason, content_id=None)
-        assert decide(FILE, failed, max_size=100, is_void=lambda known: True) is READ
-        assert decide(FILE, failed, max_size=100, is_void=lambda known: False) is KEEP
-    assert decide(FILE, row(), max_size=100, is_void=lambda known: True) is KEEP
+        assert decide(FILE, failed, max_size=100, is_outdated=lambda known: True) is READ
+        assert decide(FILE, failed, max_size=100, is_outdated=lambda known: False) is KEEP
+    assert decide(FILE, row(), max_size=100, is_outdated=lambda known: True) is KEEP
 
 
 def test_settled_is_about_distance_not_order() -> None:
