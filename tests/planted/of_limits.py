@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+PATTERN = "tests/indexing/lines/test_line_pattern.py"
 THREADS = "tests/daemon/answer/test_reader_threads.py"
 LOOKUP = "tests/daemon/answer/test_path_lookup.py"
 PLACING = "tests/daemon/watch/test_inotify_placing.py"
@@ -77,5 +78,26 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/answer/path_lookup.py",
         (("        if len(hung) < PER_MOUNT:", "        if True:"),),
         f"{LOOKUP}::test_a_hung_file_system_costs_a_few_threads_and_holds_up_no_other_path",
+    ),
+    Defect(
+        "stretch-cut-inside-a-line",
+        "a text is cut into stretches anywhere, and what lies across a cut is not found",
+        "livedex_indexing/lines/line_pattern.py",
+        (("            return feed\n        feed =", "            return at + size\n        feed ="),),
+        "tests/properties/test_stretches.py::test_stretches_find_what_the_whole_text_holds",
+    ),
+    Defect(
+        "no-clock-between-stretches",
+        "a pattern that matches nothing looks at the clock once a file, however long that takes",
+        "livedex_indexing/lines/line_pattern.py",
+        (("                if ended():\n                    return\n\n    def", "                ended()\n\n    def"),),
+        f"{PATTERN}::test_a_search_can_be_stopped_between_stretches_though_nothing_matches",
+    ),
+    Defect(
+        "large-pattern-accepted",
+        "a pattern of any size is searched for",
+        "livedex_indexing/lines/line_pattern.py",
+        (("    if compiled.programsize > MOST_PROGRAM:", "    if False:"),),
+        f"{PATTERN}::test_a_pattern_that_is_too_large_is_refused",
     ),
 )

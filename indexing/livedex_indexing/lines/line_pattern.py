@@ -1,11 +1,13 @@
 """A pattern that matches line by line, as ripgrep does with ``-S --crlf``.
 
 Invariant: no match crosses the end of a line, ``^`` and ``$`` match only at the ends of a line, and the time of a
-search grows only with the length of the text (google-re2).
+search grows only with the length of the text (google-re2). Between two stretches of the text, a search can be stopped;
+the harder the pattern, the shorter the stretches.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
@@ -14,6 +16,14 @@ import re2
 from livedex_indexing.lines.expression import BadPattern, Expression, literal, read
 from livedex_indexing.lines.required_literals import RequiredLiterals, required_literals
 from livedex_indexing.query.query_parser import QUERY_BYTES
+
+MOST_PROGRAM: Final = 100_000  # instructions of a compiled pattern
+FIRST_STRETCH: Final = 64 << 10  # bytes of the first stretch of an ordinary pattern …
+MOST_STRETCH: Final = 1 << 20  # … and of those of a pattern that proved quick
+HARD_STRETCH: Final = 16 << 10  # … and of those of a pattern with many instructions, which may still be quick
+LEAST_STRETCH: Final = 4 << 10
+_LOOK_S: Final = 0.1  # the time between two looks at the clock
+_WORST_S: Final = 17e-9
 
 _LONE_RETURN: Final = b"\xff"  # replaces a carriage return inside a line: nothing in UTF-8 matches this byte
 
@@ -33,14 +43,16 @@ class Pattern:
     def __init__(self, text: str, *, exact: bool) -> None:
         expression = _expression(text, exact=exact)
         self.required: RequiredLiterals = required_literals(expression)
-        self._search = _compiled(f"(?m){expression.written}", fold=expression.fold).search
+        self._compiled = _compiled(f"(?m){expression.written}", fold=expression.fold)
+        self._pace = Pace(self._compiled.programsize)
 
     def lines(self, text: bytes, reach: int, ended: Callable[[], bool]) -> Iterator[Line]:
         """Yield the matching lines of UTF-8 text, in order. Each has those of its matches that begin within ``reach``
-        bytes of the first. Stops when ``ended()``, called after each match, is true."""
+        bytes of the first. Stops when ``ended()``, called after each match and each stretch, is true."""
+        subject = _without_returns(text)
         number, counted = 1, 0
         line: Line | None = None
-        for start, end in self._matches(text):
+        for start, end in self._matches(text, subject, ended):
             if line is not None and start > line.end:
                 yield line
                 line = None
@@ -56,24 +68,81 @@ class Pattern:
         if line is not None:
             yield line
 
-    def _matches(self, text: bytes) -> Iterator[tuple[int, int]]:
+    def _matches(self, text: bytes, subject: bytes, ended: Callable[[], bool]) -> Iterator[tuple[int, int]]:
         """Yield all matches, without overlap; no empty match directly after the previous match or outside of a line."""
-        subject = _without_returns(text)
+        search = self._compiled.search
         at, last = 0, -1
         while at <= len(subject):
-            match = self._search(subject, at)
-            if match is None:
+            stretch_end = self._stretch_end(subject, at, ended)
+            if stretch_end is None:
                 return
-            start, end = match.span()
-            if end > start:
-                yield start, end
-                at = last = end
-                continue
-            if start != last and not _is_no_place(text, start):
-                yield start, end
-            at = start + 1
-            while at < len(subject) and subject[at] & 0xC0 == 0x80:  # not into the middle of a character
-                at += 1
+            began = time.perf_counter()
+            while at <= stretch_end:
+                match = search(subject, at, stretch_end)
+                if match is None:
+                    break
+                start, end = match.span()
+                if end > start:
+                    yield start, end
+                    at = last = end
+                    continue
+                if start != last and not _is_no_place(text, start):
+                    yield start, end
+                at = start + 1
+                while at < len(subject) and subject[at] & 0xC0 == 0x80:  # not into the middle of a character
+                    at += 1
+            at = stretch_end + 1
+            if at <= len(subject):
+                self._pace.took(time.perf_counter() - began)
+                if ended():
+                    return
+
+    def _stretch_end(self, subject: bytes, at: int, ended: Callable[[], bool]) -> int | None:
+        """Return the end of the line at which the stretch that begins at ``at`` ends; None if the search must stop.
+
+        A line that is longer than a stretch cannot be cut, since a match may be as long as the line. Growing parts of
+        it are searched first, only for the time that they take: so a line that takes too long is never begun.
+        """
+        size = self._pace.stretch
+        if at + size >= len(subject):
+            return len(subject)
+        feed = subject.rfind(b"\n", at, at + size)
+        if feed >= 0:
+            return feed
+        feed = subject.find(b"\n", at + size)
+        line_end = feed if feed >= 0 else len(subject)
+        while at + size < line_end:
+            began = time.perf_counter()
+            self._compiled.search(subject, at, at + size)
+            seconds = time.perf_counter() - began
+            if ended():
+                return None
+            size *= self._pace.growth(seconds)
+        return line_end
+
+
+class Pace:
+    """How much text to search at once, by the size of the program and by how long the last search took.
+
+    Where re2 leaves its automaton, each byte costs up to ``_WORST_S`` for each instruction.
+    """
+
+    def __init__(self, program: int) -> None:
+        self._most = min(MOST_STRETCH, max(HARD_STRETCH, int(_LOOK_S / (_WORST_S * program))))
+        self.stretch = min(self._most, FIRST_STRETCH)
+
+    def took(self, seconds: float) -> None:
+        """Note how long a stretch took."""
+        if seconds > _LOOK_S:
+            self.stretch = max(LEAST_STRETCH, self.stretch // 2)
+        elif seconds < _LOOK_S / 8:
+            self.stretch = min(self._most, 2 * self.stretch)
+
+    def growth(self, seconds: float) -> int:
+        """Return how many times as long as the last part of a long line, which took ``seconds``, the next may be."""
+        if seconds > _LOOK_S:
+            return 2
+        return 4 if self._most < FIRST_STRETCH else 32
 
 
 def _expression(text: str, *, exact: bool) -> Expression:
@@ -97,12 +166,15 @@ def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
     options.case_sensitive = not fold
     options.log_errors = False
     try:
-        return re2.compile(pattern.encode(), options)
+        compiled = re2.compile(pattern.encode(), options)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args else "it is too large"
         raise BadPattern(f"the pattern does not compile: {reason}") from None
     finally:
         re2.purge()  # its cache would keep up to 8 MiB for each pattern ever compiled
+    if compiled.programsize > MOST_PROGRAM:
+        raise BadPattern("the pattern is too large: repeat less, above all classes such as \\w")
+    return compiled
 
 
 def _without_returns(text: bytes) -> bytes:

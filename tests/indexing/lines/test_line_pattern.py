@@ -102,3 +102,39 @@ def test_patterns_of_four_kilobytes(piece: str) -> None:
         found(text, b"abab\n")
     except BadPattern as error:
         assert "compile" in error.message
+
+
+def test_a_search_can_be_stopped_between_stretches_though_nothing_matches() -> None:
+    """Whatever the pattern costs: with one look at the clock a file, nothing would bound it."""
+    looks: list[int] = []
+
+    def ended() -> bool:
+        looks.append(1)
+        return len(looks) == 5
+
+    text = b"x" * 99 + b"\n"
+    assert list(Pattern("a[ab]{1000}c", exact=False).lines(text * 20_000, 1000, ended)) == []
+    assert len(looks) == 5
+
+
+def test_a_search_can_be_stopped_inside_a_line_of_any_length() -> None:
+    looks: list[int] = []
+
+    def ended() -> bool:
+        looks.append(1)
+        return len(looks) == 2
+
+    text = b"x" * 4_000_000 + b"a" * 2_000
+    assert list(Pattern("a[ab]{999}$", exact=False).lines(text, 1000, ended)) == []
+    assert len(looks) == 2
+
+
+def test_a_long_line_is_searched_as_a_whole() -> None:
+    text = b"a" + b"x" * 3_000_000 + b"b"
+    assert [line.spans for line in found("a.*b", b"one\n" + text + b"\ntwo\n")] == [[(4, 4 + len(text))]]
+
+
+def test_a_pattern_that_is_too_large_is_refused() -> None:
+    assert found(r"\w{32}", b"0123456789abcdef" * 2)
+    with pytest.raises(BadPattern, match="too large"):
+        Pattern(r"\p{L}{200}x", exact=False)
