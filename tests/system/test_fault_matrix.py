@@ -39,7 +39,7 @@ if "livedex_daemon" in sys.orig_argv:
 
 # What may be said while a call fails; all else would be a lie or a riddle.
 SAID = {"disk_full", "backend_unavailable", "store_busy", "index_rebuilding"}
-SAID |= {"watch_limit", "files_failed", "root_denied", "root_missing", "ignore_file"}
+SAID |= {"watch_limit", "files_failed", "read_errors", "root_denied", "root_missing", "ignore_file"}
 
 INDEX, TREE = "index", "tree"
 CALLS = {  # and on whose paths

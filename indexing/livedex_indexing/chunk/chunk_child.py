@@ -15,6 +15,8 @@ import resource
 import select
 import signal
 import sys
+import time
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from livedex_indexing.chunk import code_version
@@ -145,9 +147,13 @@ def _limit_cpu(seconds: float) -> None:
 
     The daemon's own deadline comes first: no process uses more CPU time than time passes.
     """
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    _set_cpu_limit(int(time.process_time() + seconds) + 2)
+
+
+@lru_cache(maxsize=1)
+def _set_cpu_limit(soft: int) -> None:
+    """Set the limit, in whole seconds; most files need no other than the one before."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    soft = int(used.ru_utime + used.ru_stime + seconds) + 2
     if hard == resource.RLIM_INFINITY or soft < hard:
         resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
