@@ -31,7 +31,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
 from livedex_daemon.index_file.salvage import Salvage
-from livedex_daemon.process import logs, memory
+from livedex_daemon.process import descriptors, logs, memory
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.socket_guard import SocketGuard
@@ -134,7 +134,9 @@ class App:
             FileMethods(reads, roots, worker),
         )
         methods = {name: handler for group in groups for name, handler in group.table().items()}
-        self._server = Server(answered_by_one_table(methods, roots))
+        self._server = Server(
+            answered_by_one_table(methods, roots), limits=descriptors.limits_for(descriptors.raise_limit())
+        )
 
     async def _watch_socket(self) -> None:
         await self._socket_guard.watch(self._server, self._ending.begin)

@@ -60,6 +60,12 @@ class Decoder:
         """Bytes kept of an unfinished frame."""
         return len(self._buffer)
 
+    def discard(self) -> None:
+        """Drop the unfinished frame, and all that follows."""
+        self._broken = True
+        self._buffer.clear()
+        self._length = None
+
     def feed(self, data: bytes) -> list[Frame | FrameError]:
         """Return the frames that ``data`` completes, in order. After a FrameError, return none."""
         found: list[Frame | FrameError] = []
@@ -75,9 +81,7 @@ class Decoder:
                     if body:
                         found.append(Frame(body))
         except LivedexError as error:
-            self._broken = True
-            self._buffer.clear()
-            self._length = None
+            self.discard()
             found.append(FrameError(error))
         return found
 

@@ -104,4 +104,25 @@ DEFECTS = (
         (("        self._read_errors.mark_allowed(self._roots)\n", ""),),
         f"{SYSTEM}::test_permission_that_returns_without_an_event_is_noticed",
     ),
+    Defect(
+        "soft-limit-kept",
+        "the soft limit of open files stays as it was, and clients use up all of them",
+        "livedex_daemon/process/descriptors.py",
+        (("        soft = wanted\n        break\n", "        break\n"),),
+        "tests/daemon/process/test_descriptors.py::test_the_limit_is_raised_as_far_as_the_system_lets_it",
+    ),
+    Defect(
+        "clients-take-every-descriptor",
+        "clients are let in until no descriptor is left for the files",
+        "livedex_daemon/process/descriptors.py",
+        (("descriptors - RESERVE", "descriptors"),),
+        "tests/system/test_descriptors.py::test_clients_leave_the_work_its_descriptors",
+    ),
+    Defect(
+        "unfinished-requests-unbounded",
+        "each client may keep an unfinished request of 4 MiB",
+        "livedex_ipc/server/connection.py",
+        (("            largest.refuse_unfinished()\n", "            pass\n"),),
+        "tests/ipc/server/test_server_hostile.py::test_unfinished_requests_of_many_clients_share_a_budget",
+    ),
 )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from livedex_indexing.model import ChunkedContent
 
 _ADDRESS_SPACE = 2 << 30  # bytes: far more than an ordinary file needs, far less than would hurt the machine
+_FILES = 256  # open at once
 _START_CPU_S = 60.0  # for the imports
 _PAUSE_S = 0.1  # without a job, before freed memory is returned to the system
 _PR_SET_PDEATHSIG = 1
@@ -138,6 +139,8 @@ def _prepare(nice: int, parent: int) -> None:
         os.nice(nice)
     with contextlib.suppress(OSError, ValueError):  # macOS refuses this limit
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # the daemon's own may be very high
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
     _limit_cpu(_START_CPU_S)
 

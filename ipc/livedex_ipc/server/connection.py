@@ -21,6 +21,7 @@ from livedex_ipc.server import message_json
 from livedex_ipc.server.calls import Request
 from livedex_ipc.server.outbox import Outbox
 from livedex_ipc.server.requests import Dispatcher, Requests
+from livedex_ipc.server.unfinished import UnfinishedRequests
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,10 @@ class Host(Dispatcher, Protocol):
     """The part of the server that a connection uses. ``uid``: whose processes may connect, besides root's."""
 
     uid: int
+
+    @property
+    def unfinished(self) -> UnfinishedRequests[Connection]:
+        """The memory that unfinished requests use."""
 
     @property
     def parser(self) -> Executor:
@@ -106,6 +111,9 @@ class Connection(asyncio.Protocol):
         self._frames.extend(frames)
         self._time_frame(restart=bool(frames))
         self._work()
+        largest = self._server.unfinished.count(self, self._decoder.buffered)
+        if largest is not None:
+            largest.refuse_unfinished()
 
     def eof_received(self) -> bool:
         """Keep the connection of a client that only ended its side (``… | nc -U``) until its answers are sent."""
@@ -164,6 +172,12 @@ class Connection(asyncio.Protocol):
         self._transport.resume_reading()  # further input is read and discarded, so that the client gets no reset
         self._loop.call_later(self._limits.linger_s, self._transport.close)
         self._loop.call_later(self._limits.linger_s + self._limits.write_s, self._transport.abort)
+
+    def refuse_unfinished(self) -> None:
+        """End the connection: what it keeps of an unfinished request is needed for others."""
+        limit = self._limits.unfinished_bytes
+        message = f"unfinished requests may have {limit} bytes in all: finish one before you begin the next"
+        self._fail(Unavailable(message, {"limit": limit}))
 
     def abort(self) -> None:
         """Close the connection now, even if answers are unread."""
@@ -255,6 +269,8 @@ class Connection(asyncio.Protocol):
         self.send(message_json.failure(None, error.to_wire()))
         self._advance(State.ENDING)
         self._stop_frame_timer()
+        self._decoder.discard()
+        self._server.unfinished.count(self, 0)
         self._frames.clear()
         self._loop.call_later(self._limits.linger_s, self.hang_up)
         self._work()

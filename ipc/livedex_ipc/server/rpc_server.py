@@ -18,6 +18,7 @@ from livedex_ipc.server.binding import bind, identity, unbind
 from livedex_ipc.server.calls import Call, Handler
 from livedex_ipc.server.connection import Connection
 from livedex_ipc.server.listener import Listener
+from livedex_ipc.server.unfinished import UnfinishedRequests
 
 __all__ = ["Call", "Handler", "Limits", "Server", "bind", "identity", "unbind"]
 
@@ -51,6 +52,7 @@ class Server:
         self.uid = os.geteuid() if uid is None else uid
         self.closing = False
         self.parser = ThreadPoolExecutor(1, "parser")  # starts its thread on first use
+        self.unfinished = UnfinishedRequests[Connection](limits.unfinished_bytes)
         self._connections: set[Connection] = set()
         self._refused: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -117,6 +119,7 @@ class Server:
         """Drop a closed connection."""
         self._connections.discard(connection)
         self._refused.discard(connection)
+        self.unfinished.count(connection, 0)
 
     def watch(self, task: asyncio.Task[None]) -> None:
         """Keep a reference to a request's task until it is done: it may outlive its connection."""

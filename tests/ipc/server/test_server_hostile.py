@@ -365,3 +365,21 @@ def test_a_server_without_descriptors_backs_off_and_recovers(server: Serving) ->
             assert clients[9].read()["result"] == {}
         process.stdin.close()
         assert 0 < int(process.stdout.readline()) < 100
+
+
+def test_unfinished_requests_of_many_clients_share_a_budget() -> None:
+    with serving(Limits(unfinished_bytes=1 << 20)) as server, server.connect() as bystander, ExitStack() as others:
+        part = b'{"jsonrpc":"2.0","id":1,"method":"test/echo","params":{"text":"' + b"a" * (300 << 10)
+        clients = [others.enter_context(server.connect()) for _ in range(8)]
+        for client in clients:
+            client.send(part)
+        for client in clients[:5]:
+            answer = client.read()
+            assert code_of(answer) == 4 and "unfinished" in answer["error"]["message"]
+            assert client.ended()
+        assert server.server.unfinished.total <= 1 << 20
+        for client in clients[5:]:
+            client.send(b'"}}\n')
+            assert "result" in client.read()
+        assert bystander.ask("server/ping", None, "bystander")["result"] == {}
+        wait_until(lambda: server.server.unfinished.total == 0, what="all memory back")
