@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
+from livedex_indexing.store.sql import REWRITTEN
 
 _STEP: Final = 20_000  # words read at once
 _POLL_S: Final = 0.02
@@ -20,9 +21,8 @@ _LATER_SHARE: Final = 8  # … unless they are fewer than one in this many
 _CUT: Final = 32_000  # bytes: FTS5 cuts a longer word at 32,768
 _BEGINNING: Final = 200  # letters by which a truncated word is found
 
-_NEWEST = "SELECT (SELECT coalesce(max(id), 0) FROM contents), (SELECT value FROM state WHERE name = 'rewritten')"
-_LATER_THAN = """SELECT (SELECT count(*) FROM contents WHERE id > ?),
-                 (SELECT value FROM state WHERE name = 'rewritten')"""
+_NEWEST = f"SELECT (SELECT coalesce(max(id), 0) FROM contents), ({REWRITTEN})"
+_LATER_THAN = f"SELECT (SELECT count(*) FROM contents WHERE id > ?), ({REWRITTEN})"
 _COUNT = "SELECT count(*) FROM contents"
 # A chunk begins in the line in which the previous chunk ends.
 _TORN = """SELECT b.id FROM chunks b JOIN chunks a ON a.id = b.id - 1 AND a.content_id = b.content_id

@@ -18,7 +18,7 @@ from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase
 from livedex_indexing.rank.postings import border_chunks, contents_with
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import IN_CONTENT
+from livedex_indexing.store.sql import IN_CONTENT, REWRITTEN
 from livedex_indexing.text.decoder import decode_slice
 from livedex_indexing.text.tokens import Tokenizer
 
@@ -81,16 +81,18 @@ def build_file_filter(reader: Reader, compiled: CompiledQuery, resolved: Resolve
 
 
 class PhraseMemory:
-    """Remembers which contents contain which phrases. A content never changes, so neither does the answer."""
+    """Remembers which contents contain which phrases. A content never changes, so neither does the answer, unless it is
+    ``rewritten``: then the rows from which the answer was found may have been damaged."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[int, str], bool] = OrderedDict()
+        self._known: OrderedDict[tuple[int, int, str], bool] = OrderedDict()
 
-    def get(self, content_id: int, text: str) -> bool | None:
-        return self._known.get((content_id, text))
+    def get(self, rewritten: int, content_id: int, text: str) -> bool | None:
+        """Return the remembered answer, None without one. ``rewritten``: how often contents were written again."""
+        return self._known.get((rewritten, content_id, text))
 
-    def put(self, content_id: int, text: str, contains: bool) -> None:
-        self._known[content_id, text] = contains
+    def put(self, rewritten: int, content_id: int, text: str, contains: bool) -> None:
+        self._known[rewritten, content_id, text] = contains
         if len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
 
@@ -126,6 +128,7 @@ class PhraseCheck:
             *_without_words(signs.excluded, reader.words),
         ]
         self._single_queries = 0
+        self._rewritten = 0 if self.trivial else int(reader.one(REWRITTEN))
         self._rows: dict[str, array[int]] = {}  # by the phrase's text: all chunks that may contain it, in order
 
     @property
@@ -140,7 +143,7 @@ class PhraseCheck:
         )
 
     def _contains(self, content_id: int, phrase: _Wanted) -> bool | None:
-        known = self._memory.get(content_id, phrase.text)
+        known = self._memory.get(self._rewritten, content_id, phrase.text)
         if known is not None:
             return known
         self._reader.check()
@@ -150,7 +153,7 @@ class PhraseCheck:
             content = self._read(content_id)
             contains = None if content is None else _occurs_in(pieces, content, phrase.written)
         if contains is not None:
-            self._memory.put(content_id, phrase.text, contains)
+            self._memory.put(self._rewritten, content_id, phrase.text, contains)
         return contains
 
     def _pieces(self, content_id: int, phrase: _Wanted) -> list[tuple[int, int | None]]:

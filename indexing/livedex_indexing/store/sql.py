@@ -11,3 +11,5 @@ from typing import Final
 IN_CONTENT: Final = "c.id BETWEEN t.first_chunk AND t.first_chunk + t.chunks - 1"
 # The number of the last commit that changed something a search can see.
 GENERATION: Final = "SELECT value FROM state WHERE name = 'generation'"
+# How often a content was written again under its id, because its rows may have been damaged.
+REWRITTEN: Final = "SELECT value FROM state WHERE name = 'rewritten'"
