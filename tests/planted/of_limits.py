@@ -100,4 +100,33 @@ DEFECTS: tuple[Defect, ...] = (
         (("    if compiled.programsize > MOST_PROGRAM:", "    if False:"),),
         f"{PATTERN}::test_a_pattern_that_is_too_large_is_refused",
     ),
+    Defect(
+        "files-read-in-the-snapshot",
+        "a search for lines keeps its snapshot while it reads files, and the write-ahead log grows meanwhile",
+        "livedex_indexing/search/line_answer.py",
+        (
+            (
+                "    page = search.page(request.offset, request.limit, run.budget, request.facets)",
+                "    with reader.snapshot():\n"
+                "        run.generation()\n"
+                "        reader.snapshot = contextlib.nullcontext\n"
+                "        page = search.page(request.offset, request.limit, run.budget, request.facets)\n"
+                "    del reader.snapshot",
+            ),
+            ("from livedex_indexing.lines.line_pattern", "import contextlib\nfrom livedex_indexing.lines.line_pattern"),
+        ),
+        "tests/indexing/lines/test_line_search.py::test_the_log_of_the_index_shrinks_while_files_are_searched",
+    ),
+    Defect(
+        "phrases-remembered-from-damaged-rows",
+        "a phrase that a damaged row hid stays hidden after the repair",
+        "livedex_indexing/rank/phrase_filter.py",
+        (
+            (
+                "        self._known[rewritten, content_id, text]",
+                "        self._known[rewritten + 1, content_id, text] = self._known[rewritten, content_id, text]",
+            ),
+        ),
+        "tests/indexing/rank/test_phrase_memory.py::test_a_phrase_is_found_once_the_content_is_repaired",
+    ),
 )

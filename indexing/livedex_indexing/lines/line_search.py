@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from livedex_indexing import relpath
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
@@ -37,7 +38,7 @@ _FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch double
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
-_FILES = "SELECT d.id, d.root_id, d.folder, d.name FROM files d WHERE {}"
+_FILES = "SELECT d.id, d.root_id, d.folder, d.name, d.content_id FROM files d WHERE {}"
 _AMONG = f"{_FILES} AND d.content_id IN (SELECT value FROM json_each(?))"
 _LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
@@ -60,6 +61,15 @@ class Page(NamedTuple):
     facets: Facets | None
 
 
+class _Selected(NamedTuple):
+    """A file to read. ``path`` is absolute."""
+
+    path: bytes
+    root_id: int
+    file_id: int
+    content_id: int
+
+
 class _Found(NamedTuple):
     """``matches``: number of matching lines in the file, if one hit represents all of them."""
 
@@ -68,7 +78,10 @@ class _Found(NamedTuple):
 
 
 class LineSearch:
-    """One search for a pattern on one reader, inside its snapshot."""
+    """One search for a pattern on one reader: first `select`, inside the search's snapshot, then `page`, outside.
+
+    Files are read outside the snapshot: it would keep the write-ahead log from shrinking until the last file is read.
+    """
 
     def __init__(
         self,
@@ -88,11 +101,18 @@ class LineSearch:
         self._cancelled = cancelled
         self._late = False
         self._left_out = 0
+        self._selected: list[_Selected] = []  # ordered by path
         self._counted: set[tuple[str, str, int]] | None = None  # (facet, value, file id) of the files with a match
+
+    def select(self, vocabulary: Vocabulary) -> None:
+        """Select the files to read. Raises Cancelled."""
+        try:
+            self._selected = self._files(self._among(vocabulary))
+        except DeadlinePassed:
+            self._late = True
 
     def page(
         self,
-        vocabulary: Vocabulary,
         offset: int,
         limit: int,
         budget: TextBudget,
@@ -103,7 +123,7 @@ class LineSearch:
         omitted, more = 0, False
         self._counted = set() if facets else None
         try:
-            for number, found in enumerate(self._found(self._among(vocabulary))):
+            for number, found in enumerate(self._found()):
                 if number >= offset + limit:
                     more = True
                     if self._counted is None:
@@ -133,9 +153,9 @@ class LineSearch:
         later = (row[0] for row in self._reader.rows(_LATER, (words.newest,)))
         return found.union(later, words.cut)
 
-    def _found(self, among: Collection[int] | None) -> Iterator[_Found]:
+    def _found(self) -> Iterator[_Found]:
         reach = self._style.max_snippet_chars * _LONGEST_CHAR
-        for copy, content in self._files(among):
+        for copy, content in self._copies():
             data = self._live.read_one(copy, content.hash)
             if data is None:
                 self._left_out += 1
@@ -177,32 +197,43 @@ class LineSearch:
         self._late = self._late or self._reader.is_past_deadline()
         return self._late
 
-    def _files(self, among: Collection[int] | None) -> Iterator[tuple[FileCopy, ContentRow]]:
-        """Yield the files that pass the filters and have these contents, ordered by their absolute paths."""
+    def _files(self, among: Collection[int] | None) -> list[_Selected]:
+        """Return the files that pass the filters and have these contents, ordered by their absolute paths."""
         sql, values = files_with_chunks(self._resolved)
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:
             rows = self._reader.rows(_AMONG.format(sql), (*values, id_list(among)))
-        tops = {root_id: path.rstrip(b"/") + b"/" for root_id, path in self._roots.items()}
-        ordered = sorted(
-            (tops[root_id] + (folder + b"/" + name if folder else name), file_id)
-            for file_id, root_id, folder, name in rows
+        return sorted(
+            _Selected(self._path(root_id, relpath.join(folder, name)), root_id, file_id, content_id)
+            for file_id, root_id, folder, name, content_id in rows
         )
+
+    def _copies(self) -> Iterator[tuple[FileCopy, ContentRow]]:
         at, size = 0, _FIRST_BATCH
-        while at < len(ordered):
-            yield from self._batch([file_id for _, file_id in ordered[at : at + size]])
+        while at < len(self._selected):
+            yield from self._batch(self._selected[at : at + size])
             at, size = at + size, min(2 * size, _LARGEST_BATCH)
 
-    def _batch(self, ids: list[int]) -> Iterator[tuple[FileCopy, ContentRow]]:
-        copies = {row[1]: (row[0], file_copy(row[1:])) for row in self._reader.rows(_COPIES, (json.dumps(ids),))}
-        wanted = id_list({content_id for content_id, _ in copies.values()})
-        contents = {row[0]: ContentRow(*row) for row in self._reader.rows(_CONTENTS, (wanted,))}
-        for file_id in ids:
+    def _batch(self, files: Sequence[_Selected]) -> Iterator[tuple[FileCopy, ContentRow]]:
+        ids = json.dumps([file.file_id for file in files])
+        with self._reader.snapshot():
+            copies = {row[1]: (row[0], file_copy(row[1:])) for row in self._reader.rows(_COPIES, (ids,))}
+            wanted = id_list({content_id for content_id, _ in copies.values()})
+            contents = {row[0]: ContentRow(*row) for row in self._reader.rows(_CONTENTS, (wanted,))}
+        for file in files:
             if self._ended():
                 raise DeadlinePassed("the search ran past its deadline")
-            content_id, copy = copies[file_id]
-            yield copy, contents[content_id]
+            content_id, copy = copies.get(file.file_id, (0, None))
+            if copy is not None and content_id == file.content_id and self._path(copy.root_id, copy.path) == file.path:
+                yield copy, contents[content_id]
+            else:  # indexed again, renamed or removed since the files were selected
+                self._left_out += 1
+                top = self._path(file.root_id, b"x")[:-1]
+                self._live.stale[file.root_id, file.path[len(top) :]] = False
+
+    def _path(self, root_id: int, path: bytes) -> bytes:
+        return relpath.absolute(self._roots[root_id], path)
 
 
 def _facets(names: Sequence[str], counted: Collection[tuple[str, str, int]]) -> Facets:

@@ -21,7 +21,8 @@ def answer_lines(run: SearchRun, pattern: Pattern, vocabulary: Vocabulary) -> Se
         filters = build_filters(reader, request.filters_only(), run.roots, None)
         resolved = resolve_filters(reader, filters, generation)
         search = LineSearch(reader, pattern, resolved, run.live, run.style, run.cancelled)
-        page = search.page(vocabulary, request.offset, request.limit, run.budget, request.facets)
+        search.select(vocabulary)
+    page = search.page(request.offset, request.limit, run.budget, request.facets)
     warnings = [LATE_WARNING] if page.late else []
     if page.left_out:
         warnings.append(CHANGED_WARNING)

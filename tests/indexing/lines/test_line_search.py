@@ -183,3 +183,42 @@ def test_a_bad_pattern_is_refused_before_anything_is_asked(index: Indexed) -> No
     for mode, pattern in (("regex", "("), ("regex", ""), ("exact", "a\nb"), ("exact", "")):
         with pytest.raises(BadPattern):
             index.ask(pattern, mode=mode)
+
+
+def test_the_log_of_the_index_shrinks_while_files_are_searched(index: Indexed) -> None:
+    """Searches that overlap without a pause would let it grow without end."""
+    for number in range(20):
+        index.write(f"root/{number:02}.txt", "needle\n")
+    folded: list[bool] = []
+    log = Path(index.database + "-wal")
+
+    def write_and_fold() -> bool:
+        index.write("root/later.txt", f"other {len(folded)}\n")
+        folded.append(index.store.checkpoint() and log.stat().st_size == 0)
+        return False
+
+    assert len(index.search("needle", mode="exact", limit=100, cancelled=write_and_fold)) == 20
+    assert len(folded) >= 20 and all(folded[-20:]), folded
+
+
+def test_what_is_indexed_again_during_the_search_is_left_out_and_searched_by_the_next(index: Indexed) -> None:
+    for name in "abc":
+        index.write(f"root/{name}.txt", f"needle {name}\n")
+    changes = iter([lambda: rename(index, "root/b.txt", "root/d.txt"), lambda: index.write("root/c.txt", "other\n")])
+
+    def change() -> bool:
+        next(changes, bool)()
+        return False
+
+    answer = index.ask("needle", mode="exact", cancelled=change)
+    assert places(answer.hits) == [("a.txt", 1)]
+    assert [warning["code"] for warning in answer.warnings] == ["files_changed"]
+    assert {path for _, path in answer.stale} == {b"b.txt", b"c.txt"} and not any(answer.stale.values())
+    assert places(index.search("needle", mode="exact")) == [("a.txt", 1), ("d.txt", 1)]
+
+
+def rename(index: Indexed, old: str, new: str) -> None:
+    (index.folder / old).rename(index.folder / new)
+    root_id, path = index.root_of(old)
+    index.store.remove_files(root_id, [path])
+    index.index(new)
