@@ -222,6 +222,9 @@ class FakeForgottenFiles:
 
     def add(self, _root: bytes, _files: Iterable[tuple[bytes, bytes]]) -> None: ...
 
+    def clear_files(self, _files: Iterable[tuple[bytes, bytes]]) -> int:
+        return 0
+
     @property
     def real(self) -> ForgottenFiles:
         return cast("ForgottenFiles", self)

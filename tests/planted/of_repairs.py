@@ -126,4 +126,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("        if self._stamps is not None and self._stamps == self._stamps_now():", "        if True:"),),
         f"{FORGOTTEN}::test_each_file_is_restored_from_memory",
     ),
+    Defect(
+        "mark-outlives-indexing",
+        "a file that is indexed again on demand keeps its mark, and is left out after the next start",
+        "livedex_daemon/write/commit.py",
+        (("            self._unmark(rows)\n", ""),),
+        "tests/system/test_lifecycle.py::test_forgotten_until_content_or_path_changes",
+    ),
 )

@@ -60,8 +60,8 @@ class RootCheck:
                 self._mark_outside_changes(root)
         self._read_errors.mark_allowed(self._roots)
         if seldom:
-            self._upkeep.forgotten.recreate()
             self._upkeep.pending.mark()
+            self._upkeep.forgotten.recreate()
 
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""

@@ -63,7 +63,16 @@ class Committer:
                 if isinstance(result, Unsettled):
                     applied.again.append(work.key)
             self._store.put_files(rows)
+            self._unmark(rows)
         return applied
+
+    def _unmark(self, rows: list[FileRow]) -> None:
+        """Clear the marks of files that are indexed again: the read was forced, or the content has changed.
+
+        All at once, since each change writes the whole record.
+        """
+        paths = {root.id: root.path for root in self._roots}
+        self._forgotten.clear_files((paths[row.root_id], row.path) for row in rows if row.status == "indexed")
 
     def admits(self, root_id: int, path: bytes) -> bool:
         """Check again before storing: the rules may have changed since the path was examined."""
@@ -122,8 +131,6 @@ class Committer:
             )
         if content_id is None:
             return None
-        if self._forgotten.has_path(work.root.path, work.path):  # the read was forced, or the content has changed
-            self._forgotten.clear(work.root.path, work.path)
         return FileRow(
             root_id=work.root.id,
             path=work.path,
@@ -145,8 +152,7 @@ class Committer:
         try:
             self._take_out(root, rows)
         except Unavailable:
-            for row in rows:
-                self._forgotten.clear(root.path, row.path)
+            self._forgotten.clear_files((root.path, row.path) for row in rows)
             raise
         return len(rows)
 

@@ -101,7 +101,11 @@ class ForgottenFiles:
 
     def clear(self, root: bytes, path: bytes) -> int:
         """Unmark a file, or all files below a folder (``b""``: the whole root). Return how many."""
-        gone = {key for key in self._hashes if key[0] == root and is_within(key[1], path)}
+        return self.clear_files([key for key in self._hashes if key[0] == root and is_within(key[1], path)])
+
+    def clear_files(self, files: Iterable[tuple[bytes, bytes]]) -> int:
+        """Unmark files, given as (root, relative path), as far as they are marked. Return how many."""
+        gone = {key for key in files if key in self._hashes}
         if gone:
             left = {key: digest for key, digest in self._hashes.items() if key not in gone}
             self._change(left, lambda database, commit: database.drop(gone, commit))

@@ -82,6 +82,15 @@ def test_marks_are_there_after_a_crash(forgotten: ForgottenFiles, tmp_path: Path
     again.close()
 
 
+def test_files_are_cleared_at_once(forgotten: ForgottenFiles) -> None:
+    """Each change writes the whole record: to clear a thousand files one by one would write it a thousand times."""
+    forgotten.add(b"/r", [(b"f%d" % number, ONE) for number in range(1000)])
+    files = [(b"/r", b"f%d" % number) for number in range(1, 1000)]
+    assert forgotten.clear_files([*files, (b"/r", b"never marked")]) == 999
+    assert forgotten.clear_files(files) == 0
+    assert forgotten.of_root(b"/r") == [(b"f0", ONE)]
+
+
 def test_the_files_are_private(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
