@@ -159,4 +159,16 @@ DEFECTS = (
         (("    if fault.other_version:", "    if not fault.reason:"),),
         f"{CHILDREN}::test_an_upgrade_under_the_daemon_blames_no_file",
     ),
+    Defect(
+        "audit-without-children",
+        "an audit that can cut no file again finds no difference",
+        "livedex_daemon/answer/audit_pass.py",
+        (
+            (
+                "            if death.job is None:\n                message",
+                "            if death.job == -1:\n                message",
+            ),
+        ),
+        f"{CHILDREN}::test_files_wait_while_there_is_no_interpreter",
+    ),
 )

@@ -13,6 +13,7 @@ import pytest
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Tree, add_root, found, wait_until
 from livedex_ipc.client import Client
+from livedex_ipc.errors import Unavailable
 
 HEAL_S = 10  # promised, from the end of the cause
 
@@ -92,6 +93,9 @@ def test_files_wait_while_there_is_no_interpreter(
         link.chmod(0o755)
         wait_for_all(client, 30)
         assert found(client, "zebra7") == ["f07.txt"]
+        link.unlink()
+        with pytest.raises(Unavailable, match="chunk worker does not run"):
+            client.call("index/audit")
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="no prlimit")

@@ -23,7 +23,7 @@ from livedex_indexing.model import FileRow, Stat
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.row_verifier import RowVerifier
 from livedex_indexing.text import decoder
-from livedex_ipc.errors import Cancelled
+from livedex_ipc.errors import Cancelled, Unavailable
 
 What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
 
@@ -209,11 +209,17 @@ class Auditor:
         return None if matches else "damaged"
 
     def _chunked(self, path: bytes, data: bytes) -> Any:
-        """Chunk the file again; return None when that fails. ``_died``: the child died, so the file is not to blame."""
+        """Chunk the file again; return None when that fails. ``_died``: the child died, so the file is not to blame.
+
+        Raise Unavailable when no child can be started: an audit that compares no text must not find all well.
+        """
         self._died = False
         try:
             (fresh,) = self._chunker.chunk([ChunkJob(path.rpartition(b"/")[2], data, self._policy.chunking)], CHUNK_S)
-        except WorkerDied:
+        except WorkerDied as death:
+            if death.job is None:
+                message = f"cannot compare the index with the files: the chunk worker does not run ({death.reason})"
+                raise Unavailable(f"{message}; `livedex status` names the remedy") from death
             self._died = True
             return None
         return None if isinstance(fresh, ChunkFailure) else fresh
