@@ -44,8 +44,7 @@ def _serve() -> NoReturn:
     os.umask(0o077)
     code = 1
     try:
-        _run()
-        code = 0
+        code = _run()
     except LivedexError as error:
         print(json.dumps({"error": error.to_wire()}), file=sys.stderr, flush=True)
         code = error.exit_code
@@ -54,7 +53,7 @@ def _serve() -> NoReturn:
     end_process(code)
 
 
-def _run() -> None:
+def _run() -> int:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import locations, memory
@@ -71,8 +70,9 @@ def _run() -> None:
     config = app.load_config(places)
     app.set_up_logs(places, config)
     # Not asyncio.run: at its end it joins the threads of the default executor.
-    asyncio.Runner().run(app.run(places, config))
+    code = asyncio.Runner().run(app.run(places, config))
     del lock
+    return code
 
 
 if __name__ == "__main__":

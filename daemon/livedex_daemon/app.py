@@ -34,9 +34,10 @@ from livedex_daemon.index_file.salvage import Salvage
 from livedex_daemon.process import descriptors, logs, memory
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
+from livedex_daemon.process.restart import EXIT_CODE, Restart
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.stopping import SignalThread, StopDeadline
-from livedex_daemon.process.supervision import SupervisedTask
+from livedex_daemon.process.supervision import Part, SupervisedTask
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_daemon.upkeep.chores import DaemonChores
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
@@ -69,9 +70,11 @@ GRACE_S = 1.0  # for running requests when the daemon stops
 NOTIFIER_S, WORKER_S, POOL_S = 0.3, 1.0, 0.3  # for their threads; what hangs is left behind
 
 
-async def run(locations: Locations, config: Config) -> None:
-    """Run one daemon with a checked configuration; return when it has stopped. Call on the main thread."""
-    await App(locations, config).run()
+async def run(locations: Locations, config: Config) -> int:
+    """Run one daemon with a checked configuration, on the main thread; return the exit code when it has stopped."""
+    app = App(locations, config)
+    await app.run()
+    return app.exit_code
 
 
 class App:
@@ -86,7 +89,7 @@ class App:
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
         priority, power = SearchPriority(), PowerGate()
         # EventSource
-        backlog = Backlog(time.monotonic, wake.set)
+        self._backlog = backlog = Backlog(time.monotonic, wake.set)
         edited = on_loop(asyncio.get_running_loop(), self._edited.set)
         self._watching = watching = EventSource(backlog, locations, roots, edited)
         # The index file
@@ -117,16 +120,17 @@ class App:
         self._socket_guard = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
         self._ending = StopDeadline(on_loop(asyncio.get_running_loop(), self._stopping.set), self._socket_guard.close)
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
-        self._tasks = (SupervisedTask("socket", self._watch_socket), SupervisedTask("watchdog", self._beat))
-        parts = (notifier.thread, self._schedule.checks, *self._reloader.followers, *self._tasks)
+        self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
+        self._tasks = self._supervised_tasks()
+        parts: tuple[Part, ...] = (notifier.thread, self._schedule.checks, *self._reloader.followers, *self._tasks)
         health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
-            self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency),
+            self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
         ))  # fmt: skip
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         groups = (
-            ServerMethods(watching, self._reloader.reload, self._ending.begin),
+            ServerMethods(watching, self._reloader.reload, self._ending.begin, self._restart),
             SearchMethod(reads, health),
             SubscriptionMethods(reads, notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
@@ -134,9 +138,22 @@ class App:
             FileMethods(reads, roots, worker),
         )
         methods = {name: handler for group in groups for name, handler in group.table().items()}
-        self._server = Server(
-            answered_by_one_table(methods, roots), limits=descriptors.limits_for(descriptors.raise_limit())
-        )
+        limits = descriptors.limits_for(descriptors.raise_limit())
+        self._server = Server(answered_by_one_table(methods, roots), limits=limits)
+
+    def _supervised_tasks(self) -> list[SupervisedTask]:
+        runs = {"socket": self._watch_socket, "watchdog": self._beat, "restart": self._restart.run}
+        return [SupervisedTask(name, run) for name, run in runs.items()]
+
+    @property
+    def exit_code(self) -> int:
+        """A supervisor starts again only what fails; without one, the next client starts a daemon."""
+        return EXIT_CODE if self._restart.ends and supervisor.is_present() else 0
+
+    def _is_idle(self) -> bool:
+        """Return True while no client and no change needs this daemon: another one may take its place."""
+        works = self._backlog.pending() > 0 and not (self._pool.is_paused or self._pool.other_version)
+        return not (works or self._server.busy or self._notifier.subscribed or self._index.health.rebuilding)
 
     async def _watch_socket(self) -> None:
         await self._socket_guard.watch(self._server, self._ending.begin)

@@ -216,6 +216,12 @@ _TABLE = (
     Method("server/ping", "Answers at once."),
     Method("server/reload", "Reads the configuration again; a broken one is refused with its faults."),
     Method("server/shutdown", "Ends the daemon."),
+    Method(
+        "server/restart",
+        "Ends the daemon once it is idle, so that the next client starts the version that is installed.",
+        (),
+        (Field("ending", "boolean", "whether it ends now; else it is busy"),),
+    ),
     Method("rpc.discover", "The OpenRPC document of all methods."),
     Method("search", "Ranked hits.", _SEARCH_PARAMS, _SEARCH_FIELDS, cancel_on_close=True, window=SEARCH_WINDOW),
     Method(

@@ -179,6 +179,10 @@ class ServerInfo(TypedDict):
     capabilities: Capabilities
 
 
+class RestartResult(TypedDict):
+    ending: bool
+
+
 class RootFields(PathFields):
     state: str
     watching: str

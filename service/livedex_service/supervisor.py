@@ -33,6 +33,11 @@ def notify(state: str) -> bool:
         return False
 
 
+def is_present() -> bool:
+    """Return whether a supervisor started this process and listens to it."""
+    return bool(os.environ.get("NOTIFY_SOCKET"))
+
+
 def ready(status: str = "") -> bool:
     """Report that the socket answers. ``status``: a line for people; "" for none."""
     return notify("READY=1" + _status_line(status))

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from livedex_ipc import __version__
 from livedex_ipc.errors import LivedexError
 from livedex_ipc.methods import METHODS
 from livedex_ipc.server.rpc_server import Call, Handler, Server, bind
@@ -26,6 +27,7 @@ class CannedDaemon:
     def __init__(self, path: Path, **answers: Answer) -> None:
         self.path = path
         self.answers: dict[str, Answer] = {name.replace("__", "/"): answer for name, answer in answers.items()}
+        self.answers.setdefault("server/info", {**info(), "version": __version__})
         self.answers.setdefault("sync", {"synced": True, "pending": 0, "generation": 1, "waited_ms": 0.1})
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self._ready = threading.Event()
@@ -63,7 +65,10 @@ class CannedDaemon:
     def _handler(self, name: str) -> Handler:
         async def answer(call: Call, params: dict[str, Any]) -> Any:
             defaults = METHODS[name].params
-            self.calls.append((name, {key: value for key, value in params.items() if value != defaults[key].default}))
+            if name != "server/info":  # each command asks for it first
+                self.calls.append(
+                    (name, {key: value for key, value in params.items() if value != defaults[key].default})
+                )
             if name == "index/run":
                 for done in range(3):
                     percentage = 100 * done // 3

@@ -11,6 +11,7 @@ RESULTS: dict[str, Any] = {
     "server/ping": wire_results.Empty,
     "server/reload": wire_results.Empty,
     "server/shutdown": wire_results.Empty,
+    "server/restart": wire_results.RestartResult,
     "search": wire_results.SearchResult,
     "search/subscribe": wire_results.SubscribeResult,
     "search/unsubscribe": wire_results.Empty,

@@ -7,6 +7,8 @@ from planted.defect import Defect
 SHUTDOWN = "tests/system/test_shutdown.py"
 BATTERY = "tests/system/test_battery.py"
 THREADS = "tests/system/test_threads.py"
+VERSIONS = "tests/system/test_versions.py"
+ABSENCE = "tests/daemon/watch/test_absence.py"
 WORKER = "tests/daemon/write/test_worker.py"
 
 DEFECTS = (
@@ -146,5 +148,59 @@ DEFECTS = (
         "livedex_daemon/watch/backlog.py",
         (("                if max(entry.first_at, entry.rest_until) < limit", "                if False"),),
         "tests/daemon/answer/test_stuck_check.py::test_a_change_that_does_not_move_is_stuck_after_half_a_minute",
+    ),
+    Defect(
+        "upgrade-not-noticed-by-the-daemon",
+        "a daemon goes on with code that is no longer installed",
+        "livedex_daemon/process/restart.py",
+        (("        if self._seen == before and self._seen != self._own:", "        if False:"),),
+        f"{VERSIONS}::test_an_idle_daemon_gives_way_to_an_upgrade",
+    ),
+    Defect(
+        "half-an-upgrade-counts",
+        "a daemon ends in the middle of an upgrade, and the next one starts from half of the files",
+        "livedex_daemon/process/restart.py",
+        (("        if self._seen == before and self._seen != self._own:", "        if self._seen != self._own:"),),
+        "tests/daemon/process/test_restart.py::test_new_code_counts_once_it_has_come_to_rest",
+    ),
+    Defect(
+        "restart-while-needed",
+        "a daemon whose code was replaced ends though a client waits for its changes",
+        "livedex_daemon/app.py",
+        (("or self._notifier.subscribed ", ""),),
+        f"{VERSIONS}::test_a_daemon_that_is_needed_says_so_and_goes_on",
+    ),
+    Defect(
+        "other-version-unnoticed",
+        "a command works with a daemon of another version without a word",
+        "livedex_ipc/cli/context.py",
+        (('        if info["version"] == __version__:', "        if True:"),),
+        f"{VERSIONS}::test_a_command_replaces_an_idle_daemon_of_another_version",
+    ),
+    Defect(
+        "late-import",
+        "a module of the daemon is loaded when it is first used, maybe from a newer version",
+        "livedex_daemon/answer/handlers.py",
+        (
+            (
+                "        return openrpc.document(__version__)",
+                "        import livedex_daemon.doctor.check_result\n\n        return openrpc.document(__version__)",
+            ),
+        ),
+        f"{VERSIONS}::test_nothing_of_livedex_is_imported_late",
+    ),
+    Defect(
+        "clock-set-ahead-is-a-day",
+        "a wall clock that is set a day ahead drops the entries of a root that is not mounted yet",
+        "livedex_daemon/watch/absence.py",
+        (("            since += ahead - look.ahead", "            pass"),),
+        f"{ABSENCE}::test_a_clock_that_is_set_a_day_ahead",
+    ),
+    Defect(
+        "wrong-clock-at-the-start-is-a-day",
+        "a machine that starts with a wrong clock drops the entries of a root that is not mounted yet",
+        "livedex_daemon/watch/absence.py",
+        ((" and observed > OBSERVED_S", ""),),
+        f"{ABSENCE}::test_a_clock_that_was_wrong_before_the_start",
     ),
 )

@@ -217,7 +217,7 @@ def test_every_result_has_the_fields_of_the_contract(root: Tree, client: Client)
         answer = client.call(method, params)
         assert faults(answer, shape, method) == []
         told[method] = answer
-    assert set(told) == set(METHODS)
+    assert set(told) == set(METHODS) - {"server/restart"}  # it ends the daemon: test_versions has it
 
 
 def test_a_hit_is_a_slice_of_its_file(root: Tree, client: Client) -> None:

@@ -22,6 +22,7 @@ from livedex_daemon.answer.path_lookup import Lookup
 from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.config import config_edit
+from livedex_daemon.process.restart import Restart
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker
@@ -57,6 +58,7 @@ from livedex_ipc.wire_results import (
     FileListResult,
     IndexRunResult,
     PathExplanation,
+    RestartResult,
     RetrieveResult,
     RootsResult,
     ServerInfo,
@@ -68,10 +70,17 @@ from livedex_ipc.wire_results import (
 class ServerMethods:
     """The methods of the server itself."""
 
-    def __init__(self, watching: EventSource, reload: Callable[[], Awaitable[None]], stop: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        watching: EventSource,
+        reload: Callable[[], Awaitable[None]],
+        stop: Callable[[], None],
+        restart: Restart,
+    ) -> None:
         self._watching = watching
         self._reload = reload
         self._stop = stop
+        self._restart = restart
 
     def table(self) -> dict[str, Handler]:
         return {
@@ -79,6 +88,7 @@ class ServerMethods:
             "server/ping": self.ping,
             "server/reload": self.reload,
             "server/shutdown": self.shutdown,
+            "server/restart": self.restart,
             "rpc.discover": self.discover,
         }
 
@@ -103,6 +113,11 @@ class ServerMethods:
     async def shutdown(self, _call: Call, _params: NoParams) -> Empty:
         asyncio.get_running_loop().call_later(0.01, self._stop)  # send the answer first
         return {}
+
+    async def restart(self, _call: Call, _params: NoParams) -> RestartResult:
+        self._restart.request()
+        asyncio.get_running_loop().call_later(0.01, self._restart.end_if_idle)
+        return {"ending": self._restart.is_due}
 
     async def discover(self, _call: Call, _params: NoParams) -> dict[str, Any]:
         return openrpc.document(__version__)

@@ -17,6 +17,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.process.restart import Restart
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.supervision import Part
 from livedex_daemon.watch import unreadable
@@ -54,6 +55,7 @@ class DaemonState(NamedTuple):
     watching: EventSource
     parts: tuple[Part, ...]
     stuck: StuckCheck
+    restart: Restart
 
 
 class Health:
@@ -271,6 +273,14 @@ def _refused_config(state: DaemonState) -> Warnings:
     return [warning("config_refused", message, "run `livedex config validate` and correct the faults that it lists")]
 
 
+def _restart_needed(state: DaemonState) -> Warnings:
+    reason, fault = state.restart.reason, state.pool.worker_fault
+    if reason is None or (fault is not None and fault.other_version):  # then the fault is reported
+        return []
+    message = f"this daemon runs other code than is installed ({reason}); it ends once it is idle"
+    return [warning("restart_needed", message, "wait, or run `livedex down`, then `livedex up`")]
+
+
 def _paused(state: DaemonState) -> Warnings:
     if not state.pool.is_paused:
         return []
@@ -332,6 +342,7 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _no_chunk_worker,
     _lost_socket,
     _refused_config,
+    _restart_needed,
     _paused,
     _safe_mode,
     _rebuilt_index,

@@ -134,6 +134,11 @@ class ChangeNotifier:
             raise NotFound(f"no subscription {number} on this connection", {"field": "subscription"})
         return found
 
+    @property
+    def subscribed(self) -> bool:
+        """Whether a client waits for changes."""
+        return bool(self._subscriptions)
+
     # -- the index
 
     def changed(self, files: Iterable[FileKey], roots: Iterable[int]) -> None:

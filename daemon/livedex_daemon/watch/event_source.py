@@ -16,7 +16,7 @@ from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.outside_files import OutsideFiles
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.watch.watcher import Watcher
+from livedex_daemon.watch.watcher import Sink, Watcher
 from livedex_indexing.ignore.external_files import Source
 
 log = logging.getLogger(__name__)
@@ -27,6 +27,16 @@ REPAIR_REST_FACTOR = 5  # or this many times the length of the last walk; a fres
 FOLLOW_TRIES = 20  # one finds the sources, one proves them; more only while they change
 _EVENT, _TREE_EVENT = Mark(from_event=True), Mark(tree=True, from_event=True)  # made once: storms have thousands
 HAS_INOTIFY: bool = sys.platform == "linux"
+_make_watcher: Callable[[Sink, str], Watcher]
+# At once, not at the first use: after an upgrade that would load a module of the new version.
+if HAS_INOTIFY:
+    from livedex_daemon.watch.inotify import InotifyWatcher
+
+    _make_watcher = InotifyWatcher
+else:
+    from livedex_daemon.watch.portable_observer import ObserverWatcher
+
+    _make_watcher = ObserverWatcher
 
 
 class EventSource:
@@ -213,10 +223,4 @@ class EventSource:
 
 
 def _native(sink: EventSource, cookies: str) -> Watcher:
-    if HAS_INOTIFY:
-        from livedex_daemon.watch.inotify import InotifyWatcher
-
-        return InotifyWatcher(sink, cookies)
-    from livedex_daemon.watch.portable_observer import ObserverWatcher
-
-    return ObserverWatcher(sink, cookies)
+    return _make_watcher(sink, cookies)

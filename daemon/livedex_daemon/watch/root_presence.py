@@ -13,6 +13,7 @@ import stat
 import time
 from typing import Unpack
 
+from livedex_daemon.watch.absence import Absences
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, RootState
@@ -23,7 +24,7 @@ from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.model import RootUpdate
 from livedex_indexing.path_text import display_path
-from livedex_indexing.store.index_store import KEEP_S, IndexUnwritable, Store
+from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,15 @@ log = logging.getLogger(__name__)
 class Presence:
     """The state of each root: updated by the worker, and checked before it walks one."""
 
-    def __init__(self, store: Store, store_health: StoreHealth, backlog: Backlog, watching: EventSource) -> None:
+    def __init__(
+        self,
+        store: Store,
+        store_health: StoreHealth,
+        backlog: Backlog,
+        watching: EventSource,
+        absences: Absences | None = None,
+    ) -> None:
+        self._absences = absences or Absences()
         self._store = store
         self._store_health = store_health
         self._backlog = backlog
@@ -98,6 +107,7 @@ class Presence:
         self._watching.unwatch(root.id, b"")
         root.dev, root.ino = dev, ino
         root.missing_since = None
+        self._absences.end(root.id)
         root.forget_polled()
         if must_poll:
             root.poll(b"", remote=self._watching.watcher is not None or self.observer == "polling")
@@ -117,7 +127,7 @@ class Presence:
         self._watching.unwatch(root.id, b"")
         root.state = state
         if root.missing_since is None:
-            root.missing_since = time.time()
+            root.missing_since = self._absences.begin(root.id)
         self._backlog.drop_root(root.id)
         self.unreadable.forget(lambda key: key[0] == root.id)
         self._save(root, missing_since=root.missing_since)
@@ -137,8 +147,14 @@ class Presence:
         self._leave(root, "missing")
 
     def drop_expired(self, root: Root) -> None:
-        """Remove the entries of a root that has been missing for more than ``KEEP_S``."""
-        if root.missing_since is not None and time.time() - root.missing_since > KEEP_S and self._has_files(root):
+        """Remove the entries of a root that has been missing for a day."""
+        if root.missing_since is None:
+            return
+        since = self._absences.corrected(root.id, root.missing_since)
+        if since != root.missing_since:
+            root.missing_since = since
+            self._save(root, missing_since=since)
+        if self._absences.has_expired(root.id, since) and self._has_files(root):
             self._store.remove_tree(root.id, b"")
 
     def walked(self, root: Root) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from livedex_ipc import __version__
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.command_parser import CommandLine
 from livedex_ipc.cli.streams import Streams
@@ -12,7 +13,7 @@ from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal
+    from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal, ServerInfo
 
 R = TypeVar("R")
 
@@ -37,8 +38,22 @@ class Context:
         return self.line.values
 
     def connect(self, *, spawn: bool = True) -> Client:
-        """Connect to the daemon; start one if none runs, unless ``spawn``, --no-spawn or the environment forbids it."""
-        return connect(spawn=spawn and not self.line.no_spawn)
+        """Connect to the daemon; start one if none runs, unless ``spawn``, --no-spawn or the environment forbids it.
+
+        A daemon of another version that is idle is replaced; if it is busy, a line on stderr says so.
+        """
+        may_spawn = spawn and not self.line.no_spawn
+        client = connect(spawn=may_spawn)
+        info: ServerInfo = client.call("server/info", timeout_s=ANSWER_MS / 1000)
+        if info["version"] == __version__:
+            return client
+        from livedex_ipc.cli.other_version import replaced
+
+        return replaced(client, info, self.streams, spawn=may_spawn)
+
+    def connect_any(self) -> Client:
+        """Connect to a running daemon of whatever version."""
+        return connect(spawn=False)
 
     def show(self, result: R, render: Callable[[R], str]) -> None:
         """Print ``result``: unchanged as JSON, or as text made by ``render``."""

@@ -64,6 +64,12 @@ class Server:
         return len(self._connections)
 
     @property
+    def busy(self) -> bool:
+        """Whether a request is running, besides the one that asks."""
+        current = asyncio.current_task()
+        return any(task is not current for task in self._tasks)
+
+    @property
     def refused(self) -> int:
         """How many refused clients are still connected, to read the reason."""
         return len(self._refused)

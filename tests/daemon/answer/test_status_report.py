@@ -16,6 +16,7 @@ from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.process.restart import Restart
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
@@ -72,11 +73,12 @@ class World:
         freshness = Freshness(FakeWatching().real, backlog, roots, worker, pool, self.store_health)
         freshness.begun.set()
         index = IndexFile(store, nothing, nothing, self.store_health)
+        self.restart = Restart(lambda: False, lambda: None, lambda: False, [])
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
         self.health = Health(
             DaemonState(
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
-                CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real,
+                CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
             )
         )  # fmt: skip
 
@@ -121,6 +123,13 @@ def test_what_is_wrong_is_said_once(world: World, code: str) -> None:
 def test_a_turn_that_fails_is_a_worker_that_does_nothing(world: World) -> None:
     world.worker.turn_fault = "KeyError"
     assert world.codes() == ["worker_dead"]
+
+
+def test_a_restart_that_is_needed_is_said_once(world: World) -> None:
+    world.restart.request()
+    assert world.codes() == ["restart_needed"]
+    world.pool.worker_fault = WorkerFault("exit status 1", True)
+    assert world.codes() == ["restart_needed"]
 
 
 def test_a_watcher_that_ended_is_named(world: World) -> None:

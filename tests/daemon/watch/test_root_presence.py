@@ -11,12 +11,14 @@ import pytest
 
 from helpers.fakes import FakeStore, FakeWatching
 from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.watch.absence import Absences
 from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Root, RootState
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.ignore.rules import RuleTree
-from livedex_indexing.model import RootRow
+from livedex_indexing.model import FileRow, FileState, RootRow
+from livedex_indexing.store.index_store import KEEP_S, Store
 
 
 @pytest.fixture
@@ -96,3 +98,25 @@ def test_an_error_does_not_mean_that_a_root_is_missing(
     with monkeypatch.context() as patch:
         patch.setattr(os, "lstat", fail)
         assert not presence.is_same(root) and (1, b"") in presence.unreadable.open, "what is dropped now is tried again"
+
+
+def test_the_entries_of_a_missing_root_go_after_a_day_that_passed(tmp_path: Path, root: Root) -> None:
+    store = Store.open(str(tmp_path / "index.db"))
+    store.put_root(root.path, 1, 1)
+    row = FileRow(1, b"a.txt", FileState(1, 2, 3, 4), "skipped", "binary", None, None, None, None, 0.0, True)
+    with store.transaction():
+        store.put_files([row])
+    now = [1_700_000_000.0, 0.0]  # the wall clock, and one that nobody sets
+    absences = Absences(lambda: now[0], lambda: now[1])
+    backlog = Backlog(time.monotonic, lambda: None)
+    presence = Presence(store, StoreHealth(), backlog, FakeWatching().real, absences)
+    presence.emptied(root)
+    presence.drop_expired(root)
+    now[0] += 2 * KEEP_S  # the clock is set
+    presence.drop_expired(root)
+    assert store.file(1, b"a.txt") is not None
+    now[0] += KEEP_S + 1
+    now[1] += KEEP_S + 1
+    presence.drop_expired(root)
+    assert store.file(1, b"a.txt") is None
+    store.close()

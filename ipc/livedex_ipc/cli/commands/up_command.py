@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import os
-import select
 import time
 from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context
+from livedex_ipc.cli.process_end import has_ended
 from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NoDaemon, TimedOut
@@ -75,7 +74,7 @@ def _is_synced(client: Client) -> bool:
 def down(context: Context) -> int:
     """Stop the daemon and wait until it has ended; do nothing if none runs. Raises TimedOut."""
     try:
-        client = context.connect(spawn=False)
+        client = context.connect_any()
     except NoDaemon:
         context.show({}, lambda _: "no daemon was running\n")
         return 0
@@ -83,34 +82,7 @@ def down(context: Context) -> int:
         info: ServerInfo = client.call("server/info", timeout_s=_ANSWER_S)
         pid = info["pid"]
         result = client.call("server/shutdown", timeout_s=_ANSWER_S)
-        if not _gone(pid, _STOP_S):
+        if not has_ended(pid, _STOP_S):
             raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})
     context.show(result, lambda _: f"stopped the daemon (pid {pid})\n")
     return 0
-
-
-def _gone(pid: int, timeout_s: float) -> bool:
-    """Return whether process ``pid`` ends within ``timeout_s``. A zombie has ended: its parent may reap it late."""
-    if hasattr(os, "pidfd_open"):
-        try:
-            descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:
-            return True
-        except OSError:
-            return _gone_by_signal(pid, timeout_s)
-        try:
-            return bool(select.select([descriptor], [], [], timeout_s)[0])
-        finally:
-            os.close(descriptor)
-    return _gone_by_signal(pid, timeout_s)
-
-
-def _gone_by_signal(pid: int, timeout_s: float) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.02)
-    return False
