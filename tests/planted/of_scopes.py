@@ -116,4 +116,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("            if roots.table is table or not (", "            if True or not ("),),
         "tests/daemon/answer/test_root_changes.py::test_an_answer_is_made_again_when_the_roots_changed",
     ),
+    Defect(
+        "other-names-not-waited-for",
+        "a search in a folder does not wait for a file that was written by a name elsewhere",
+        "livedex_daemon/answer/freshness.py",
+        (("                if scope is not None and twins is not None:", "                if False:"),),
+        "tests/system/test_twins.py::test_it_is_found_in_another_folder",
+    ),
+    Defect(
+        "other-names-released-early",
+        "who waits for a file is released before its name in another root is committed",
+        "livedex_daemon/watch/backlog.py",
+        (("            for waiter in of.waiters if of is not None else ():", "            for waiter in ():"),),
+        "tests/daemon/watch/test_backlog.py::test_who_waits_for_a_file_waits_for_its_other_names",
+    ),
 )

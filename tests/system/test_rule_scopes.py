@@ -66,12 +66,14 @@ def answers(client: Client, tree: Tree, kind: str, folder: str, chance: random.R
     if kind == "search":
         return sorted(found(client, "zebra", path=str(tree / folder))), inside
     if kind == "list":
-        listed: dict[str, Any] = client.call("files/list", {"path": str(tree / folder), "limit": 1000})
+        listed: dict[str, Any] = client.call(
+            "files/list", {"path": str(tree / folder), "limit": 1000, "timeout_ms": 20_000}
+        )
         assert listed["fresh"]
         there = {os.path.relpath(file["path"], tree.path) for file in listed["files"]}
         return sorted(there & set(FILES)), inside
     path = chance.choice(inside)
-    why: dict[str, Any] = client.call("files/explain", {"path": str(tree / path)})
+    why: dict[str, Any] = client.call("files/explain", {"path": str(tree / path), "timeout_ms": 20_000})
     assert why["fresh"]
     return [path] if why["status"] == "indexed" else [], [path]
 
@@ -91,7 +93,7 @@ def test_a_folder_that_is_let_in_again_can_be_retrieved(indexed: Client, tree: T
         tree.write(".gitignore", "*.log\n")
         assert found(indexed, "zebra", path=str(tree / "a/target/b")) == ["a/target/b/x.txt"]
         tree.remove(".gitignore")
-        kept = indexed.call("files/retrieve", {"path": str(tree / "a/target/b/y.log")})
+        kept = indexed.call("files/retrieve", {"path": str(tree / "a/target/b/y.log"), "timeout_ms": 20_000})
         assert kept["fresh"]
         assert kept["chunks"]
 

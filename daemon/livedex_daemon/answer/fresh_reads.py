@@ -23,7 +23,7 @@ from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.index_file.rebuild import IndexFile
-from livedex_daemon.watch.backlog import Scope
+from livedex_daemon.watch.backlog import Key, Scope
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker
@@ -32,6 +32,7 @@ from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Place
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.scope import places_at
+from livedex_indexing.search import listing
 from livedex_indexing.search.search_answer import LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
@@ -116,7 +117,13 @@ class FreshReads:
         if not timing.fresh:
             pending = freshness.pending(scope)
             return FreshState(False, pending, None)
-        return await freshness.ensure(scope, timing.fresh_until)
+
+        async def twins(keys: list[Key]) -> list[Key]:
+            return await self.read(
+                lambda reader: [twin for key in keys for twin in listing.twins(reader, Place(*key))], timing
+            )
+
+        return await freshness.ensure(scope, timing.fresh_until, twins=twins)
 
     def late_answer(self, mode: str) -> tuple[SearchAnswer, FreshState]:
         """Return the answer of a search that found nothing in its time, or did not begin."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from livedex_daemon.process.event_loop import on_loop
@@ -24,6 +24,9 @@ from livedex_ipc.wire_results import FreshFields, Reason
 UNSETTLED_WAIT_S = 0.05  # for files that change faster than they can be read
 UNSETTLED_CHECKS = 20  # three tries take 50 ms; on a busy machine the tries for a file that was just saved come late
 FEW = 64  # entries before a waiter: if there are more, they are not all files that keep changing
+
+
+Twins = Callable[[list[Key]], Awaitable[list[Key]]]
 
 
 class _OnlyUnstable(Exception):
@@ -64,10 +67,13 @@ class Freshness:
         self._store_health = store_health
         self.begun = asyncio.Event()  # set once the first configuration is applied
 
-    async def ensure(self, scope: Scope, deadline: float, *, everything: bool = False) -> FreshState:
+    async def ensure(
+        self, scope: Scope, deadline: float, *, everything: bool = False, twins: Twins | None = None
+    ) -> FreshState:
         """Wait, at most until ``deadline`` (monotonic), for every earlier write inside ``scope``.
 
-        Do not wait for a root's first index unless ``everything`` is True.
+        Do not wait for a root's first index unless ``everything`` is True. ``twins`` returns the other names of files:
+        a file in the scope may have been written by a name outside it.
         """
         try:
             async with asyncio.timeout_at(_loop_time(deadline)):
@@ -87,6 +93,8 @@ class Freshness:
                 raise TimeoutError
             async with asyncio.timeout_at(_loop_time(deadline)):
                 await self._pass_barrier(roots, first)
+                if scope is not None and twins is not None:
+                    await self._mark_twins(scope, twins)
                 await self._drain(scope, first, everything)
         except _OnlyUnstable:
             return self._state(scope, "unsettled")
@@ -125,6 +133,12 @@ class Freshness:
             if not watcher.barrier(_resolver(passed)):
                 raise TimeoutError
             await passed
+
+    async def _mark_twins(self, scope: Sequence[Key], twins: Twins) -> None:
+        elsewhere = self._backlog.elsewhere(scope)
+        for key in await twins(elsewhere) if elsewhere else ():
+            if intersects(key, scope):
+                self._backlog.mark_twin(key)
 
     async def _drain(self, scope: Scope, first: frozenset[int], everything: bool) -> None:
         done = asyncio.get_running_loop().create_future()

@@ -56,6 +56,7 @@ class Entry:
         "first_seq",
         "force",
         "from_event",
+        "is_twin",
         "key",
         "last_at",
         "moved_at",
@@ -81,6 +82,7 @@ class Entry:
         self.force = False
         self.background = False
         self.from_event = False  # the operating system reported it
+        self.is_twin = False  # marked as another name of a file
         self.taken = False
         self.progress: RunProgress | None = None
         self.wanted = False  # someone asked for it, now or before: it does not wait for mains power
@@ -155,6 +157,19 @@ class Backlog:
                 self._urgent.append(entry)
         if fresh or now:
             self._wake()
+
+    def mark_twin(self, key: Key, of: Entry | None = None) -> None:
+        """Mark another name of a file. The searches that wait for ``of``, which is in progress, wait for it too."""
+        self.mark(key, Mark(now=of is None or bool(of.waiters)))
+        with self._lock:
+            twin = self._waiting.get(key)
+            if twin is None:  # the worker has taken it already
+                return
+            twin.is_twin = True
+            for waiter in of.waiters if of is not None else ():
+                if waiter not in twin.waiters:
+                    twin.waiters.append(waiter)
+                    waiter.left += 1
 
     def is_quiet(self, entry: Entry) -> bool:
         """Return True if the path has not changed for ``SETTLE_S``."""
@@ -296,6 +311,12 @@ class Backlog:
         else:
             self._wake()
         return waiter
+
+    def elsewhere(self, scope: Scope) -> list[Key]:
+        """Return the single paths outside ``scope`` that are marked and not yet committed."""
+        with self._lock:
+            entries = itertools.chain(self._waiting.values(), self._in_progress.values())
+            return [entry.key for entry in entries if not entry.tree and not intersects(entry.reach, scope)]
 
     def left(self, waiter: Waiter) -> list[Entry]:
         """Return the entries that the waiter still waits for."""

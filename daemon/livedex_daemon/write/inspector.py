@@ -156,18 +156,21 @@ class Inspector:
             progress.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
         if work is None:
             self.unreadable.read((root.id, path))
-            self.finished.append(entry)
-            return
-        entry.works += 1
-        self.submit([work], bulk=False)
-        if row is not None and row.state.ino == stat.ino:
+        else:
+            entry.works += 1
+            self.submit([work], bulk=False)
+        # After an event also those of a file that a walk has read meanwhile; but twins do not mark each other for ever.
+        of_twins = entry.from_event or (work is not None and not entry.is_twin)
+        if of_twins and row is not None and row.state.ino == stat.ino:
             self._mark_twins(root, path, stat, entry)
+        if entry.works == 0:
+            self.finished.append(entry)
 
     def _mark_twins(self, root: Root, path: bytes, stat: Stat, entry: Entry) -> None:
         """Examine the hard links of a file that was written in place: the kernel reports only the name in use."""
         for twin in self._store.by_inode(stat.ino):
             if twin.root_id != root.id:
-                self._backlog.mark((twin.root_id, twin.path))
+                self._backlog.mark_twin((twin.root_id, twin.path), entry)
                 continue
             max_size = self._pool.policy.max_file_size
             try:

@@ -29,6 +29,8 @@ from livedex_ipc.methods import METHODS
 _LIST = """SELECT d.id, d.root_id, d.folder, d.name FROM files d WHERE {}"""
 _ROWS = f"SELECT f.id, {ROW}, coalesce(t.chunks, 0) {FROM} WHERE f.id IN (SELECT value FROM json_each(?))"
 _FILE = f"SELECT {ROW} {FROM} WHERE f.root_id = ? AND f.folder = ? AND f.name = ?"
+_TWINS = """SELECT d.root_id, d.folder, d.name FROM files f JOIN files d ON d.ino = f.ino AND d.id <> f.id
+            WHERE f.root_id = ? AND f.folder = ? AND f.name = ? AND f.ino <> 0"""
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _FRONTMATTER_FAULT = "SELECT frontmatter_fault FROM contents WHERE id = ?"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id BETWEEN ? AND ? ORDER BY c.id"
@@ -119,6 +121,12 @@ def find_row(reader: Reader, place: Place) -> FileRow | None:
     """Return the row of one file, None if the index has none."""
     values = reader.rows(_FILE, (place.root_id, *relpath.split(place.path)))
     return file_row(values[0]) if values else None
+
+
+def twins(reader: Reader, place: Place) -> list[tuple[int, bytes]]:
+    """Return the root ids and paths of the other files with the inode of this one: hard links, on the same device."""
+    found = reader.rows(_TWINS, (place.root_id, *relpath.split(place.path)))
+    return [(root_id, relpath.join(folder, name)) for root_id, folder, name in found]
 
 
 def frontmatter_fault(reader: Reader, row: FileRow) -> str | None:

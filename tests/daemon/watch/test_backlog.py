@@ -263,6 +263,27 @@ def test_what_decides_about_a_path_is_waited_for(backlog: Backlog, name: bytes) 
     assert released[2:] == ["below"]
 
 
+def test_who_waits_for_a_file_waits_for_its_other_names(backlog: Backlog) -> None:
+    released: list[str] = []
+    backlog.mark((1, b"a"), Mark(from_event=True))
+    backlog.wait(None, lambda: released.append("all"))
+    entries = take(backlog)
+    backlog.mark_twin((2, b"b"), entries[0])
+    backlog.done(entries)
+    assert released == []
+    backlog.done(take(backlog))
+    assert released == ["all"]
+
+
+def test_single_paths_elsewhere(backlog: Backlog) -> None:
+    backlog.mark((1, b"a/x"))
+    backlog.mark((1, b"b"), Mark(tree=True))
+    backlog.mark((1, b"c/y"))
+    backlog.mark((2, b"a/x"))
+    take(backlog)
+    assert sorted(backlog.elsewhere([(1, b"a")])) == [(1, b"c/y"), (2, b"a/x")]
+
+
 PATHS = st.sampled_from([b"", b"a", b"a/x", b"a/y", b"b", b"b/x"])
 STEPS = st.lists(
     st.one_of(

@@ -1,0 +1,67 @@
+"""A file with several names, written by one of them and asked for by another."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import TYPE_CHECKING
+
+import pytest
+
+from helpers.support import Daemon, Tree, add_root, found
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+ROUNDS = 8
+_numbers = count()
+
+
+@pytest.fixture
+def client(start_daemon: Callable[..., Daemon], tree: Tree) -> Iterator[Client]:
+    tree.write("one/h.txt", "lynx\n")
+    tree.mkdir("two")
+    os.link(tree / "one/h.txt", tree / "two/h.txt")
+    other = Tree(tree.path.parent / "other")
+    os.link(tree / "one/h.txt", other / "b.txt")
+    with start_daemon().client() as client:
+        add_root(client, tree)
+        add_root(client, other.path)
+        yield client
+
+
+def append(tree: Tree, name: str) -> str:
+    word = f"gazelle{next(_numbers)}x"
+    with (tree / name).open("a") as file:
+        file.write(f"{word}\n")
+    return word
+
+
+def test_it_is_found_in_another_folder(client: Client, tree: Tree) -> None:
+    for _ in range(ROUNDS):
+        assert found(client, append(tree, "one/h.txt"), path=str(tree / "two")) == ["two/h.txt"]
+        assert found(client, append(tree, "two/h.txt"), path=str(tree / "one/h.txt")) == ["one/h.txt"]
+
+
+def test_it_is_found_in_another_root(client: Client, tree: Tree) -> None:
+    other = Tree(tree.path.parent / "other")
+    for _ in range(ROUNDS):
+        assert found(client, append(tree, "one/h.txt"), roots=[str(other)]) == ["b.txt"]
+        assert found(client, append(other, "b.txt"), path=str(tree / "two")) == ["two/h.txt"]
+
+
+def test_all_its_names_are_found(client: Client, tree: Tree) -> None:
+    for _ in range(ROUNDS):
+        answer = client.call("search", {"query": append(tree, "one/h.txt"), "timeout_ms": 20_000})
+        names = {path for hit in answer["hits"] for path in (hit["path"], *hit.get("also_at", ()))}
+        assert answer["fresh"]
+        assert names == {f"{tree}/one/h.txt", f"{tree}/two/h.txt", f"{tree.path.parent}/other/b.txt"}
+
+
+def test_a_retrieved_file_has_what_was_written_by_another_name(client: Client, tree: Tree) -> None:
+    for _ in range(ROUNDS):
+        word = append(tree, "one/h.txt")
+        kept = client.call("files/retrieve", {"path": str(tree / "two/h.txt"), "timeout_ms": 20_000})
+        assert kept["fresh"]
+        assert any(word in chunk["text"] for chunk in kept["chunks"])
