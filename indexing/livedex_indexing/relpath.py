@@ -19,6 +19,11 @@ def absolute(root: bytes, path: bytes) -> bytes:
     return root.rstrip(b"/") + b"/" + path if path else root
 
 
+def relative(root: bytes, path: bytes) -> bytes:
+    """An absolute path at or below ``root``, relative to it."""
+    return path[len(root.rstrip(b"/")) + 1 :]
+
+
 def split(path: bytes) -> tuple[bytes, bytes]:
     """A path as (folder, name); the folder is ``b""`` for an entry at the top of the root."""
     folder, _, name = path.rpartition(b"/")

@@ -130,4 +130,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("            for waiter in of.waiters if of is not None else ():", "            for waiter in ():"),),
         "tests/daemon/watch/test_backlog.py::test_who_waits_for_a_file_waits_for_its_other_names",
     ),
+    Defect(
+        "mount-inside-a-root-not-marked",
+        "a filesystem mounted over a folder of a root is not looked into",
+        "livedex_daemon/watch/event_source.py",
+        (("                if is_below(point, root.path):", "                if False:"),),
+        "tests/system/test_mount_events.py::test_a_mount_inside_a_root",
+    ),
+    Defect(
+        "mount-thread-ends-on-an-error",
+        "the thread that hears of mounts ends with the first error",
+        "livedex_daemon/watch/mount_events.py",
+        (("                    failed = True\n", "                    return\n"),),
+        "tests/daemon/watch/test_mount_events.py::test_its_thread_goes_on_after_an_error",
+    ),
 )

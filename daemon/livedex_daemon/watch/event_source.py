@@ -18,6 +18,7 @@ from livedex_daemon.watch.outside_files import OutsideFiles
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Sink, Watcher
 from livedex_indexing.ignore.external_files import Source
+from livedex_indexing.relpath import is_below, is_within, relative
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +138,7 @@ class EventSource:
         """Neither watch nor poll these folders and those below them any more."""
         watcher = self.watcher
         if watcher is not None:
-            watcher.unwatch_all(root.id, folders)
+            watcher.unwatch_all(root.id, frozenset(folders))
         root.stop_polling(folders)
 
     def watch_outside(self, root: Root) -> set[bytes]:
@@ -208,6 +209,16 @@ class EventSource:
         for root_id, outside in list(self._outside.items()):
             for folder in outside.touch(path):
                 self._backlog.mark((root_id, folder), _TREE_EVENT)
+
+    def mounts_changed(self, points: set[bytes]) -> None:
+        """Compare the folders of the changed mount points, and each root at or below one."""
+        for root in self._roots:
+            for point in points:
+                if is_below(point, root.path):
+                    folder = relative(root.path, os.path.dirname(point))
+                    self._backlog.mark((root.id, folder), _TREE_EVENT)
+                elif is_within(root.path, point):
+                    self._backlog.mark((root.id, b""), _TREE_EVENT)
 
     def events_lost(self) -> None:
         for root in self._roots:

@@ -18,6 +18,7 @@ from watchdog.observers import inotify_c
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
 
 from livedex_daemon.watch.inotify_reader import InotifyReader
+from livedex_daemon.watch.mount_events import MountEvents
 from livedex_daemon.watch.watcher import Barrier, Sink
 from livedex_indexing import relpath
 from livedex_indexing.relpath import is_within
@@ -101,6 +102,7 @@ class InotifyWatcher:
         self._queued: list[Callable[[], None]] = []
         self._fd: InotifyReader | None = None
         self._id = inotify_c.CallbackId(id(self))
+        self._mounts = MountEvents(sink.mounts_changed)
 
     def start(self) -> None:
         """Open the descriptor and start its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
@@ -112,6 +114,7 @@ class InotifyWatcher:
             raise
         self._fd = fd
         fd.start()
+        self._mounts.start()
 
     def stop(self) -> None:
         with self._lock:
@@ -121,6 +124,7 @@ class InotifyWatcher:
             self._outside.clear()
             self._cookies.clear()
             self._queued.clear()
+        self._mounts.stop()
         if fd is not None:
             fd.stop()
 
@@ -219,28 +223,23 @@ class InotifyWatcher:
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         """Remove the watches of a folder and of all folders below it. Events still queued for them are ignored."""
-        prefix = path + b"/" if path else b""
         with self._lock:
             for placing in self._placings:
                 if placing.key is not None and placing.key[0] == root_id and is_within(placing.key[1], path):
                     placing.cancelled = True
             if path and (root_id, path) not in self._by_key:
                 return
-            gone = [k for k in self._by_key if k[0] == root_id and (k[1] == path or k[1].startswith(prefix))]
-            for key in gone:
-                self._let_go(self._by_key.pop(key))
+            self.unwatch_all(root_id, frozenset((path,)))
 
     def watched_of(self, root_id: int, folders: Collection[bytes]) -> list[bytes]:
         """Return those of the folders that have a watch."""
         with self._lock:
             return [path for path in folders if (root_id, path) in self._by_key]
 
-    def unwatch_all(self, root_id: int, folders: Collection[bytes]) -> None:
-        """Remove the watches of many folders and of all folders below them, in one pass over the watches."""
-        given = frozenset(folders)
+    def unwatch_all(self, root_id: int, folders: frozenset[bytes]) -> None:
+        """Remove the watches of a set of folders and of all folders below them, in one pass over the watches."""
         with self._lock:
-            gone = [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], given)]
-            for key in gone:
+            for key in [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], folders)]:
                 self._let_go(self._by_key.pop(key))
 
     def _let_go(self, folder: _Folder) -> None:
@@ -268,8 +267,9 @@ class InotifyWatcher:
     def caught_up(self) -> bool:
         """Return True if all earlier events have been reported, so that there is nothing to wait for.
 
-        That is the usual case, and the check takes microseconds; a cookie passes through two other threads.
+        That is the usual case and takes microseconds; a cookie passes through two threads. It reports mounts, too.
         """
+        self._mounts.check()
         with self._lock:
             return self._fd is not None and self.alive() and self._fd.caught_up()
 

@@ -91,7 +91,7 @@ class ObserverWatcher:
         """Return none of the folders: one watch serves the whole root."""
         return []
 
-    def unwatch_all(self, root_id: int, folders: Collection[bytes]) -> None:
+    def unwatch_all(self, root_id: int, folders: frozenset[bytes]) -> None:
         """Do nothing: one watch serves the whole root."""
 
     def unwatch(self, root_id: int, path: bytes) -> None:

@@ -112,7 +112,10 @@ class Inspector:
 
     def _came_or_went(self, root: Root, path: bytes) -> bool:
         """Return False only for a marker that was there before. One that a rule shuts out never has a row."""
-        return self._store.file(root.id, path) is None or tree.stat(root.path, path) is None
+        try:
+            return self._store.file(root.id, path) is None or tree.stat(root.path, path) is None
+        except tree.Denied:
+            return False  # its folder is looked at instead
 
     def _renew_rules(self, root: Root, path: bytes) -> None:
         """Forget the rules at or below ``path`` that depend on a changed file outside the root.

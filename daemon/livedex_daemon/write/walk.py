@@ -302,6 +302,8 @@ class TreeWalk:
             return False
         if kind == "network":
             self.root.poll(path, remote=True)
+        elif path in self.root.remote:
+            self.root.stop_polling([path])  # it was unmounted
         return True
 
     def _adopt(self, path: bytes, stat: Stat) -> FileRow | None:

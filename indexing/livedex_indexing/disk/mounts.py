@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from livedex_indexing.relpath import is_within
 
@@ -74,15 +74,33 @@ NETWORK = frozenset(
         "webdav",
     ]
 )
-_MOUNTINFO = Path("/proc/self/mountinfo")
+MOUNTINFO = Path("/proc/self/mountinfo")
 _OCTAL = re.compile(rb"\\([0-7]{3})")
+
+
+class Mount(NamedTuple):
+    """One line of the table of mounts: what is mounted where."""
+
+    number: bytes  # another one for each mount
+    device: bytes
+    source: bytes  # the folder of the device that is mounted
+    point: bytes
+
+
+def mount_table(mountinfo: bytes) -> frozenset[Mount]:
+    """Return the mounts in the text of ``MOUNTINFO``, without their options."""
+    mounts = []
+    for line in mountinfo.splitlines():
+        number, _, device, source, point, *_ = line.split(b" ")
+        mounts.append(Mount(number, device, source, _unescaped(point)))
+    return frozenset(mounts)
 
 
 def mount_kind(path: bytes) -> MountKind:
     """Return the kind of filesystem of an absolute path. The path need not exist; links in it are not resolved."""
     if sys.platform == "darwin":
         return kind_of_type(_darwin_type(path))
-    return kind_of_type(linux_type(path, _MOUNTINFO.read_bytes()))
+    return kind_of_type(linux_type(path, MOUNTINFO.read_bytes()))
 
 
 def kind_of_type(fs_type: str) -> MountKind:
@@ -97,7 +115,7 @@ def kind_of_type(fs_type: str) -> MountKind:
 
 def mount_point(path: bytes) -> bytes:
     """Return the mount point of an absolute path, without touching the path; the path itself where that is unknown."""
-    return path if sys.platform == "darwin" else linux_mount(path, _MOUNTINFO.read_bytes())[0]
+    return path if sys.platform == "darwin" else linux_mount(path, MOUNTINFO.read_bytes())[0]
 
 
 def linux_type(path: bytes, mountinfo: bytes) -> str:
@@ -110,10 +128,14 @@ def linux_mount(path: bytes, mountinfo: bytes) -> tuple[bytes, str]:
     best, found = b"", ""
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(b" - ")
-        point = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), fields.split(b" ")[4])
+        point = _unescaped(fields.split(b" ")[4])
         if is_within(path, point) and len(point) >= len(best):
             best, found = point, os.fsdecode(rest.split(b" ", 1)[0])
     return best or b"/", found
+
+
+def _unescaped(text: bytes) -> bytes:
+    return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), text)
 
 
 def _darwin_type(path: bytes) -> str:

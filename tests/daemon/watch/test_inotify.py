@@ -41,6 +41,8 @@ class Sink:
     def outside_changed(self, path: bytes) -> None:
         self.outside.append(path)
 
+    def mounts_changed(self, points: set[bytes]) -> None: ...
+
     def events_lost(self) -> None:
         self.lost += 1
 

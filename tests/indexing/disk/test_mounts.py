@@ -47,3 +47,10 @@ def test_a_mount_tells_its_kind(path: bytes, kind: str) -> None:
 def test_the_kernels_own_filesystems_are_known_here() -> None:
     assert mounts.mount_kind(b"/proc/self") == "pseudo"
     assert mounts.mount_kind(b"/sys") == "pseudo"
+
+
+def test_a_mount_that_comes_and_one_that_goes_differ_in_the_table() -> None:
+    before = mounts.mount_table(MOUNTINFO)
+    line = rb"99 20 0:50 / /home/me/with\040space rw,relatime - tmpfs tmpfs rw" + b"\n"
+    assert {mount.point for mount in before ^ mounts.mount_table(MOUNTINFO + line)} == {b"/home/me/with space"}
+    assert {mount.point for mount in before ^ mounts.mount_table(MOUNTINFO.replace(b"relatime", b"noatime"))} == set()

@@ -1,0 +1,50 @@
+"""A filesystem mounted over a folder of a root, and unmounted, is seen by the very next search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from helpers.fault_injection import in_namespaces, inside, needs_namespaces
+from helpers.support import Daemon, Tree, add_root, found
+
+pytestmark = needs_namespaces
+COVER = 'mount -t tmpfs tmpfs "$1"; mkdir -p "$1/deep"; echo "okapi $2" > "$1/deep/m.txt"'
+
+
+@pytest.mark.parametrize("folder", ["sub", "sub/deep"])
+def test_a_mount_inside_a_root(start_daemon: Callable[..., Daemon], tree: Tree, folder: str) -> None:
+    tree.write_all({"x.txt": "zebra\n", "sub/deep/z.txt": "gnu\n", "sub/deep/deep/y.txt": "gnu too\n"})
+    daemon = start_daemon(wrap=in_namespaces("true"))
+    with daemon.client() as client:
+        add_root(client, tree)
+        for number in range(3):
+            scope = {"path": str(tree / "sub")} if number else {}
+            inside(daemon, COVER, tree / folder, number)
+            assert found(client, f"okapi {number}", **scope) == [f"{folder}/deep/m.txt"]
+            assert found(client, "gnu") == []
+            inside(daemon, 'echo "quagga $2" > "$1/deep/n.txt"', tree / folder, number)
+            assert found(client, f"quagga {number}", **scope) == [f"{folder}/deep/n.txt"]
+            inside(daemon, 'umount "$1"', tree / folder)
+            assert sorted(found(client, "gnu", **scope)) == ["sub/deep/deep/y.txt", "sub/deep/z.txt"]
+            assert found(client, "okapi") == []
+            tree.write("sub/deep/z.txt", f"gnu lynx{number}\n")
+            assert found(client, f"lynx{number}") == ["sub/deep/z.txt"]
+
+
+def test_a_mount_over_a_root_and_above_it(start_daemon: Callable[..., Daemon], tree: Tree) -> None:
+    root = Tree(tree / "above/root")
+    root.write("x.txt", "zebra\n")
+    daemon = start_daemon(wrap=in_namespaces("true"))
+    with daemon.client() as client:
+        add_root(client, root.path)
+        inside(daemon, COVER, root, 1)
+        assert found(client, "okapi") == ["deep/m.txt"]
+        assert found(client, "zebra") == []
+        inside(daemon, 'umount "$1"', root)
+        assert found(client, "zebra") == ["x.txt"]
+        inside(daemon, 'mount -t tmpfs tmpfs "$1"; mkdir "$1/root"; echo quagga > "$1/root/q.txt"', tree / "above")
+        assert found(client, "quagga") == ["q.txt"]
+        inside(daemon, 'umount "$1"', tree / "above")
+        assert found(client, "zebra") == ["x.txt"]
