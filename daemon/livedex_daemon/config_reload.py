@@ -119,9 +119,10 @@ class Reloader:
     def check(self) -> None:
         """Read the file again if it differs from the last one read: without a watch there is no event.
 
-        Also read it while its configuration is owed.
+        Also read it while its configuration is owed, or refused: it may be that the file could not be read.
         """
-        if self._timer is None and (self.must_apply or self._state_of_file() != self._seen):
+        refused = self._current.fault is not None
+        if self._timer is None and (self.must_apply or refused or self._state_of_file() != self._seen):
             self.soon()
 
     def close(self) -> None:
@@ -146,12 +147,14 @@ class Reloader:
         self._keep(asyncio.get_running_loop().create_task(self._reload_quietly()))
 
     async def _reload_quietly(self) -> None:
+        former = self._current.fault
         try:
             await self.reload()
         except IndexUnwritable as error:
             log.warning("reload_waits", extra={"cause": error.message})
         except ConfigInvalid as error:
-            log.warning("config_refused", extra={"faults": len((error.data or {}).get("faults", []))})
+            if error.message != former:  # log it once, not at each check
+                log.warning("config_refused", extra={"faults": len((error.data or {}).get("faults", []))})
         except Exception:
             log.exception("reload_failed")
 

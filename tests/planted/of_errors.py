@@ -125,4 +125,36 @@ DEFECTS = (
         (("            largest.refuse_unfinished()\n", "            pass\n"),),
         "tests/ipc/server/test_server_hostile.py::test_unfinished_requests_of_many_clients_share_a_budget",
     ),
+    Defect(
+        "denied-rules-kept",
+        "an ignore file whose permission returns without an event never counts again",
+        "livedex_indexing/ignore/rules.py",
+        (("            self._denied.add(path)\n", "            pass\n"),),
+        "tests/indexing/ignore/test_ignore_errors.py::test_permission_may_return_without_an_event",
+    ),
+    Defect(
+        "pipe-error-blamed-on-the-file",
+        "a file is failed for good because a pipe to the child failed once",
+        "livedex_indexing/chunk/chunk_process.py",
+        (
+            (
+                "        except OSError as error:  # of the pipes: no file is to blame\n",
+                "        except MemoryError as error:\n",
+            ),
+        ),
+        "tests/indexing/chunk/test_chunk_pipes.py::test_a_pipe_that_fails_blames_no_job",
+    ),
+    Defect(
+        "gone-when-short-of-descriptors",
+        "a listing that fails counts as an empty folder, which only the fault tests of the whole daemon see",
+        "livedex_indexing/disk/tree.py",
+        (
+            (
+                "        return retry_stale(partial(_listing, root, rel))\n    except OSError as error:\n",
+                "        return retry_stale(partial(_listing, root, rel))\n    except OSError as error:\n"
+                "        if error.errno not in _DENIED:\n            return []\n",
+            ),
+        ),
+        "tests/system/test_call_faults.py::test_no_failed_call_makes_an_answer_lie",
+    ),
 )

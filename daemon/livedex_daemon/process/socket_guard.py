@@ -43,6 +43,8 @@ class SocketGuard:
             await tick()
             if identity(self.path) != self._bound:
                 await self._bind_again(server)
+            else:  # it may be that the check itself had failed
+                self.fault, self._unreachable_since = None, None
             if self._is_hopeless():
                 log.error("socket_folder_gone", extra={"path": self.path})
                 give_up()

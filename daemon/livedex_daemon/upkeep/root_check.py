@@ -56,6 +56,8 @@ class RootCheck:
             self._presence.check(root, rewatch=revived)
             self._presence.drop_expired(root)
             self._watching.retry(root)
+            for folder in root.rules.allowed_again():
+                self._backlog.mark((root.id, folder), Mark(tree=True))
             if seldom and root.state == "online":
                 self._mark_outside_changes(root)
         self._read_errors.mark_allowed(self._roots)

@@ -82,7 +82,8 @@ class Presence:
 
     def _could_not_check(self, root: Root, error: OSError) -> None:
         """Keep the root's state, and let no search trust it before a look and a walk succeed."""
-        log.warning("root_check_failed", extra={"error": error.strerror})
+        if (root.id, b"") not in self.unreadable:
+            log.warning("root_check_failed", extra={"error": error.strerror})
         self.unreadable.failed((root.id, b""), error.errno or errno.EIO, tree=True)
 
     def is_same(self, root: Root) -> bool:

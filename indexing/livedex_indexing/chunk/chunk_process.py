@@ -109,6 +109,8 @@ class ChunkProcess:
                 answers = lost.results[: len(jobs) - 1]  # one answer too many makes the last one doubtful too
                 raise WorkerDied(reason, len(answers), answers) from None
             raise WorkerDied(reason, None, [], other_version=_is_other_version(lost)) from None
+        except OSError as error:  # of the pipes: no file is to blame
+            raise WorkerDied(self._bury(f"pipe: {error.strerror}"), None, []) from error
         finally:
             self._ready = self._child is not None
 

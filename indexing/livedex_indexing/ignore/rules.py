@@ -19,7 +19,7 @@ from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
-from livedex_indexing.ignore.external_files import Lines, Source, lines_at, lines_beneath, users_lines
+from livedex_indexing.ignore.external_files import UNREADABLE, Lines, Source, lines_at, lines_beneath, users_lines
 from livedex_indexing.ignore.folder_rules import (
     BUILT_IN,
     RULE_NAMES,
@@ -104,6 +104,7 @@ class RuleTree:
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
         self._pattern_count = 0  # patterns in these files
+        self._denied: set[bytes] = set()  # ignore files without permission, to be tried again
         self.outside_version = next(_versions)  # another one whenever ``outside_sources`` may differ, in any tree
         self._outside: dict[Source, _Known] = {}
 
@@ -214,6 +215,24 @@ class RuleTree:
                 self.invalidate(folder)
             return {b""} if b"" in changed else changed
 
+    def allowed_again(self) -> set[bytes]:
+        """Return the folders with an ignore file whose permission was missing and has returned; forget their rules.
+
+        It may return without an event.
+        """
+        with self._lock:
+            allowed = {path for path in self._denied if tree.may_read(b"/", path.lstrip(b"/"))}
+            folders = {
+                relpath.parent(path[len(self._base) + 1 :]) if self._is_inside(path) else b"" for path in allowed
+            }
+            self._denied -= allowed
+            for folder in folders:
+                self.invalidate(folder)
+            return folders
+
+    def _is_inside(self, path: bytes) -> bool:
+        return path.startswith(self._base + b"/")
+
     def faults(self) -> dict[str, str]:
         """Return the ignore files read so far that do not count in full: path to reason."""
         with self._lock:
@@ -307,6 +326,8 @@ class RuleTree:
             fold=self._fold,
             most=max(0, min(MAX_PATTERNS, MAX_TOTAL_PATTERNS - self._pattern_count)),
         )
+        if content.fault == UNREADABLE:
+            self._denied.add(path)
         if made.patterns or made.fault is not None:
             self._loaded[path] = made
             self._pattern_count += len(made.patterns)

@@ -6,7 +6,6 @@ Invariant: every accepted client becomes a connection or is closed; running out 
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import socket
 from collections.abc import Callable
@@ -15,7 +14,6 @@ log = logging.getLogger(__name__)
 
 SLICE = 64  # clients accepted at once, before connected ones are served
 REST_S = 1.0  # pause before the next attempt, when descriptors or memory ran out
-STARVED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Listener:
@@ -57,9 +55,7 @@ class Listener:
                 client, _address = self._sock.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
-            except OSError as error:
-                if error.errno not in STARVED:
-                    raise
+            except OSError as error:  # of any kind: the socket stays readable, so that trying on at once would spin
                 self._starve(error)
                 return
             self._starved = False

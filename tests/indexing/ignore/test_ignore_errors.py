@@ -1,0 +1,50 @@
+"""Ignore files that the system cannot read count neither as absent nor as empty."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from helpers.ignore_verdicts import Rules, shut_out
+from helpers.support import Tree
+from livedex_indexing.disk.tree import ReadFailed
+
+
+@contextmanager
+def failing(name: bytes, code: int) -> Iterator[None]:
+    """Opening a file of this name fails."""
+    real = os.open
+
+    def fail(path: bytes, *args: int, **named: int) -> int:
+        if path == name:
+            raise OSError(code, os.strerror(code))
+        return real(path, *args, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "open", fail)
+        yield
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".livedexignore"])
+def test_what_it_excludes_is_not_known(tree: Tree, rules: Rules, name: str) -> None:
+    tree.write(f"d/{name}", "*.log\n")
+    given = rules()
+    with failing(name.encode(), errno.EIO):
+        for _ in range(2):
+            with pytest.raises(ReadFailed):
+                given.explain(b"d/x.log", False)
+    assert shut_out(given, "d/x.log", "d/x.txt") == ["d/x.log"]
+
+
+def test_permission_may_return_without_an_event(tree: Tree, rules: Rules) -> None:
+    tree.write("d/.gitignore", "*.log\n")
+    given = rules()
+    with failing(b".gitignore", errno.EACCES):
+        assert shut_out(given, "d/x.log") == [] and list(given.faults()) == [str(tree / "d/.gitignore")]
+        assert given.allowed_again() == set()
+    assert given.allowed_again() == {b"d"}
+    assert shut_out(given, "d/x.log") == ["d/x.log"] and given.allowed_again() == set() and not given.faults()

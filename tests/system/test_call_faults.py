@@ -1,0 +1,223 @@
+"""Each call of the daemon fails with each error, at the first, a later or every time, or takes long.
+
+Whatever fails: an answer that calls itself fresh equals what a plain search of the disk finds, except for what the
+status names as failed; a ping is answered; the status is not `ready` while answers are not fresh. Ten seconds after the
+fault everything is right again, without a run, a sync or a restart.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from helpers.support import Daemon, Home, Tree, add_root, wait_until
+from helpers.syscall_faults import CALLS, Faults, Order, faulty_socket, with_faults
+from livedex_ipc.errors import LivedexError
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "11"))
+HEALED_S = 10.0  # the promise
+PING_S = 2.0  # 0.1 s on a machine that does nothing else
+DELAY_S = 3.0
+FILES = 12
+ERRORS = (
+    errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EAGAIN, errno.EINTR, errno.ENOSPC
+)  # fmt: skip
+
+
+class When(NamedTuple):
+    """Which of the calls fail; see ``Order``."""
+
+    first: int = 1
+    step: int = 1
+    most: int = 1 << 30
+
+
+WHEN = (When(), When(most=1), When(first=2, step=2), When(first=5, step=7), When(first=20))
+
+pytestmark = pytest.mark.timeout(300 + 40 * CELLS)
+
+
+class Cell(NamedTuple):
+    call: str
+    order: Order
+    says: str
+
+
+def cells() -> list[Cell]:
+    """So many of all that there are, spread over them, the same each time; every call is among them."""
+    failing = [
+        Cell(call, Order(code, **when._asdict()), f"{call} {errno.errorcode[code]} {when}")
+        for call, code, when in itertools.product(CALLS, ERRORS, WHEN)
+    ]
+    slow = [
+        Cell(call, Order(0, delay_s=DELAY_S, most=1), f"{call} takes {DELAY_S} s") for call in CALLS if call != "accept"
+    ]
+    every = [*failing, *slow]
+    random.Random(5).shuffle(every)
+    of_each = [[cell for cell in every if cell.call == call] for call in CALLS]
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(*of_each))
+    return [cell for cell in in_turn if cell is not None][:CELLS]
+
+
+class World:
+    """A folder that changes, and what is found out about the answers."""
+
+    def __init__(self, tree: Tree, daemon: Daemon, faults: Faults) -> None:
+        self.tree = tree
+        self.daemon = daemon
+        self.faults = faults
+        self.judged = self.failed = 0
+        self.last = ""
+        self.slowest = 0.0
+        self.wrong: list[str] = []
+        self.silent: list[str] = []
+        self.slow_pings: list[str] = []
+        self.not_healed: list[str] = []
+        self.number = 0
+        for name in range(FILES):
+            tree.write(f"d{name % 3}/f{name}.txt", f"common words0 of f{name}\n")
+
+    def changes(self) -> Iterator[None]:
+        """Changes the folder step by step, each step in another way."""
+        self.number += 1
+        number, tree = self.number, self.tree
+        text = f"common words{number} of "
+        tree.write(f"d{number % 3}/f{number % 3}.txt", text + "a write\n" * (number % 5 + 1))
+        yield
+        tree.write(f"new{number}/deep/n.txt", text + "a new folder\n")
+        yield
+        tree.save(f"d0/saved{number}.txt", text + "a save\n")
+        yield
+        if number > 1:
+            tree.remove(f"new{number - 1}")
+            tree.rename(f"d0/saved{number - 1}.txt", f"d1/moved{number - 1}.txt")
+        yield
+        tree.write(".gitignore", f"moved{number - 1}.txt\n")
+        yield
+
+    def truth(self, word: str) -> set[str]:
+        """What a plain search of the disk finds."""
+        ignored = (self.tree / ".gitignore").read_text().split() if (self.tree / ".gitignore").exists() else []
+        return {
+            str(path.relative_to(self.tree.path))
+            for path in self.tree.path.rglob("*.txt")
+            if path.name not in ignored and word in path.read_text().split()
+        }
+
+    def _named_as_failed(self, client: Client) -> list[str]:
+        listed = client.call("files/list", {"status": "failed", "fresh": False})["files"]
+        return [os.path.relpath(file["path"], self.tree.path) for file in listed]
+
+    def judge(self, client: Client, says: str) -> bool:
+        """Compares answers with the disk. Returns whether all were fresh and complete."""
+        right = True
+        for word in ("common", f"words{self.number}"):
+            try:
+                named = self._named_as_failed(client)
+                answer = client.call("search", {"query": word, "limit": 200, "timeout_ms": 1_000})
+                named += self._named_as_failed(client)
+            except LivedexError:
+                right = False
+                continue
+            self.judged += 1
+            self.last = f"{word}: fresh {answer['fresh']} {answer.get('reason')}, failed {named}, {answer['warnings']}"
+            if not answer["fresh"]:
+                right = False
+                self._expect_said(client, answer, says)
+                continue
+            found = {hit["relative_path"] for hit in answer["hits"]}
+            found |= {
+                os.path.relpath(path, self.tree.path) for hit in answer["hits"] for path in hit.get("also_at", [])
+            }
+            truth = self.truth(word)
+            said = {item["code"] for item in answer["warnings"]}
+            lost = {path for path in truth - found if not _is_within(path, named)}
+            if (found - truth and "ignore_file" not in said) or (lost and "root_denied" not in said):
+                self.wrong.append(f"{says}: {word}: lost {sorted(lost)}, too many {sorted(found - truth)}")
+            right = right and found == truth
+        return right
+
+    def _expect_said(self, client: Client, answer: dict[str, Any], says: str) -> None:
+        with suppress(LivedexError):
+            status = client.call("status")
+            if status["state"] == "ready" and answer["reason"] == "unreadable":
+                again = client.call("search", {"query": "common", "timeout_ms": 1_000})
+                if not again["fresh"] and again["reason"] == "unreadable":
+                    self.silent.append(f"{says}: {answer['reason']}")
+
+    def ping(self, client: Client, says: str) -> None:
+        began = time.monotonic()
+        client.call("server/ping")
+        took = time.monotonic() - began
+        if took > PING_S:
+            self.slow_pings.append(f"{says}: {took:.1f} s")
+
+    def kill_children(self) -> None:
+        """So that new ones must be started."""
+        for task in Path(f"/proc/{self.daemon.pid}/task").iterdir():
+            with suppress(OSError):
+                for child in (task / "children").read_text().split():
+                    os.kill(int(child), signal.SIGKILL)
+
+    def run(self, cell: Cell, client: Client, other: Client) -> None:
+        if cell.call in ("exec", "pipe"):
+            self.kill_children()
+        with self.faults.on(**{cell.call: cell.order}):
+            if cell.call == "accept":
+                with suppress(OSError, LivedexError):
+                    self.daemon.client().close()
+            for _ in self.changes():
+                self.judge(client, cell.says)
+                self.ping(other, cell.says)
+        self.failed += self.faults.failed
+        began = time.monotonic()
+
+        def healed() -> bool:
+            return self.judge(client, f"after {cell.says}") and client.call("status")["state"] == "ready"
+
+        try:
+            wait_until(healed, HEALED_S, what="fresh and complete answers, and a status without a warning")
+        except AssertionError:
+            status = client.call("status")
+            self.not_healed.append(f"{cell.says}: {status['state']} {[item['code'] for item in status['warnings']]}")
+            wait_until(healed, 60, what=f"health after {cell.says}")
+        self.slowest = max(self.slowest, time.monotonic() - began)
+
+
+def _is_within(path: str, folders: list[str]) -> bool:
+    return any(path == folder or path.startswith(folder + "/") or folder == "." for folder in folders)
+
+
+def test_no_failed_call_makes_an_answer_lie(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    daemon = start_daemon(**with_faults(tmp_path / "seam", faulty_socket(home.path)))
+    world = World(tree, daemon, Faults(faulty_socket(home.path)))
+    with daemon.client() as client, daemon.client() as other:
+        add_root(client, tree)
+        for cell in cells():
+            try:
+                world.run(cell, client, other)
+            except BaseException as fault:
+                fault.add_note(f"{cell.says}\nwrong: {world.wrong[-3:]}\n{world.last}\n{home.logs()[-2000:]}")
+                raise
+    world.faults.close()
+    print(
+        f"{CELLS} cells, {world.failed} calls failed, {world.judged} answers judged, {len(world.wrong)} wrong, "
+        f"{len(world.not_healed)} not healed in {HEALED_S:g} s, the slowest in {world.slowest:.1f} s"
+    )
+    assert world.failed and world.judged
+    assert (world.wrong, world.silent, world.not_healed, world.slow_pings) == ([], [], [], [])
