@@ -113,19 +113,20 @@ def handle_event(self, event):
 InotifyFD.handle_event = handle_event
 
 if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.watch.event_source import Watching
+    from livedex_daemon.watch.event_source import EventSource
 
-    revive = Watching.revive
+    revive = EventSource.revive
 
     def revived_late(self):
         revived = revive(self)
         time.sleep(0.7 if revived else 0.0)
         return revived
 
-    Watching.revive = revived_late
+    EventSource.revive = revived_late
 """
 
 
+@pytest.mark.breaks_daemon
 def test_a_reader_that_died_is_replaced(tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
     import signal
 
