@@ -159,6 +159,7 @@ HIT = (
     Field("also_at_total", "integer", "how many there are", optional=True),
     Field("context_before", "string", "whole lines before the snippet", optional=True),
     Field("context_after", "string", "whole lines after the snippet", optional=True),
+    Field("context_cut", "boolean", "true: one of these lines was cut after 2,000 characters", optional=True),
     Field("explain", "object", "{total, parts: [{name, value}]}", optional=True),
 )
 
@@ -173,7 +174,7 @@ _SEARCH_FIELDS = (
     Field("warnings", "array", "{code, message, remedy}"),
     Field("reason", "string", "why not fresh", optional=True),
     Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
-    Field("omitted", "integer", "hits left out for max_chars: they come on the next page", optional=True),
+    Field("omitted", "integer", "hits left out for max_chars or 12 MiB: they come on the next page", optional=True),
     Field("did_you_mean", "object", "{query, applied}: the query with its misspelt words corrected", optional=True),
 )
 _STATUS_FIELDS = (

@@ -93,6 +93,7 @@ class HitFields(PathFields):
     also_at_total: NotRequired[int]
     context_before: NotRequired[str]
     context_after: NotRequired[str]
+    context_cut: NotRequired[bool]
     explain: NotRequired[ScoreExplanation]
 
 

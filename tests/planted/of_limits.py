@@ -129,4 +129,33 @@ DEFECTS: tuple[Defect, ...] = (
         ),
         "tests/indexing/rank/test_phrase_memory.py::test_a_phrase_is_found_once_the_content_is_repaired",
     ),
+    Defect(
+        "long-context-lines",
+        "a line before or after a snippet is shown whole, however long it is",
+        "livedex_indexing/hits/hit_builder.py",
+        (("        if len(whole) <= CONTEXT_CHARS:", "        if len(whole) <= 10**9:"),),
+        "tests/indexing/hits/test_snippet.py"
+        "::test_of_a_long_line_around_a_snippet_the_first_characters_and_the_end_are_shown",
+    ),
+    Defect(
+        "answers-of-any-size",
+        "an answer has as many bytes as its hits happen to have",
+        "livedex_indexing/hits/text_budget.py",
+        (("        self._bytes_left -= size", "        self._bytes_left -= 0"),),
+        "tests/indexing/search/test_answers.py::test_an_answer_has_a_bound_in_bytes_and_the_next_page_goes_on",
+    ),
+    Defect(
+        "batches-of-any-size",
+        "all answers of a batch wait in memory for the last one, however many bytes they have",
+        "livedex_ipc/server/calls.py",
+        (("            self._bytes_left -= len(answer)", "            self._bytes_left -= 0"),),
+        "tests/ipc/server/test_requests.py::test_a_batch_whose_answers_are_many_bytes_runs_no_further",
+    ),
+    Defect(
+        "reads-for-a-client-that-is-behind",
+        "a client that does not read gets more and more large answers made",
+        "livedex_daemon/answer/reader_threads.py",
+        (("            elif client.behind:", "            elif False:"),),
+        f"{THREADS}::test_a_client_that_is_behind_gets_no_more_until_it_has_read",
+    ),
 )

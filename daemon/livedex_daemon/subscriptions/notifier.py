@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 import apsw
@@ -27,6 +28,7 @@ from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery, parts_of_all
 from livedex_indexing.store.read_pool import Reader
@@ -184,12 +186,15 @@ class ChangeNotifier:
                 generation = int(reader.one(GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
                 hits: list[Hit] = []
+                budget = TextBudget(None)
                 for found in newest:
                     made = maker.of(found) if len(hits) < limit else []
                     if made is None:
                         self._delivered.put(subscription.id, {found.key: None})
                     else:
-                        hits += made[: limit - len(hits)]
+                        fitting = list(takewhile(lambda hit: budget.take(hit) is not None, made[: limit - len(hits)]))
+                        hits += fitting
+                        limit = limit if len(fitting) == len(made) else len(hits)
         finally:
             if subscription.closed:
                 self._delivered.forget([subscription.id])

@@ -41,7 +41,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None if no other file has the same content.
     ``also_at_b64`` has the ``path_b64`` of each path in ``also_at``; it is None if all of them are UTF-8.
     ``matches`` is None if hits are not grouped by file, ``context_before`` and ``context_after`` if no lines around
-    the snippet were requested, ``explain`` if it was not requested.
+    the snippet were requested, ``context_cut`` if none of these lines was cut, ``explain`` if it was not requested.
     """
 
     path: str
@@ -64,6 +64,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: dict[str, Any]
     context_before: str | None = None
     context_after: str | None = None
+    context_cut: bool | None = None
     score: float
     content_hash: str
     modified_at: str

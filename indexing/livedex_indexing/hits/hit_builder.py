@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 import msgspec
@@ -27,6 +28,8 @@ from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRo
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
+CONTEXT_CHARS: Final = 2_000  # of a line before or after the snippet
+_LONGEST_CHAR: Final = 4  # bytes
 _PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
@@ -86,6 +89,7 @@ class _TextFields(TypedDict):
     highlights: list[Span]
     context_before: NotRequired[str]
     context_after: NotRequired[str]
+    context_cut: NotRequired[bool | None]
 
 
 class _OptionalFields(TypedDict, total=False):
@@ -198,6 +202,7 @@ class HitMaker:
             end = at + byte_length(shown, content.encoding)
             fields["context_before"] = lines.before(at, self._style.context_lines)
             fields["context_after"] = lines.after(end, self._style.context_lines)
+            fields["context_cut"] = lines.is_cut or None
         return fields
 
     def _empty(self, copy: FileCopy, content: ContentRow, score: float) -> Hit:
@@ -216,7 +221,10 @@ class BeyondPartError(Exception):
 
 class Lines:
     """The lines around an offset, in the file's encoding. ``data`` is the file's bytes from ``base`` on; the file has
-    ``size`` bytes (None: ``data`` reaches its end). All offsets count from the start of the file."""
+    ``size`` bytes (None: ``data`` reaches its end). All offsets count from the start of the file.
+
+    Of a line, only ``CONTEXT_CHARS`` characters and its end are returned; ``is_cut``: one was longer.
+    """
 
     def __init__(self, data: bytes, encoding: str, base: int = 0, size: int | None = None) -> None:
         self._data = data
@@ -226,30 +234,45 @@ class Lines:
         self._feed = b"\n" if encoding == "utf-8" else "\n".encode(encoding)
         find_spans = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
         self._bom = len(find_spans) if find_spans and not base and data.startswith(find_spans) else 0
+        self.is_cut = False
 
     def column(self, at: int) -> int:
         """Return the column, 1-based, in bytes, without a byte order mark. Raises BeyondPartError."""
         return at - (self._start(at) or min(self._bom, at)) + 1
 
     def before(self, at: int, count: int) -> str:
-        """Return at most ``count`` whole lines before the line that contains ``at``. Raises BeyondPartError."""
-        end = start = self._start(at)
-        for _ in range(count):
-            if not start:
-                break
-            start = self._start(start - len(self._feed))
-        return self._text(start or min(self._bom, end), end)
+        """Return at most ``count`` lines before the line that contains ``at``. Raises BeyondPartError."""
+        starts = [self._start(at)]
+        while len(starts) <= count and starts[-1]:
+            starts.append(self._start(starts[-1] - len(self._feed)))
+        if not starts[-1]:
+            starts[-1] = min(self._bom, starts[0])
+        return self._text(starts[::-1])
 
     def after(self, at: int, count: int) -> str:
-        """Return at most ``count`` whole lines after the line that contains ``at``. Raises BeyondPartError."""
-        end = start = self._end(at)
-        for _ in range(count):
-            if end >= self._size:
-                break
-            end = self._end(end)
-        return self._text(start, end)
+        """Return at most ``count`` lines after the line that contains ``at``. Raises BeyondPartError."""
+        ends = [self._end(at)]
+        while len(ends) <= count and ends[-1] < self._size:
+            ends.append(self._end(ends[-1]))
+        return self._text(ends)
 
-    def _text(self, start: int, end: int) -> str:
+    def _text(self, borders: Sequence[int]) -> str:
+        """Return the lines between neighbours of ``borders``."""
+        if borders[-1] - borders[0] <= CONTEXT_CHARS:  # the usual case: no line can be too long
+            return self._decoded(borders[0], borders[-1])
+        return "".join(self._line(start, end) for start, end in pairwise(borders))
+
+    def _line(self, start: int, end: int) -> str:
+        longest = (CONTEXT_CHARS + 2) * _LONGEST_CHAR  # with the line's end
+        text = self._decoded(start, min(end, start + longest))
+        whole = text.rstrip("\r\n") if end - start <= longest else text
+        if len(whole) <= CONTEXT_CHARS:
+            return text
+        self.is_cut = True
+        tail = self._decoded(max(start, end - 2 * len(self._feed)), end)
+        return text[:CONTEXT_CHARS] + tail[len(tail.rstrip("\r\n")) :]
+
+    def _decoded(self, start: int, end: int) -> str:
         return decode_slice(self._data, self._encoding, start - self._base, end - self._base)
 
     def _start(self, at: int) -> int:

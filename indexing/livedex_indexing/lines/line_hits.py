@@ -82,6 +82,7 @@ def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
         highlights=[(max(a, left) - left, min(b, right) - left) for a, b in spans if a <= right and b >= left],
         context_before=None if lines is None else lines.before(start, style.context_lines),
         context_after=None if lines is None else lines.after(end, style.context_lines),
+        context_cut=True if lines is not None and lines.is_cut else None,
         explain=Explanation(1.0, [ScorePart("match", 1.0)]) if style.explain else None,
     )
 

@@ -99,20 +99,29 @@ Handler = Callable[[Call, Any], Awaitable[object]]
 
 
 class Batch:
-    """Collects the answers of one batch and sends them as one array after the last; sends nothing if there are none."""
+    """Collects the answers of one batch and sends them as one array after the last; sends nothing if there are none.
 
-    __slots__ = ("_after", "_answers", "_left", "_send")
+    ``is_full``: they hold ``most_bytes``, so that no more may be added but small ones.
+    """
 
-    def __init__(self, size: int, send: Callable[[bytes], None]) -> None:
+    __slots__ = ("_after", "_answers", "_bytes_left", "_left", "_send")
+
+    def __init__(self, size: int, send: Callable[[bytes], None], most_bytes: int) -> None:
         self._left = size
         self._answers: list[bytes] = []
+        self._bytes_left = most_bytes
         self._after: list[Callable[[], object]] = []
         self._send = send
+
+    @property
+    def is_full(self) -> bool:
+        return self._bytes_left <= 0
 
     def add(self, answer: bytes | None, after: Sequence[Callable[[], object]] = ()) -> None:
         """Count one entry as done. ``answer`` None: it has none. ``after``: called once the whole batch is sent."""
         if answer is not None:
             self._answers.append(answer)
+            self._bytes_left -= len(answer)
         self._after += after
         self._left -= 1
         if self._left == 0:

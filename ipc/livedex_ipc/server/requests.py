@@ -20,6 +20,8 @@ from livedex_ipc.server.calls import Batch, Call, Channel, Handler, Request, Req
 
 log = logging.getLogger(__name__)
 
+SMALL_BYTES = 64 * 1024  # an answer up to this is sent though its batch is full
+
 
 class Dispatcher(Protocol):
     """The part of the server that requests use. ``closing``: it stops, and takes no new requests."""
@@ -76,7 +78,7 @@ class Requests:
         except LivedexError as error:
             self._channel.send(message_json.failure(None, error.to_wire()))
             return
-        batch = Batch(len(message), self._channel.send)
+        batch = Batch(len(message), self._channel.send, self._server.limits.output_bytes)
         for entry in message:
             self._accept_one(entry, batch)
 
@@ -134,6 +136,9 @@ class Requests:
         if self._channel.closed.is_set() and request.method.cancel_on_close:
             self._answer(request, None)
             return
+        if request.batch is not None and request.batch.is_full:
+            self._answer(request, self._batch_is_full(request))
+            return
         self._running.add(request)
         request.task = self._loop.create_task(self._run(request))
         # A task that is cancelled before its first step never enters _run, nor its ``finally``.
@@ -143,8 +148,10 @@ class Requests:
     async def _run(self, request: Request) -> None:
         name = request.method.name
         try:
-            result = await self._server.handlers[name](Call(self._channel, request), request.params)
-            self._answer(request, message_json.answer(request.id, result))
+            # Without a name for the result: a large one must not outlive its encoding.
+            handler = self._server.handlers[name]
+            answer = message_json.answer(request.id, await handler(Call(self._channel, request), request.params))
+            self._answer(request, answer)
         except LivedexError as error:
             self._answer(request, message_json.failure(request.id, error.to_wire()))
         except asyncio.CancelledError:
@@ -155,6 +162,11 @@ class Requests:
             self._answer(request, message_json.failure(request.id, fault.to_wire()))
         finally:
             self._finish(request)
+
+    def _batch_is_full(self, request: Request) -> bytes:
+        limit = self._server.limits.output_bytes
+        error = Unavailable(f"the batch's answers reached {limit} bytes: ask for less at once", {"limit": limit})
+        return message_json.failure(request.id, error.to_wire())
 
     def _finish(self, request: Request) -> None:
         if request in self._running:
@@ -201,6 +213,8 @@ class Requests:
         else:
             del self._active[request.id]
         if request.batch is not None:
+            if answer is not None and request.batch.is_full and len(answer) > SMALL_BYTES:
+                answer = self._batch_is_full(request)
             request.batch.add(answer, request.after)
             return
         if answer is not None:

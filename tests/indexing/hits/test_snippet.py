@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.hits.hit_builder import Lines, byte_length
+from livedex_indexing.hits.hit_builder import CONTEXT_CHARS, Lines, byte_length
 from livedex_indexing.hits.snippet import cut
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase, merged
 from livedex_indexing.query.query_terms import QueryTerm
@@ -173,3 +173,20 @@ def test_a_line_feed_across_two_characters_is_none() -> None:
     lines = Lines(data, "utf-16-be")
     assert lines.column(len(data)) == 3
     assert lines.after(0, 1) == decode_slice(data, "utf-16-be", 6, 8)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_of_a_long_line_around_a_snippet_the_first_characters_and_the_end_are_shown(encoding: str, end: str) -> None:
+    long = "äb" * 5_000
+    text = f"{long}{end}middle{end}short{end}{long}"
+    data = text.encode(encoding)
+    at = byte_length(text[: text.index("middle")], encoding)
+    lines = Lines(data, encoding)
+    assert lines.after(at, 1) == f"short{end}" and not lines.is_cut
+    assert lines.after(at, 2) == f"short{end}{long[:CONTEXT_CHARS]}" and lines.is_cut
+    lines = Lines(data, encoding)
+    assert lines.before(at, 1) == long[:CONTEXT_CHARS] + end and lines.is_cut
+    exact = Lines(f"{long[:CONTEXT_CHARS]}{end}x".encode(encoding), encoding)
+    assert exact.before(byte_length(long[:CONTEXT_CHARS] + end, encoding), 1) == long[:CONTEXT_CHARS] + end
+    assert not exact.is_cut

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from helpers.indexed_folder import Indexed
+from helpers.indexed_folder import LINES, Indexed
 from livedex_indexing.hits import live_files
+from livedex_indexing.hits.text_budget import ANSWER_BYTES
 from livedex_indexing.rank import features, phrase_filter, spans
 from livedex_indexing.search import searcher
 from livedex_indexing.store.read_pool import Reader
@@ -193,3 +195,23 @@ def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.Mo
     assert index.found("tusk walrus") == ["a.txt", "b.txt"]
     assert index.found("tusk wal*") == ["a.txt", "b.txt"]
     assert asked == [2, 1]
+
+
+@pytest.mark.parametrize("mode", ["exact", "keyword"])
+def test_an_answer_has_a_bound_in_bytes_and_the_next_page_goes_on(index: Indexed, mode: str) -> None:
+    """What is asked for may be a thousand hits with a hundred long lines around each."""
+    lines = 400
+    index.write("root/log.txt", "".join(f"needle {number} {'x' * 3000}\n" for number in range(lines)))
+    path = str(index.folder / "root/log.txt")
+    numbers: list[int] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = index.ask("needle", mode=mode, path=path, limit=1000, offset=offset, context_lines=50)
+        assert sum(len(msgspec.json.encode(hit)) for hit in answer.hits) <= ANSWER_BYTES
+        assert all(hit["context_cut"] for hit in answer.hits)
+        numbers += [hit["start_line"] for hit in answer.hits]
+        assert ("omitted" in answer.extras) == (answer.next_offset is not None)
+        if answer.next_offset is not None:
+            assert answer.extras["omitted"] > 0 and answer.next_offset == len(numbers)
+        offset = answer.next_offset
+    assert sorted(numbers) == list(range(1, lines + 1, 1 if mode == "exact" else LINES))

@@ -178,3 +178,19 @@ def test_what_is_unwanted_at_the_end_is_cancelled_and_the_rest_can_be_ended() ->
         channel.requests.start_pending()
 
     run(test)
+
+
+def test_a_batch_whose_answers_are_many_bytes_runs_no_further() -> None:
+    async def test(channel: FakeChannel) -> None:
+        large = "x" * 100_000
+        batch = [request("echo", number, text=large) for number in range(10)] + [request("echo", 10, text="small")]
+        channel.take(*batch)
+        await channel.settle()
+        (answers,) = channel.sent
+        codes = {answer["id"]: answer.get("error", {}).get("code") for answer in answers}
+        assert len(codes) == len(batch) and codes[0] is None
+        assert sum(len(json.dumps(answer)) for answer in answers) < 500_000
+        assert {code for number, code in codes.items() if number > 4} == {4}
+        assert len(channel.server.tasks) <= 5, "the others never ran"
+
+    run(test, Limits(in_flight=2, output_bytes=250_000))
