@@ -6,6 +6,7 @@ Invariant: the model is changed only beside the change of the disk that it stand
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import tempfile
 from itertools import count
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home, wait_until
+from livedex_indexing.ignore.rules import RuleTree
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -24,7 +26,8 @@ _numbers = count(1)
 HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 CAN_DENY = not HUMBLE or shutil.which("setpriv") is not None
 
-IGNORE_PATTERNS = ["*.md\n", "x/\n", "/a.txt\n", "*.txt\n!a.txt\n", ""]
+IGNORE_PATTERNS = ["*.md\n", "x/\n", "/a.txt\n", "*.txt\n!a.txt\n", "y/\n!*.md\n", "/w*/\n", ""]
+SCOPES = [None, None, None, "", "x", "x/y", "x/y/z", "x/target", "w", "w w", "repo", "repo/m1", "m2"]
 
 
 def next_number() -> int:
@@ -69,15 +72,30 @@ class File(NamedTuple):
     text: str  # all that the file holds
 
 
-class Model:
-    """What must be found where. ``touched``: words to ask for after this step, ``gone``: those that are no more."""
+class Scope(NamedTuple):
+    """Where a search looks: at or below ``path`` of the folder, None for everywhere, and in the outer root, the inner
+    one, or all."""
 
-    def __init__(self, folder: Tree) -> None:
+    path: str | None = None
+    roots: str = "all"
+
+
+EVERYWHERE = Scope()
+
+
+class Model:
+    """What must be found where. ``touched``: words to ask for after this step, ``gone``: those that are no more.
+
+    ``inner``: whether the folder is a root of its own. The rules are read from the disk, each time anew.
+    """
+
+    def __init__(self, folder: Tree, seed: int) -> None:
         self.folder = folder
         self.files: dict[str, File] = {}
         self.touched: list[str] = []
         self.gone: list[str] = []
-        self.rules = ""  # what the ignore file holds
+        self.inner = False
+        self._chance = random.Random(seed)
 
     def put(self, path: str, word: str, text: str) -> None:
         if path in self.files:
@@ -111,45 +129,61 @@ class Model:
         for below in [path] if path in self.files else self.below(path):
             self.drop(below)
 
-    def is_ignored(self, path: str) -> bool:
-        name = path.rpartition("/")[2]
-        return {
-            "*.md\n": name.endswith(".md"),
-            "x/\n": "x" in path.split("/")[:-1],
-            "/a.txt\n": path == "a.txt",
-            "*.txt\n!a.txt\n": name.endswith(".txt") and name != "a.txt",
-        }.get(self.rules, False)
+    def touch_all(self) -> None:
+        """What counts may have changed for every file."""
+        self.touched = list(self.files)
+
+    def let_in(self, paths: list[str]) -> set[str]:
+        root = self.folder.path if self.inner else self.folder.path.parent
+        rules = RuleTree(os.fsencode(root), environ=Shared.home.env)
+        real = {path: os.fsencode(os.path.relpath(self.folder / path, root)) for path in paths}
+        return {path for path in paths if rules.explain(real[path], False) is None}
+
+    def reaches(self, scope: Scope, path: str) -> bool:
+        if scope.roots != "all" and (scope.roots == "inner") is not self.inner:
+            return False
+        return not scope.path or path == scope.path or path.startswith(scope.path + "/")
 
     def check(self, client: Client) -> None:
-        """Fresh searches for every word that the last step touched give what the model has, and nothing else."""
-        wanted = {
-            self.files[path].word: path for path in self.touched if path in self.files and not self.is_ignored(path)
-        }
-        hidden = [self.files[path].word for path in self.touched if path in self.files and self.is_ignored(path)]
-        words = [*dict.fromkeys([*wanted, *hidden, *self.gone])]
+        """A fresh search, in a scope of its own, for every word that the last steps touched gives what the model has.
+
+        What lies outside the scope is asked for after a later step.
+        """
+        roots = ["all", "all", "all", "inner", "outer"] if self.inner else ["all"]
+        scope = Scope(self._chance.choice(SCOPES), self._chance.choice(roots))
+        touched = [path for path in dict.fromkeys(self.touched) if path in self.files]
+        words = [*dict.fromkeys([*(self.files[path].word for path in touched), *self.gone])]
         for start in range(0, len(words), AT_ONCE):
             asked = words[start : start + AT_ONCE]
-            expected = {path: word for word, path in wanted.items() if word in asked}
-            assert self.found(client, asked) == expected, f"asked for {asked}"
-        self.touched, self.gone = [], []
+            inside = [path for path, file in self.files.items() if file.word in asked and self.reaches(scope, path)]
+            expected = {path: self.files[path].word for path in self.let_in(inside)}
+            found = self.found(client, asked, scope)
+            assert found == expected, f"asked for {asked} in {scope}, inner: {self.inner}"
+        everywhere = scope == EVERYWHERE
+        self.touched = [] if everywhere else [path for path in touched if not self.reaches(scope, path)]
+        self.gone = [] if everywhere else self.gone[-AT_ONCE:]
 
-    def found(self, client: Client, words: list[str]) -> dict[str, str]:
+    def found(self, client: Client, words: list[str], scope: Scope = EVERYWHERE) -> dict[str, str]:
         """Path to word of what a fresh search finds; each hit's text must be a piece of the file's one text."""
-        answer = wait_until(
-            lambda: settled_answer(client, " ".join(words)), 120, what="an answer that is not unsettled"
-        )
+        ask: dict[str, Any] = {"query": " ".join(words)}
+        if scope.path is not None:
+            ask["path"] = str(self.folder / scope.path)
+        if scope.roots != "all":
+            ask["roots"] = [str(self.folder if scope.roots == "inner" else self.folder.path.parent)]
+            if scope.roots == "outer":
+                ask.pop("path", None)  # it lies in the inner root: nothing is in both
+        answer = wait_until(lambda: settled_answer(client, ask), 120, what="an answer that is not unsettled")
         assert answer is not None and answer["fresh"], answer
         found = {}
         for hit in answer["hits"]:
-            path = hit["relative_path"].removeprefix(self.folder.path.name + "/")
+            path = os.path.relpath(hit["path"], self.folder.path)
             found[path] = next(word for word in words if word in hit["snippet"])
             if path in self.files:
                 assert hit["snippet"] in self.files[path].text, hit
         return found
 
 
-def settled_answer(client: Client, query: str) -> dict[str, Any] | None:
+def settled_answer(client: Client, ask: dict[str, Any]) -> dict[str, Any] | None:
     """None where a file could not be read in one state just now: that is said, and it may be asked again."""
-    ask = {"query": query, "timeout_ms": 60_000, "limit": 200, "group": "file"}
-    answer: dict[str, Any] = client.call("search", ask)
+    answer: dict[str, Any] = client.call("search", {**ask, "timeout_ms": 60_000, "limit": 200, "group": "file"})
     return None if answer.get("reason") == "unsettled" else answer

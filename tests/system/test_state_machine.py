@@ -1,4 +1,5 @@
-"""A random history of a folder, held against a model after every step: the index says what the model says, always.
+"""A random history of a folder, held against a model after every step: the index says what the model says, always, and
+in whatever part of the folder a search looks.
 
 The model is a map of paths to texts. Each file holds one word that stands nowhere else, so a search for it must give
 the path exactly while the model has it, with a piece of that very text.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,17 +29,19 @@ from hypothesis.stateful import (
 
 from helpers.folder_model import CAN_DENY, IGNORE_PATTERNS, Model, Shared, new_word, next_number
 from helpers.rebuild_oracle import assert_as_rebuilt
-from helpers.support import Tree
+from helpers.support import Tree, wait_until
 
-EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "28"))
+EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "20"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer
 REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "7"))  # histories: so often the index is built anew beside
 # A disaster takes as long as a hundred other steps: a history meets at most one.
 FATES = ["none", "none", "kill", "storm"]
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "d e.txt", "é.rst", "F.txt"])
-FOLDERS = st.sampled_from(["", "x", "x/y", "x/y/z", "w", "w w"])
-BELOW = st.sampled_from(["x", "x/y", "x/y/z", "w", "w w"])
+FOLDERS = st.sampled_from(["", "x", "x/y", "x/y/z", "x/target", "w", "w w"])
+BELOW = st.sampled_from(["x", "x/y", "x/y/z", "x/target", "w", "w w"])
+RULE_FILES = st.sampled_from([".gitignore", ".gitignore", ".livedexignore"])
+HAS_GIT = shutil.which("git") is not None
 SAVES = ["write", "save", "vim", "emacs", "append", "slowly", "linked"]
 
 
@@ -46,17 +50,21 @@ def path_of(folder: str, name: str) -> str:
 
 
 class Histories(RuleBasedStateMachine):
-    @initialize(fate=st.sampled_from(FATES))
-    def begin(self, fate: str) -> None:
+    @initialize(fate=st.sampled_from(FATES), seed=st.integers(0, 1 << 16))
+    def begin(self, fate: str, seed: int) -> None:
         self.fate = fate
         self.folder = Tree(Shared.base / f"h{next_number()}")
         self.outside = Path(tempfile.mkdtemp(prefix="ldx-out-", dir=os.path.realpath("/tmp")))
         self.client = Shared.daemon.client()
-        self.model = Model(self.folder)
+        self.folder.write("stays.txt", "a root that was found empty at a start would not be believed\n")
+        self.model = Model(self.folder, seed)
+        self.branches: dict[str, dict[str, str]] = {}
 
     def teardown(self) -> None:
         if not hasattr(self, "client"):
             return
+        if self.model.inner:
+            self.client.call("roots/remove", {"path": str(self.folder)})
         self.client.close()
         try:
             Shared.histories += 1
@@ -113,8 +121,7 @@ class Histories(RuleBasedStateMachine):
             self.folder.write(path, text)
         self.model.put(path, word, text)
 
-    def append(self, path: str, word: str) -> None:
-        """The former word stays in the file; only the new one is followed."""
+    def append(self, path: str, word: str) -> None:  # the former word stays in the file and is not followed
         former = self.model.files.pop(path, None)
         text = (former.text if former else "") + f"\n{word}\n"
         with (self.folder / path).open("a") as file:
@@ -193,6 +200,31 @@ class Histories(RuleBasedStateMachine):
     def remove_folder(self, folder: str) -> None:
         if (self.folder / folder).is_dir():
             self.model.remove(folder)
+            self.model.touch_all()
+
+    @rule(folder=BELOW, pause_ms=st.sampled_from([0, 0, 1, 5, 20, 40, 60, 120]))
+    def make_again(self, folder: str, pause_ms: int) -> None:  # as a build does
+        if (self.folder / folder).is_dir():
+            paths = self.model.below(folder)
+            self.model.remove(folder)
+            until = time.monotonic() + pause_ms / 1000
+            wait_until(lambda: time.monotonic() >= until)
+            for path in paths:
+                word = new_word()
+                self.folder.write(path, f"text {word}\n")
+                self.model.put(path, word, f"text {word}\n")
+            self.model.touch_all()
+
+    @precondition(lambda self: self.model.files)
+    @rule(data=st.data(), folder=BELOW)
+    def take_each_others_names(self, data: st.DataObject, folder: str) -> None:
+        file = data.draw(st.sampled_from(self.known))
+        if not (self.folder / folder).is_dir() or file.startswith(folder + "/") or file.startswith("repo/"):
+            return
+        for old, new in ((file, "swap"), (folder, file), ("swap", folder)):
+            self.folder.rename(old, new)
+            self.model.move(old, new)
+        self.model.touch_all()
 
     @rule(old=BELOW, new=st.sampled_from(["m1", "m2", "x/m3", "w"]))
     def rename_folder(self, old: str, new: str) -> None:
@@ -202,6 +234,7 @@ class Histories(RuleBasedStateMachine):
         if (self.folder / old).is_dir():
             self.folder.rename(old, new)
             self.model.move(old, new)
+            self.model.touch_all()
 
     @rule(one=BELOW, two=BELOW)
     def swap_folders(self, one: str, two: str) -> None:
@@ -211,6 +244,7 @@ class Histories(RuleBasedStateMachine):
             for old, new in ((one, "swap"), (two, one), ("swap", two)):
                 self.folder.rename(old, new)
                 self.model.move(old, new)
+            self.model.touch_all()
 
     @rule(folder=BELOW)
     def move_out(self, folder: str) -> None:
@@ -218,6 +252,7 @@ class Histories(RuleBasedStateMachine):
             (self.folder / folder).rename(self.outside / f"o{next_number()}")
             for path in self.model.below(folder):
                 self.model.drop(path)
+            self.model.touch_all()
 
     @rule(name=NAMES, folder=st.sampled_from(["i1", "x/i2"]), edited=st.booleans())
     def move_in(self, name: str, folder: str, edited: bool) -> None:
@@ -235,11 +270,68 @@ class Histories(RuleBasedStateMachine):
 
     # -- rules of what counts, and disasters
 
-    @rule(pattern=st.sampled_from(IGNORE_PATTERNS))
-    def ignore(self, pattern: str) -> None:
-        self.folder.write(".gitignore", pattern)
-        self.model.rules = pattern
-        self.model.touched += self.known
+    @rule(folder=FOLDERS, name=RULE_FILES, pattern=st.sampled_from(IGNORE_PATTERNS), saved=st.booleans())
+    def ignore(self, folder: str, name: str, pattern: str, saved: bool) -> None:
+        path = path_of(folder, name)
+        self.model.make_way(path_of(folder, "new"))
+        (self.folder.save if saved else self.folder.write)(path, pattern)
+        self.model.touch_all()
+
+    @rule(folder=FOLDERS, name=RULE_FILES)
+    def ignore_no_more(self, folder: str, name: str) -> None:
+        if (self.folder / path_of(folder, name)).is_file():
+            self.folder.remove(path_of(folder, name))
+            self.model.touch_all()
+
+    @rule(path=st.sampled_from([".git", "x/.git", "x/y/.git", "x/Cargo.toml", "x/target/CACHEDIR.TAG"]))
+    def toggle(self, path: str) -> None:  # it decides about its folder or about the folders next to it
+        if os.path.lexists(self.folder / path):
+            self.folder.remove(path)
+        else:
+            self.model.make_way(path)
+            self.folder.mkdir(path) if path.endswith(".git") else self.folder.write(path, "")
+        self.model.touch_all()
+
+    @rule()
+    def toggle_inner_root(self) -> None:
+        self.client.call("roots/remove" if self.model.inner else "roots/add", {"path": str(self.folder)})
+        self.model.inner = not self.model.inner
+        if self.model.inner:  # a first index is not waited for
+            assert self.client.call("sync", {"timeout_ms": 60_000})["synced"]
+        self.model.touch_all()
+
+    @precondition(lambda _self: HAS_GIT)
+    @rule(branch=st.sampled_from(["one", "two"]))
+    def checkout(self, branch: str) -> None:
+        """Between two branches in which files are folders and folders are files."""
+        if not self.branches:
+            self.model.make_way("repo")
+            self.make_branches()
+        elif not (self.folder / "repo/.git").is_dir():
+            return
+        words = self.branches[branch].values()
+        for path in [path for path, file in self.model.files.items() if file.word in words]:
+            self.model.remove(path)  # it was moved out of the repository: a word stays in one file
+        self.folder.git("-C", "repo", "checkout", "-qf", branch)
+        self.folder.git("-C", "repo", "clean", "-qffdx")
+        for path in self.model.below("repo"):
+            self.model.drop(path)
+        for path, word in self.branches[branch].items():
+            self.model.put(path, word, f"text {word}\n")
+        self.model.touch_all()
+
+    def make_branches(self) -> None:
+        shapes = {"one": ["repo/m1", "repo/m2/a.txt", "repo/k.md"], "two": ["repo/m1/b.md", "repo/m1/c.py", "repo/m2"]}
+        self.folder.mkdir("repo")
+        self.folder.git("-C", "repo", "init", "-q")
+        for branch, paths in shapes.items():
+            self.branches[branch] = {path: new_word() for path in paths}
+            self.folder.git("-C", "repo", "checkout", "-q", "--orphan", branch)
+            self.folder.git("-C", "repo", "rm", "-rqf", "--ignore-unmatch", ".")
+            for path, word in self.branches[branch].items():
+                self.folder.write(path, f"text {word}\n")
+            self.folder.git("-C", "repo", "add", "-f", ".")
+            self.folder.git("-C", "repo", "commit", "-qm", branch)
 
     @rule()
     def reload(self) -> None:
@@ -265,7 +357,7 @@ class Histories(RuleBasedStateMachine):
                 os.utime(self.folder / "s2")
             self.write(folder, name, "save")
             self.swap_folders("x", "w")
-        self.model.touched += self.known
+        self.model.touch_all()
 
     @precondition(lambda self: self.fate == "kill")
     @rule(folder=FOLDERS, name=NAMES, while_down=st.booleans())
@@ -277,7 +369,7 @@ class Histories(RuleBasedStateMachine):
             self.write(folder, name, "write")
         Shared.daemon.start()
         self.client = Shared.daemon.client()
-        self.model.touched += self.known
+        self.model.touch_all()
 
     @invariant()
     def the_index_says_what_the_model_says(self) -> None:
