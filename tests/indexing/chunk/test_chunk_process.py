@@ -143,10 +143,10 @@ def test_one_that_is_stopped_is_killed(process: ChunkProcess) -> None:
 
 def test_one_that_died_between_calls_is_replaced(process: ChunkProcess) -> None:
     process.chunk([SMALL], LONG_S)
-    child = process._child
-    assert child is not None
-    child.kill()
-    wait_until(lambda: child.poll() is not None)
+    pid = process.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it has ended; its parent has not collected it yet
     assert len(process.chunk([SMALL], LONG_S)) == 1
 
 

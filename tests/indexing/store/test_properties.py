@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from helpers.indexed_folder import Indexed
+from livedex_indexing.store.database import open_writer
 from livedex_indexing.store.properties import PRESENT, TAGS, Row, rows_of
 
 
@@ -104,5 +106,5 @@ def test_what_goes_takes_its_rows_along(tmp_path: Path) -> None:
         assert index.found("meta:status=open") == ["a.md"]
         index.store.collect(older_than_s=-1)
         assert index.store.integrity() == []
-        count = index.store._db.execute("SELECT count(*) FROM properties").get
-        assert count == 1
+        with closing(open_writer(index.database)) as db:
+            assert db.execute("SELECT count(*) FROM properties").get == 1

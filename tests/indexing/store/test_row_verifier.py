@@ -16,7 +16,7 @@ from helpers.index_damage import DAMAGES
 from helpers.indexed_folder import LANGUAGES, Indexed, chunked
 from helpers.purged_store import purge
 from livedex_indexing.store import counts, page_checksums
-from livedex_indexing.store.database import APPLICATION_ID, SCHEMA_VERSION
+from livedex_indexing.store.database import APPLICATION_ID, SCHEMA_VERSION, open_writer
 from livedex_indexing.store.index_store import IndexDamaged, Store
 from livedex_indexing.store.row_verifier import RowVerifier
 
@@ -30,7 +30,8 @@ def index(tmp_path: Path) -> Iterator[Indexed]:
             made.write(f"root/d{number % 3}/f{number}.txt", f"some words and number{number}\n" * 15)
         made.write("root/code.py", "def firstFunction():\n    return 1\n")
         made.write("root/notes.md", "# Heading\n\nwords of prose\n")
-        made.store._db.execute("UPDATE contents SET frontmatter = '{\"a\": 1}' WHERE id = ?", (FILES + 2,))
+        with closing(open_writer(made.database)) as db:
+            db.execute("UPDATE contents SET frontmatter = '{\"a\": 1}' WHERE id = ?", (FILES + 2,))
         yield made
 
 

@@ -6,12 +6,14 @@ import os
 import shutil
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
 from helpers.store_rig import Opened, Rig
+from livedex_indexing.store import database
 from livedex_indexing.store.database import IndexOlder
 from livedex_indexing.store.index_store import IndexDamaged, IndexNewer, IndexUnwritable, Store
 
@@ -96,14 +98,13 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def test_a_lock_of_another_program_is_said(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    rig.store._db.set_busy_timeout(1)
-    other = apsw.Connection(rig.path)
-    other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(IndexUnwritable, match="locked"):
-        rig.put(b"a", "one")
-    other.execute("ROLLBACK")
-    other.close()
-    assert rig.put(b"a", "one") > 0
+    monkeypatch.setattr(database, "BUSY_MS", 1)
+    with Opened(rig.path) as store, closing(apsw.Connection(rig.path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(IndexUnwritable, match="locked"):
+            store.put_root(b"/s", 1, 3)
+        other.execute("ROLLBACK")
+        assert store.put_root(b"/s", 1, 3) > 0
 
 
 def test_a_copy_taken_at_any_moment_opens_sound(rig: Rig, tmp_path: Path) -> None:
@@ -122,10 +123,11 @@ def test_a_copy_taken_at_any_moment_opens_sound(rig: Rig, tmp_path: Path) -> Non
 def test_integrity_tells_what_is_wrong(rig: Rig) -> None:
     rig.put(b"a", "one")
     rig.put(b"b", "two")
-    rig.store._db.execute("DELETE FROM postings WHERE rowid = 1")
-    rig.store._db.execute("DELETE FROM paths WHERE rowid = 2")
-    rig.store._db.execute("INSERT INTO dead VALUES (2)")
-    rig.store._db.execute("DELETE FROM exact WHERE rowid = 1")
+    with closing(database.open_writer(rig.path)) as db:
+        db.execute("DELETE FROM postings WHERE rowid = 1")
+        db.execute("DELETE FROM paths WHERE rowid = 2")
+        db.execute("INSERT INTO dead VALUES (2)")
+        db.execute("DELETE FROM exact WHERE rowid = 1")
     faults = " / ".join(rig.store.integrity())
     assert "chunks without postings: 1" in faults
     assert "files without words of their path: 2" in faults
