@@ -127,7 +127,7 @@ class World:
         for word in ("common", f"words{self.number}"):
             try:
                 named = self._named_as_failed(client)
-                answer = client.call("search", {"query": word, "limit": 200, "timeout_ms": 1_000})
+                answer = client.call("search", {"query": word, "limit": 1_000, "timeout_ms": 1_000})
                 named += self._named_as_failed(client)
             except LivedexError:
                 right = False
