@@ -10,6 +10,7 @@ import itertools
 import os
 import random
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 CELLS = int(os.environ.get("LIVEDEX_CELLS", "4"))
+FIRST_CELL = int(os.environ.get("LIVEDEX_FIRST_CELL", "0"))  # goes on where an earlier run ended
+SEED = 11
+TOTALS_EVERY = 10
 FILES = 12
 HEALED_S = 20.0  # 10 are promised; strace and a busy machine take their part
 
@@ -70,17 +74,33 @@ class Cell(NamedTuple):
     when: str
 
 
+class Totals:
+    """What a run has shown so far."""
+
+    def __init__(self) -> None:
+        self.cells = self.failed = self.judged = self.fresh = 0
+        self.slowest = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"seed {SEED}, {self.cells} cells from {FIRST_CELL}: {self.failed} calls failed, {self.judged} answers "
+            f"judged ({self.fresh} fresh), all honest and healed, the slowest in {self.slowest:.1f} s"
+        )
+
+
 def cells() -> list[Cell]:
     """So many of all that there are, spread over them, the same each time."""
     every = [Cell(*cell) for cell in itertools.product(CALLS, ERRORS, WHEN)]
-    return random.Random(11).sample(every, min(CELLS, len(every)))
+    random.Random(SEED).shuffle(every)
+    return every[FIRST_CELL : FIRST_CELL + CELLS]
 
 
-def options(cell: Cell, home: Home, tree: Tree) -> list[str]:
+def options(cell: Cell, home: Home, tree: Tree, trace: Path) -> list[str]:
     index = [str(home.data / f"index.db{suffix}") for suffix in ("", "-wal", "-shm")]
     folders = [str(tree.path), *(str(path) for path in tree.path.rglob("*"))]
     paths = [word for path in (index if CALLS[cell.call] == INDEX else folders) for word in ("-P", path)]
-    return [*paths, "-e", f"trace={cell.call}", "-e", f"inject={cell.call}:error={cell.error}:when={cell.when}"]
+    inject = f"inject={cell.call}:error={cell.error}:when={cell.when}"
+    return ["-o", str(trace), *paths, "-e", f"trace={cell.call}", "-e", inject]
 
 
 def edit(tree: Tree, number: int) -> None:
@@ -97,11 +117,11 @@ def names_with(tree: Tree, word: str) -> set[str]:
     return {str(path.relative_to(tree.path)) for path in files if word in path.read_text().split()}
 
 
-def assert_honest(client: Client, tree: Tree, cell: Cell, number: int) -> None:
+def assert_honest(client: Client, tree: Tree, cell: Cell, number: int, totals: Totals) -> None:
     """It answers, or says that the index cannot be read, and warns in words that the documents know.
 
-    An answer that calls itself fresh is what the disk says, but for what is named as failed. Where the system itself
-    says that a file is gone, it is.
+    An answer that calls itself fresh is what the disk says, but for what is named as failed, or cut at the deadline.
+    Where the system itself says that a file is gone, it is.
     """
     try:
         named = failed_names(client, tree)
@@ -109,12 +129,14 @@ def assert_honest(client: Client, tree: Tree, cell: Cell, number: int) -> None:
         named |= failed_names(client, tree)
         said = {warning["code"] for warning in answer["warnings"]}
         assert codes(client) <= SAID
+        totals.judged += 1
+        totals.fresh += answer["fresh"]
         if answer["fresh"]:
             hits = {hit["relative_path"] for hit in answer["hits"]}
             truth = names_with(tree, f"words{number}")
             assert hits <= truth
             lost = {name for name in truth - hits if not named & {name, *map(str, Path(name).parents)}}
-            assert not lost or "root_denied" in said or cell.error in GONE, answer
+            assert not lost or said & {"root_denied", "query_deadline"} or cell.error in GONE, (answer, sorted(lost))
     except Unavailable as refused:
         assert refused.code == 4 and "index.db" in refused.message
 
@@ -136,22 +158,38 @@ def is_healed(client: Client, cell: Cell, number: int) -> bool:
     return bool(answer["fresh"] and len(answer["hits"]) == FILES + 1 and healthy)
 
 
+def run(cell: Cell, client: Client, daemon: Daemon, home: Home, tree: Tree, totals: Totals) -> None:
+    number = totals.cells + 1
+    trace = home.path / "strace.txt"
+    with injected(daemon, *options(cell, home, tree, trace)):
+        edit(tree, number)
+        for _ in range(3):
+            assert_honest(client, tree, cell, number, totals)
+    began = time.monotonic()
+    wait_until(lambda: is_healed(client, cell, number), HEALED_S, what="health")
+    totals.slowest = max(totals.slowest, time.monotonic() - began)
+    totals.failed += trace.read_text().count("(INJECTED)")
+    assert found(client, f"words{number - 1}") == []
+    assert client.call("index/audit", {})["differences"] == []
+    totals.cells += 1
+
+
 def test_every_error_is_said_and_heals(
     home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
     edit(tree, 0)
     daemon = start_daemon(**with_code(tmp_path / "seam", SOON))
+    totals = Totals()
     with daemon.client() as client:
         add_root(client, tree)
-        for number, cell in enumerate(cells(), 1):
-            try:
-                with injected(daemon, *options(cell, home, tree)):
-                    edit(tree, number)
-                    for _ in range(3):
-                        assert_honest(client, tree, cell, number)
-                wait_until(lambda: is_healed(client, cell, number), HEALED_S, what="health")  # noqa: B023
-                assert found(client, f"words{number - 1}") == []
-                assert client.call("index/audit", {})["differences"] == []
-            except BaseException as fault:
-                fault.add_note(f"cell {number}: {cell}\n{home.logs()[-2000:]}")
-                raise
+        try:
+            for cell in cells():
+                try:
+                    run(cell, client, daemon, home, tree, totals)
+                except BaseException as fault:
+                    fault.add_note(f"cell {FIRST_CELL + totals.cells} of seed {SEED}: {cell}\n{home.logs()[-2000:]}")
+                    raise
+                if totals.cells % TOTALS_EVERY == 0:
+                    print(totals, flush=True)
+        finally:
+            print(totals, flush=True)
