@@ -137,6 +137,7 @@ class FakePool:
 
     def __init__(self, *, outstanding: int = 0) -> None:
         self.outstanding = outstanding
+        self.files_read = self.files_chunked = 0
         self.is_paused = False
         self.worker_fault: WorkerFault | None = None
         self.retry_at = 0.0

@@ -48,6 +48,11 @@ class Rig:
         assert row.content_id is not None
         return row.content_id
 
+    def put_pending(self, path: bytes) -> None:
+        """Put the row of a file that is still to be read."""
+        row = FileRow(self.root, path, STATE, "pending", None, None, None, None, None, 5.0, settled=False)
+        self.store.put_files([row])
+
     def raw(self) -> bytes:
         return b"".join(file.read_bytes() for file in Path(self.path).parent.iterdir() if file.suffix != ".copy")
 

@@ -157,4 +157,23 @@ DEFECTS = (
         ),
         "tests/system/test_call_faults.py::test_no_failed_call_makes_an_answer_lie",
     ),
+    Defect(
+        "pending-counted-twice",
+        "the status counts a file that is tried again twice, as its row and as its next try",
+        "livedex_daemon/answer/status_report.py",
+        (("            keys -= self._readers.pending_among(keys)\n", "            pass\n"),),
+        "tests/daemon/answer/test_status_report.py::test_each_path_that_waits_counts_once",
+    ),
+    Defect(
+        "marked-again-counted-twice",
+        "a file that changes while it is read counts as two that are pending",
+        "livedex_daemon/watch/backlog.py",
+        (
+            (
+                "for key, entry in self._in_progress.items() if key not in self._waiting)",
+                "for _, entry in self._in_progress.items())",
+            ),
+        ),
+        "tests/daemon/answer/test_freshness.py::test_a_path_that_waits_counts_once",
+    ),
 )

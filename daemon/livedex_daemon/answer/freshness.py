@@ -168,8 +168,8 @@ class Freshness:
         return self._store_health.fault is not None
 
     @staticmethod
-    def _inside(scope: Scope, keys: set[Key]) -> int:
-        return sum(1 for key in keys.copy() if intersects(key, scope)) if keys else 0
+    def _inside(scope: Scope, keys: set[Key]) -> bool:
+        return any(intersects(key, scope) for key in keys.copy())
 
     def inspect_again(self, keys: Iterable[Key]) -> None:
         """Mark files that a reader found changed for inspection at once."""
@@ -177,8 +177,15 @@ class Freshness:
             self._backlog.mark(key, Mark(now=True))
 
     def pending(self, scope: Scope = None) -> int:
-        waiting = self._inside(scope, self._files.unsettled) + self._inside(scope, self._unreadable.open)
-        return self._backlog.pending(scope) + waiting
+        """Return the number of paths that searches in ``scope`` wait for."""
+        return self._backlog.pending(scope, {key for key in self._tried_again() if intersects(key, scope)})
+
+    def pending_keys(self) -> set[Key]:
+        """Return all paths that searches wait for. Any thread may call it."""
+        return self._backlog.pending_keys() | self._tried_again()
+
+    def _tried_again(self) -> set[Key]:
+        return self._files.unsettled.copy() | self._unreadable.open.copy()
 
     def _state(self, scope: Scope, reason: Reason) -> FreshState:
         return FreshState(False, self.pending(scope), reason)

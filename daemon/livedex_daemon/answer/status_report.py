@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from shlex import quote
 from typing import Final, NamedTuple
@@ -85,6 +86,7 @@ class Health:
     def status(self) -> StatusResult:
         """Return the result of ``status``."""
         counts = self._counts()
+        waiting = self._waiting(counts)
         counted = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in counted)
         warnings = self.warnings(failed)
@@ -95,7 +97,7 @@ class Health:
             "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - self._since, 3),
             "generation": self._store.generation,
-            "pending": sum(root.pending for root in counted) + self._freshness.pending(),
+            "pending": sum(root.pending for root in counted) + waiting.total(),
             "files": sum(root.indexed for root in counted),
             "chunks": counts.chunks,
             "skipped": sum(root.skipped for root in counted),
@@ -112,17 +114,27 @@ class Health:
                 "files_parsed": 0,
                 "chunks_embedded": 0,
             },
-            "roots": self.roots(counts),
+            "roots": self._root_fields(counts, waiting),
             "freshness": self._parts.latency.figures(),
             "warnings": warnings,
         }
 
-    def roots(self, counts: Counts | None = None) -> list[RootFields]:
-        """Return the roots for ``status`` and ``roots/list``, sorted by path."""
-        known = counts or self._counts()
-        return [self._root(root, known) for root in sorted(self._roots, key=lambda root: root.path)]
+    def roots(self) -> list[RootFields]:
+        """Return the roots for ``roots/list``, as ``status`` has them, sorted by path."""
+        counts = self._counts()
+        return self._root_fields(counts, self._waiting(counts))
 
-    def _root(self, root: Root, counts: Counts) -> RootFields:
+    def _waiting(self, counts: Counts) -> Counter[int]:
+        """Return, by root, the number of paths that searches wait for and that are not counted as pending rows."""
+        keys = self._freshness.pending_keys()
+        if keys and any(root.pending for root in counts.roots.values()):
+            keys -= self._readers.pending_among(keys)
+        return Counter(root_id for root_id, _ in keys)
+
+    def _root_fields(self, counts: Counts, waiting: Counter[int]) -> list[RootFields]:
+        return [self._root(root, counts, waiting[root.id]) for root in sorted(self._roots, key=lambda root: root.path)]
+
+    def _root(self, root: Root, counts: Counts, waiting: int) -> RootFields:
         counted = counts.roots.get(root.id)
         overflows = root.overflows  # read before the state: a client that sees an overflow also sees its effect
         return {
@@ -130,7 +142,7 @@ class Health:
             "state": root.reported_state,
             "watching": root.watching,
             "files": counted.indexed if counted else 0,
-            "pending": (counted.pending if counted else 0) + self._freshness.pending([(root.id, b"")]),
+            "pending": (counted.pending if counted else 0) + waiting,
             "overflows": overflows,
             "last_reconciled": None if root.last_reconciled is None else rfc3339_of_seconds(root.last_reconciled),
         }

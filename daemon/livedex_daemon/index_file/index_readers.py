@@ -64,6 +64,9 @@ class IndexReaders:
     def counts(self) -> Counts:
         return counts.counts(self.current.readers)
 
+    def pending_among(self, keys: Iterable[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+        return counts.pending_among(self.current.readers, keys)
+
     def chunks_of(self, root_ids: Iterable[int]) -> int:
         return counts.chunks_of(self.current.readers, root_ids)
 

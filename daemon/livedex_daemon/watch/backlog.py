@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from livedex_daemon.watch.run_progress import RunProgress
@@ -340,13 +340,24 @@ class Backlog:
                 heapq.heappop(self._heap)
             return self._heap[0][0] if self._heap else None
 
-    def pending(self, scope: Scope = None) -> int:
-        """Return the number of marked paths inside ``scope`` that are not yet committed."""
+    def pending(self, scope: Scope = None, also: Collection[Key] = ()) -> int:
+        """Return the number of marked paths inside ``scope`` that are not yet committed, and of other paths.
+
+        ``also``: those other paths. A path counts once, also while it is marked again during its work.
+        """
         with self._lock:
+            others = sum(1 for key in also if key not in self._waiting and key not in self._in_progress)
             if scope is None:  # fast path: every search that does not wait calls this
-                return len(self._waiting) + len(self._in_progress)
-            entries = itertools.chain(self._waiting.values(), self._in_progress.values())
-            return sum(1 for entry in entries if intersects(entry.reach, scope))
+                again = sum(1 for key in self._in_progress if key in self._waiting)
+                return len(self._waiting) + len(self._in_progress) - again + others
+            first = (entry for key, entry in self._in_progress.items() if key not in self._waiting)
+            entries = itertools.chain(self._waiting.values(), first)
+            return others + sum(1 for entry in entries if intersects(entry.reach, scope))
+
+    def pending_keys(self) -> set[Key]:
+        """Return all marked paths that are not yet committed."""
+        with self._lock:
+            return {*self._waiting, *self._in_progress}
 
     def moved(self, entry: Entry) -> None:
         """Record that the work on ``entry`` makes progress."""

@@ -9,7 +9,8 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
-from livedex_indexing.model import Counts
+from livedex_indexing import relpath
+from livedex_indexing.model import STATUSES, Counts
 from livedex_indexing.store.database import open_reader, translated
 from livedex_indexing.store.index_store import read_counts
 from livedex_indexing.store.maintenance import integrity
@@ -17,6 +18,8 @@ from livedex_indexing.store.read_pool import ReadPool
 
 _CHUNKS_OF: Final = """SELECT coalesce(sum(chunks), 0) FROM contents WHERE id IN
                        (SELECT content_id FROM files WHERE root_id IN (SELECT value FROM json_each(?)))"""
+_IS_PENDING: Final = f"""SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?
+                           AND status = {STATUSES.index("pending")}"""
 _HAS_CONTENT: Final = "SELECT 1 FROM contents WHERE hash = ? AND signature = ?"
 
 
@@ -36,6 +39,12 @@ def chunks_of(pool: ReadPool, root_ids: Iterable[int]) -> int:
     """Return the number of chunks of these roots' files, each content counted once. Reads one row per file."""
     with pool.connection() as reader:
         return int(reader.one(_CHUNKS_OF, (json.dumps(list(root_ids)),)))
+
+
+def pending_among(pool: ReadPool, keys: Iterable[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+    """Return those of the files, as (root id, path), whose row is ``pending``."""
+    with pool.connection() as reader, reader.snapshot():
+        return {key for key in keys if reader.one(_IS_PENDING, (key[0], *relpath.split(key[1]))) is not None}
 
 
 def faults(pool: ReadPool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 
 import pytest
@@ -102,6 +103,16 @@ def test_what_could_not_be_read_is_not_fresh(world: World) -> None:
     world.worker.files.unsettled.add(HOT)
     assert world.ask() == FreshState(False, 1, "unsettled")
     assert world.ask([(1, b"elsewhere")]).fresh
+
+
+def test_a_path_that_waits_counts_once(world: World) -> None:
+    world.worker.files.unsettled.add(HOT)
+    world.worker.unreadable.failed((1, b"d/broken.txt"), errno.EIO)
+    world.backlog.mark(HOT, Mark(now=True))  # for its next try
+    assert world.ask(within_s=0.0).pending == 2
+    world.backlog.take(10, lambda key: False)
+    world.backlog.mark(HOT)  # and it changes during that try
+    assert [world.ask(scope, within_s=0.0).pending for scope in (None, [HOT], [(1, b"d")])] == [2, 1, 2]
 
 
 def test_a_rebuild_and_a_store_that_is_down_are_not_waited_for(world: World) -> None:

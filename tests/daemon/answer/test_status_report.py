@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +13,12 @@ from typing import Any, cast
 import pytest
 
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
+from helpers.store_rig import Rig
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.watch.backlog import Backlog
@@ -51,28 +55,25 @@ class FakeStuckCheck:
         return cast("StuckCheck", self)
 
 
-class NamedStore:
-    path = "/index.db"
-
-
 class World:
     """A daemon in good health, to be made worse."""
 
     def __init__(self, folder: Path) -> None:
-        self.root = online_root()
+        self.rig = Rig(folder / "index.db")
+        self.root = online_root(b"/r", self.rig.root)
         self.worker, self.pool, self.store_health = FakeWorker(), FakePool(), StoreHealth()
         self.crashes = Crashes(str(folder))
         self.forgotten = ForgottenFiles(str(folder / "forgotten.db"))
         nothing: Any = None
-        store: Any = NamedStore()
         self.socket = OpenSocket()
         guard: Any = self.socket
         self.config = CurrentConfig(nothing)
         roots, worker, pool = Roots([self.root]), self.worker.real, self.pool.real
-        backlog = Backlog(time.monotonic, lambda: None)
+        self.backlog = backlog = Backlog(time.monotonic, lambda: None)
         freshness = Freshness(FakeWatching().real, backlog, roots, worker, pool, self.store_health)
         freshness.begun.set()
-        index = IndexFile(store, nothing, nothing, self.store_health)
+        readers = IndexReaders(self.rig.path, threading.Event())
+        index = IndexFile(self.rig.store, readers, nothing, self.store_health)
         self.restart = Restart(lambda: False, lambda: None, lambda: False, [])
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
         self.health = Health(
@@ -84,6 +85,12 @@ class World:
 
     def codes(self, failed: int = 0) -> list[str]:
         return [item["code"] for item in self.health.warnings(failed)]
+
+    def pending(self) -> tuple[int, int]:
+        """How many paths wait, of all roots and of the only one."""
+        status = self.health.status()
+        (root,) = status["roots"]
+        return status["pending"], root["pending"]
 
 
 @pytest.fixture
@@ -149,3 +156,18 @@ def test_a_daemon_without_its_interpreter_must_be_restarted(world: World, monkey
     (found,) = world.health.warnings()
     assert found["code"] == usual["code"] == "chunk_worker"
     assert "restart the daemon" in found["remedy"] and "restart" not in usual["remedy"]
+
+
+def test_each_path_that_waits_counts_once(world: World) -> None:
+    hot, lost, broken = ((world.rig.root, name) for name in (b"d/hot.log", b"d/lost.txt", b"broken.txt"))
+    for key in (hot, lost, broken):
+        world.rig.put_pending(key[1])
+    world.worker.files.add(hot)
+    world.worker.unreadable.failed(broken, errno.EIO)
+    assert world.pending() == (3, 3)
+    for key in (hot, lost, broken):  # the next tries
+        world.backlog.mark(key)
+    world.backlog.mark((world.rig.root, b"new.txt"))
+    assert world.pending() == (4, 4)
+    world.backlog.mark((99, b"of another root"))
+    assert world.pending() == (5, 4)

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from helpers.fakes import online_root
-from helpers.store_rig import STATE, Rig
+from helpers.store_rig import Rig
 from livedex_daemon.upkeep.pending_rows import PendingRows
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots, RootTable
 from livedex_daemon.write.unsettled import UnsettledFiles
-from livedex_indexing.model import FileRow
 
 
 class World:
@@ -26,10 +25,6 @@ class World:
         roots = Roots()
         roots.replace(RootTable([self.root]))
         self.rows = PendingRows(self.rig.store, self.backlog, roots, self.files)
-
-    def put_pending(self, path: bytes) -> None:
-        row = FileRow(self.rig.root, path, STATE, "pending", None, None, None, None, None, 5.0, settled=False)
-        self.rig.store.put_files([row])
 
 
 @pytest.fixture
@@ -48,8 +43,8 @@ def take_all(world: World) -> set[bytes]:
 
 
 def test_a_row_that_nothing_works_on_is_marked_once(world: World) -> None:
-    world.put_pending(b"d/lost.txt")
-    world.put_pending(b"lost.txt")
+    world.rig.put_pending(b"d/lost.txt")
+    world.rig.put_pending(b"lost.txt")
     assert take_all(world) == {b"d/lost.txt", b"lost.txt"}
     assert take_all(world) == set(), "no generation since"
     world.rig.put(b"other.txt", "more words")
@@ -57,7 +52,7 @@ def test_a_row_that_nothing_works_on_is_marked_once(world: World) -> None:
 
 
 def test_not_while_there_is_work(world: World) -> None:
-    world.put_pending(b"lost.txt")
+    world.rig.put_pending(b"lost.txt")
     world.backlog.mark((world.rig.root, b"other.txt"), Mark(now=True))
     (entry,) = world.backlog.take(9, lambda _key: False)
     world.rows.mark()
@@ -67,9 +62,9 @@ def test_not_while_there_is_work(world: World) -> None:
 
 
 def test_not_what_is_unsettled_or_of_a_root_that_is_gone(world: World) -> None:
-    world.put_pending(b"changing.txt")
+    world.rig.put_pending(b"changing.txt")
     world.files.add((world.rig.root, b"changing.txt"))
     assert take_all(world) == set()
-    world.put_pending(b"lost.txt")
+    world.rig.put_pending(b"lost.txt")
     world.root.state = "missing"
     assert take_all(world) == set()
