@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import os
 import socket
-import stat as modes
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from helpers.raw_entries import MIB, meanwhile, put
+from helpers.support import remove_tree
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.path_text import display_path, path_b64
@@ -213,12 +214,18 @@ def test_no_descriptor_is_left_open(root: bytes, both_ways: str) -> None:
     assert len(os.listdir("/dev/fd")) == len(before)
 
 
+@pytest.fixture
+def common_root() -> Iterator[bytes]:
+    """An empty folder that every user may enter. Each run of pytest closes the parent of ``tmp_path`` to others."""
+    path = Path(tempfile.mkdtemp(dir=os.path.realpath("/tmp")))
+    path.chmod(0o755)
+    yield os.fsencode(path)
+    remove_tree(path)
+
+
 @as_root
-def test_what_may_not_be_read_is_denied(root: bytes, both_ways: str) -> None:
-    for folder in Path(os.fsdecode(root)).parents:
-        if folder != Path("/") and folder.stat().st_uid == os.geteuid() and folder != Path("/tmp"):
-            folder.chmod(folder.stat().st_mode | modes.S_IXOTH)
-    os.chmod(root, 0o755)
+def test_what_may_not_be_read_is_denied(common_root: bytes, both_ways: str) -> None:
+    root = common_root
     os.chmod(put(root, b"shut"), 0o000)
     put(root, b"closed/f")
     os.chmod(os.path.join(root, b"closed"), 0o000)
