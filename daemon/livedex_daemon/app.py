@@ -12,6 +12,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.audit_pass import AuditSources
@@ -116,9 +117,9 @@ class App:
         targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
+        self._ending, self._signals = self._hear_signals(edited)  # whoever sees the socket may send one
         sockets = supervisor.inherited_sockets()
         self._socket_guard = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
-        self._ending = StopDeadline(on_loop(asyncio.get_running_loop(), self._stopping.set), self._socket_guard.close)
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
         self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
         self._tasks = self._supervised_tasks()
@@ -158,11 +159,15 @@ class App:
     async def _watch_socket(self) -> None:
         await self._socket_guard.watch(self._server, self._ending.begin)
 
+    def _hear_signals(self, edited: Callable[[], None]) -> tuple[StopDeadline, SignalThread]:
+        ending = StopDeadline(on_loop(asyncio.get_running_loop(), self._stopping.set), self._close_socket)
+        actions = {signal.SIGTERM: ending.begin, signal.SIGINT: ending.begin, signal.SIGHUP: edited}
+        return ending, SignalThread(actions)
+
+    def _close_socket(self) -> None:
+        self._socket_guard.close()
+
     async def run(self) -> None:
-        loop = asyncio.get_running_loop()
-        edited = on_loop(loop, self._edited.set)
-        stop = self._ending.begin
-        signals = SignalThread({signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: edited})
         for task in self._tasks:
             task.start()
         beginning = asyncio.create_task(self._begin())
@@ -187,7 +192,7 @@ class App:
             for task in self._tasks:
                 task.cancel()
             await self._stop()
-            signals.close()
+            self._signals.close()
 
     async def _begin(self) -> None:
         self._watching.start(self._config.config.watch.observer)

@@ -203,4 +203,21 @@ DEFECTS = (
         ((" and observed > OBSERVED_S", ""),),
         f"{ABSENCE}::test_a_clock_that_was_wrong_before_the_start",
     ),
+    Defect(
+        "signals-after-the-socket",
+        "a daemon whose socket accepts already dies of SIGTERM without a stop",
+        "livedex_daemon/app.py",
+        (
+            (
+                "        return ending, SignalThread(actions)",
+                "        self._actions = actions\n        return ending, None",
+            ),
+            (
+                "        beginning = asyncio.create_task(self._begin())",
+                "        self._signals = SignalThread(self._actions)\n"
+                "        beginning = asyncio.create_task(self._begin())",
+            ),
+        ),
+        "tests/system/test_shutdown.py::test_a_signal_as_soon_as_the_socket_is_there",
+    ),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -57,6 +59,22 @@ if any("chunk_child" in word for word in sys.orig_argv):
         time.sleep(1_000)
 
     chunker.chunk_content = hang
+"""
+# In the daemon: SIGTERM comes as soon as the socket is there.
+SIGNALLED_EARLY = """
+import os, signal, sys
+
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.process import socket_guard
+
+    real = socket_guard.bind
+
+    def bind(path):
+        sock = real(path)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return sock
+
+    socket_guard.bind = bind
 """
 
 Start = Callable[..., Daemon]
@@ -142,6 +160,14 @@ def test_a_start_that_hangs(start_daemon: Start, home: Home, tree: Tree, hanging
     daemon = start_daemon(f'[[roots]]\npath = "{tree}"\n', **env)
     hanging.wait()
     assert_ends(daemon, home)
+
+
+def test_a_signal_as_soon_as_the_socket_is_there(home: Home, tmp_path: Path) -> None:
+    env = {**home.env, **with_code(tmp_path / "seam", SIGNALLED_EARLY)}
+    ended = subprocess.run([sys.executable, "-m", "livedex_daemon", "daemon"], env=env, timeout=60, check=False)
+    assert ended.returncode == 0
+    assert "daemon_stopped" in home.logs()
+    assert not home.socket.exists()
 
 
 def test_a_loop_that_hangs(start_daemon: Start, home: Home, hanging: Hanging) -> None:
