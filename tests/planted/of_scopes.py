@@ -144,4 +144,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("                    failed = True\n", "                    return\n"),),
         "tests/daemon/watch/test_mount_events.py::test_its_thread_goes_on_after_an_error",
     ),
+    Defect(
+        "second-slash-anchors-too",
+        "a pattern that begins with two slashes, which matches nothing in git, ignores the names of its folder",
+        "livedex_indexing/ignore/rule_file.py",
+        (('        if pattern.glob.startswith("/"):', "        if False:"),),
+        "tests/indexing/ignore/test_git_pattern.py::test_a_pattern_matches_what_git_would",
+    ),
 )

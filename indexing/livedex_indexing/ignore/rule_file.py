@@ -246,6 +246,8 @@ class RuleFile:
         return cls(label, parse_lines(data), fault, fold=fold, most=most)
 
     def _place(self, number: int, pattern: GitPattern) -> None:
+        if pattern.glob.startswith("/"):
+            return  # the line began with two slashes, and no path begins with one
         folder, _, name = pattern.glob.rpartition("/")
         if "**" not in name and SPECIAL.search(folder) is None:
             # the folder part is literal: within that folder the pattern matches names
