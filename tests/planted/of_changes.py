@@ -253,4 +253,11 @@ DEFECTS = (
         (("            if self._worker.alive():\n", "            if True:\n"),),
         f"{WATCHDOG}::test_a_worker_that_died_is_not_called_alive",
     ),
+    Defect(
+        "loss-is-not-the-reason-yet",
+        "a search right after a loss of events gives another reason than the root's state in `status`",
+        "livedex_daemon/answer/freshness.py",
+        (('root.reported_state == "recovering"', 'root.state == "recovering"'),),
+        "tests/daemon/answer/test_freshness.py::test_a_loss_is_the_reason_as_soon_as_status_says_so",
+    ),
 )

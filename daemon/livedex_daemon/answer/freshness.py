@@ -193,7 +193,7 @@ class Freshness:
     def _why_late(self, roots: list[Root]) -> Reason:
         if self._store_is_down():
             return "store"
-        if any(root.state == "recovering" for root in roots):
+        if any(root.reported_state == "recovering" for root in roots):
             return "recovering"
         if self._pool.is_paused:
             return "paused"

@@ -66,6 +66,14 @@ def test_without_any_time_nothing_is_fresh(world: World) -> None:
     assert world.ask(within_s=0.0) == FreshState(False, 0, "deadline")
 
 
+def test_a_loss_is_the_reason_as_soon_as_status_says_so(world: World) -> None:
+    """The watcher counts a loss first, on its own thread, and changes the root's state after that."""
+    (root,) = world.roots
+    root.overflows += 1
+    assert root.reported_state == "recovering"
+    assert world.ask(within_s=0.0) == FreshState(False, 0, "recovering")
+
+
 def test_what_is_marked_is_waited_for_though_every_event_was_passed_on(world: World) -> None:
     world.watcher.up_to_date = True
     world.backlog.mark(HOT)
