@@ -60,6 +60,7 @@ from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.chunk import chunk_process
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Server
 from livedex_service import supervisor
@@ -196,6 +197,7 @@ class App:
 
     async def _begin(self) -> None:
         self._watching.start(self._config.config.watch.observer)
+        REMOTE.on_return = self._worker.mount_returned
         self._worker.start()
         await self._reloader.begin()
         self._freshness.begun.set()

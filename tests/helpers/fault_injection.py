@@ -29,6 +29,11 @@ needs_namespaces = pytest.mark.skipif(
 )
 
 
+needs_fuse = pytest.mark.skipif(
+    not _can("unshare", "-Urm", "sh", "-c", ": <> /dev/fuse"), reason="needs /dev/fuse in namespaces of its own"
+)
+
+
 def in_namespaces(script: str, *names: str) -> list[str]:
     """The words before a command that run ``script`` in namespaces of its own first; ``$1`` … are ``names``."""
     count = len(names)

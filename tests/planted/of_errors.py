@@ -73,7 +73,7 @@ DEFECTS = (
         "shortage-blamed-on-the-file",
         "a file that could not be opened for want of descriptors becomes failed",
         "livedex_daemon/watch/unreadable.py",
-        (("path.tries >= TRIES and code not in SHORTAGES", "path.tries >= TRIES"),),
+        (("path.tries >= TRIES and code not in BLAMELESS", "path.tries >= TRIES"),),
         f"{UNREADABLE}::test_a_shortage_is_never_the_fault_of_a_path",
     ),
     Defect(
@@ -150,8 +150,8 @@ DEFECTS = (
         "livedex_indexing/disk/tree.py",
         (
             (
-                "        return retry_stale(partial(_listing, root, rel))\n    except OSError as error:\n",
-                "        return retry_stale(partial(_listing, root, rel))\n    except OSError as error:\n"
+                "partial(_listing, root, rel)))\n    except OSError as error:\n",
+                "partial(_listing, root, rel)))\n    except OSError as error:\n"
                 "        if error.errno not in _DENIED:\n            return []\n",
             ),
         ),

@@ -11,9 +11,11 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final, TypeVar
 
 from livedex_indexing.disk.mounts import mount_point
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.path_text import display_path
 from livedex_ipc.errors import Unavailable
 
@@ -70,10 +72,10 @@ class Lookup:
         return os.path.lexists(path)
 
     def _link(self, path: bytes) -> bytes | None:
-        """Return the target of a link; None if ``path`` is none, or is not there."""
+        """Return the target of a link; None if ``path`` is none, is not there, or cannot be read."""
         self._go_to(path)
         try:
-            return os.readlink(path)
+            return REMOTE.run(path, b"", partial(os.readlink, path))
         except OSError:
             return None
 

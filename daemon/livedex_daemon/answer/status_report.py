@@ -6,6 +6,7 @@ Invariant: the state is ``ready`` only while no promise is known to be broken; e
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import time
@@ -28,6 +29,7 @@ from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.worker import Worker
+from livedex_indexing.disk.mounts import mount_point
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds, warning
 from livedex_indexing.model import Counts
 from livedex_indexing.path_text import display_path, path_fields
@@ -317,16 +319,21 @@ def _rebuilt_index(state: DaemonState) -> Warnings:
 
 
 def _read_errors(state: DaemonState) -> Warnings:
-    trouble = state.worker.unreadable.trouble()
-    if trouble is None:
-        return []
-    root = state.roots.get(trouble.first[0])
-    first = display_path(root.absolute(trouble.first[1]) if root is not None else trouble.first[1])
+    return [_read_error(state.roots, trouble) for trouble in state.worker.unreadable.troubles()]
+
+
+def _read_error(roots: Roots, trouble: unreadable.Trouble) -> AnswerWarning:
+    path = roots.absolute(*trouble.first)
+    first = display_path(path)
     others = f" and {trouble.paths - 1} more" if trouble.paths > 1 else ""
+    if trouble.errno == errno.ETIMEDOUT:
+        mount = display_path(mount_point(path))
+        message = f"{mount} does not answer: {first}{others} cannot be read; it is asked again every few seconds"
+        return warning("read_errors", message, f"check its server or the network, or run `umount -l {quote(mount)}`")
     message = f"{first}{others} cannot be read ({trouble.text}); each is tried again every few seconds"
     if trouble.errno in unreadable.SHORTAGES:
-        return [warning("read_errors", message, "close what uses up the memory or the open files of this user")]
-    return [warning("read_errors", message, "check the disk or the share that it lies on; the rest follows by itself")]
+        return warning("read_errors", message, "close what uses up the memory or the open files of this user")
+    return warning("read_errors", message, "check the disk or the share that it lies on; the rest follows by itself")
 
 
 def _lost_marks(state: DaemonState) -> Warnings:

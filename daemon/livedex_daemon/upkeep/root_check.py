@@ -13,6 +13,7 @@ from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.disk.tree import ReadFailed
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
@@ -47,6 +48,7 @@ class RootCheck:
 
     def _check(self) -> None:
         self._checks += 1
+        REMOTE.renew()  # no event tells of a mount where there is no watcher
         seldom = self._checks % SELDOM == 0
         if seldom:
             self._worker.check_and_rebuild()

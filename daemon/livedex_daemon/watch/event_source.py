@@ -5,18 +5,21 @@ Invariant: every report becomes a mark in the backlog or a reload of the configu
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.outside_files import OutsideFiles
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.watcher import Sink, Watcher
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.ignore.external_files import Source
 from livedex_indexing.relpath import is_below, is_within, relative
 
@@ -62,6 +65,7 @@ class EventSource:
     def start(self, observer: str) -> None:
         """``observer``: ``auto``, ``native`` or ``polling``."""
         self._observer = observer
+        REMOTE.renew()
         if observer == "polling":
             return
         self._tried_at = time.monotonic()
@@ -179,7 +183,8 @@ class EventSource:
         def watch(folder: bytes) -> None:
             if watcher is not None:
                 self._watched_outside.add(folder)
-                watcher.watch_outside(folder)
+                with contextlib.suppress(TimeoutError):  # a share does not answer; the root check compares the file
+                    REMOTE.run(folder, b"", partial(watcher.watch_outside, folder))
 
         return watch
 
@@ -212,6 +217,7 @@ class EventSource:
 
     def mounts_changed(self, points: set[bytes]) -> None:
         """Compare the folders of the changed mount points, and each root at or below one."""
+        REMOTE.renew()
         for root in self._roots:
             for point in points:
                 if is_below(point, root.path):

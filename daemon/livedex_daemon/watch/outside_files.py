@@ -10,8 +10,10 @@ import os
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.ignore.external_files import Source
 from livedex_indexing.relpath import is_below
 
@@ -45,8 +47,8 @@ def trail(path: bytes, start: bytes = b"/", *, follow: bool = True) -> Trail:
         folders.add(here)
         points.add(entry)
         try:
-            mode = os.lstat(entry).st_mode
-            target = os.readlink(entry) if stat.S_ISLNK(mode) else b""
+            mode = REMOTE.run(entry, b"", partial(os.lstat, entry)).st_mode
+            target = REMOTE.run(entry, b"", partial(os.readlink, entry)) if stat.S_ISLNK(mode) else b""
         except OSError:  # what does not exist, or cannot be seen, is noticed by its folder
             break
         if target and follow and links < _LINKS:

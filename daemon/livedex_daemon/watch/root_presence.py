@@ -11,6 +11,7 @@ import logging
 import os
 import stat
 import time
+from functools import partial
 from typing import Unpack
 
 from livedex_daemon.watch.absence import Absences
@@ -22,6 +23,7 @@ from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.model import RootUpdate
 from livedex_indexing.path_text import display_path
 from livedex_indexing.store.index_store import IndexUnwritable, Store
@@ -67,11 +69,10 @@ class Presence:
 
     def _check_folder(self, root: Root, rewatch: bool) -> None:
         """Raises OSError: only an error that says so means that the root is gone."""
-        found = os.lstat(root.path)
+        found = REMOTE.run(root.path, b"", partial(_found, root.path))
         if not stat.S_ISDIR(found.st_mode):
             self._leave(root, "missing")
             return
-        os.close(os.open(root.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
         if not same and root.first_indexed and self._has_files(root) and _is_empty(root.path):
             self._leave(root, "missing")
@@ -89,7 +90,7 @@ class Presence:
     def is_same(self, root: Root) -> bool:
         """Return True if the root's path is still the watched folder: files missing in another were not deleted."""
         try:
-            found = tree.retry_stale(lambda: os.lstat(root.path))
+            found = tree.retry_stale(lambda: REMOTE.run(root.path, b"", partial(os.lstat, root.path)))
         except OSError as error:
             if not tree.is_gone(error) and not isinstance(error, PermissionError):
                 self._could_not_check(root, error)
@@ -172,6 +173,17 @@ class Presence:
         self._save(root, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
 
 
+def _found(path: bytes) -> os.stat_result:
+    """Describe what is there. Raises OSError, for a folder also if it cannot be listed."""
+    found = os.lstat(path)
+    if stat.S_ISDIR(found.st_mode):
+        os.close(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
+    return found
+
+
 def _is_empty(path: bytes) -> bool:
-    with os.scandir(path) as entries:
-        return next(entries, None) is None
+    def look() -> bool:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+
+    return REMOTE.run(path, b"", look)

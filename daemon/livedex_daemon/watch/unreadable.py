@@ -22,12 +22,14 @@ TRIES = 5  # after so many the error counts as the path's own: it is `failed`, a
 AT_ONCE = 64  # of the paths that are due; the others follow in the next round, or at once after a success
 MOST_DENIED = 4_096  # paths without permission that are tried; the reconcile finds the others
 
-# The whole process or system is short of something: no path is to blame, however long it lasts.
+# The whole process or system is short of something, or a server does not answer: no path is to blame, however long it
+# lasts.
 SHORTAGES = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN, errno.EINTR))
+BLAMELESS = SHORTAGES | {errno.ETIMEDOUT}
 
 
 class Trouble(NamedTuple):
-    """What is to be said of all unreadable paths: their number, the first one, and its error."""
+    """What is to be said of the paths that one error keeps from being read: their number, and the first one."""
 
     paths: int
     first: Key
@@ -81,7 +83,7 @@ class UnreadablePaths:
             path.tries += 1
             path.retry_at = self._clock() + _pause_s(path.tries)
         self._due_at = min(self._due_at, path.retry_at)
-        settled = path.tries >= TRIES and code not in SHORTAGES
+        settled = path.tries >= TRIES and code not in BLAMELESS
         (self.open.discard if settled else self.open.add)(key)
         return settled
 
@@ -89,9 +91,13 @@ class UnreadablePaths:
         """Record that a path was read. The others are tried at once: they may have had the same cause."""
         self.denied.pop(key, None)
         if self.discard(key):
-            self._due_at = 0.0
-            for path in self._paths.values():
-                path.retry_at = 0.0
+            self.try_now()
+
+    def try_now(self) -> None:
+        """Let every path be tried at once: what made them fail may be over."""
+        self._due_at = 0.0
+        for path in self._paths.values():
+            path.retry_at = 0.0
 
     def discard(self, key: Key) -> bool:
         """Forget a path that is gone or no longer of interest. Return False if it was not recorded."""
@@ -132,11 +138,13 @@ class UnreadablePaths:
             self.denied[key] = self.denied.pop(key)
         return taken
 
-    def trouble(self) -> Trouble | None:
-        """Return what is to be said of the paths; None while there is none. For any thread."""
-        paths = self._paths.copy()
-        first = next(iter(paths), None)
-        return None if first is None else Trouble(len(paths), first, paths[first].errno)
+    def troubles(self) -> list[Trouble]:
+        """Return what is to be said of the paths, for each error. For any thread."""
+        found: dict[int, Trouble] = {}
+        for key, path in self._paths.copy().items():
+            known = found.get(path.errno) or Trouble(0, key, path.errno)
+            found[path.errno] = known._replace(paths=known.paths + 1)
+        return list(found.values())
 
 
 def _pause_s(tries: int) -> float:

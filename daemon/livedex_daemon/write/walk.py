@@ -10,6 +10,7 @@ import errno
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple, Protocol
 
@@ -20,6 +21,7 @@ from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
 from livedex_indexing.ignore.rules import RULE_NAMES
 from livedex_indexing.model import FileRow, FileState, KnownState, Stat
@@ -239,7 +241,7 @@ class TreeWalk:
         root = self.root
         if root.state != "online" or root.polled:
             return False
-        found = os.lstat(root.path)
+        found = REMOTE.run(root.path, b"", partial(os.lstat, root.path))
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)
 
     def _compare(

@@ -145,6 +145,10 @@ class Worker:
 
         self.submit(note)
 
+    def mount_returned(self) -> None:
+        """Try at once what could not be read: a mount answers again. From any thread."""
+        self.submit(self.unreadable.try_now)
+
     def keep_forgotten(self, root: Root) -> None:
         """Remove forgotten files before anything of the root is served. Call through ``submit``."""
         self._committer.keep_forgotten(root)

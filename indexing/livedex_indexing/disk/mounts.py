@@ -134,6 +134,20 @@ def linux_mount(path: bytes, mountinfo: bytes) -> tuple[bytes, str]:
     return best or b"/", found
 
 
+def network_mounts(mountinfo: bytes) -> dict[bytes, bytes]:
+    """Return the points of the network and FUSE mounts, and the number of each mount."""
+    found: dict[bytes, bytes] = {}
+    for line in mountinfo.splitlines():
+        fields, _, rest = line.partition(b" - ")
+        number, _, _, _, escaped, *_ = fields.split(b" ")
+        point = _unescaped(escaped)
+        if kind_of_type(os.fsdecode(rest.split(b" ", 1)[0])) == "network":
+            found[point] = number
+        else:
+            found.pop(point, None)  # it hides what was mounted there before
+    return found
+
+
 def _unescaped(text: bytes) -> bytes:
     return _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), text)
 

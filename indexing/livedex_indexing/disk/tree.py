@@ -1,7 +1,8 @@
 """The only module that touches the user's files: it lists folders, describes entries and reads files.
 
 Invariant: nothing outside the root is reached, no link is followed, nothing but a regular file is opened for reading
-and nothing blocks; the bytes returned are those of one state of a file, never a mixture of two.
+and nothing blocks, not even on a share that does not answer; the bytes returned are those of one state of a file, never
+a mixture of two.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from livedex_indexing.disk.beneath import check_relative, folder
+from livedex_indexing.disk.remote_mounts import REMOTE, RemoteMount, run_on
 from livedex_indexing.model import EntryKind, FileState, Stat
 
 # O_NONBLOCK: a pipe that replaced the file after the check must not block us.
@@ -116,7 +118,7 @@ def stat(root: bytes, rel: bytes) -> Stat | None:
     """Describe the entry itself, not the target of a link; None if there is no entry. Raises Denied, ReadFailed."""
     check_relative(rel)
     try:
-        return retry_stale(partial(_stat, root, rel))
+        return REMOTE.run(root, rel, partial(retry_stale, partial(_stat, root, rel)))
     except OSError as error:
         if error.errno in _GONE:
             return None
@@ -134,7 +136,7 @@ def _stat(root: bytes, rel: bytes) -> Stat:
 def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, Stat]:
     """Describe those ``names`` that exist in folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
     try:
-        return retry_stale(partial(_stat_names, root, rel, list(names)))
+        return REMOTE.run(root, rel, partial(retry_stale, partial(_stat_names, root, rel, list(names))))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
@@ -159,7 +161,7 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     Denied, Missing, ReadFailed.
     """
     try:
-        return retry_stale(partial(_listing, root, rel))
+        return REMOTE.run(root, rel, partial(retry_stale, partial(_listing, root, rel)))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
@@ -168,14 +170,25 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
 
 def _listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     entries = []
+    remote = REMOTE.inside(root, rel)
     with folder(root, rel, listing=True) as fd, os.scandir(fd) as found:
         for entry in found:
             try:
-                status = entry.stat(follow_symlinks=False)
+                status = entry.stat(follow_symlinks=False) if entry.name not in remote else _mounted(remote[entry.name])
             except FileNotFoundError:
                 continue  # deleted since it was listed
             entries.append((entry.name.encode(_NAMES, "surrogateescape"), status))
     return entries
+
+
+def _mounted(mount: RemoteMount) -> os.stat_result:
+    """Describe a mount point. If it cannot be described, it is a folder on no device: who enters it gets the error."""
+    try:
+        return run_on([mount], partial(os.lstat, mount.point))
+    except OSError as error:
+        if error.errno in _GONE:
+            raise
+        return os.stat_result((modes.S_IFDIR, *[0] * 9), {"st_mtime_ns": 0, "st_ctime_ns": 0})
 
 
 def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:
@@ -189,6 +202,10 @@ def read_file(root: bytes, rel: bytes, max_size: int) -> Snapshot:
     Of a file that only grew during the read (a log), return the bytes up to its first size, with its first state.
     Raises Vanished, NotRegular, Denied, ReadFailed, Unsettled, and TooLarge for more than ``max_size`` bytes.
     """
+    return _reach(root, rel, partial(_read_file, root, rel, max_size))
+
+
+def _read_file(root: bytes, rel: bytes, max_size: int) -> Snapshot:
     with _OpenFile(root, rel) as file:
         if file.stat.size > max_size:
             raise TooLarge(file.stat)
@@ -203,6 +220,10 @@ def read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
 
     Raises Vanished, NotRegular, Denied, ReadFailed.
     """
+    return _reach(root, rel, partial(_read_head, root, rel, limit))
+
+
+def _read_head(root: bytes, rel: bytes, limit: int) -> Snapshot:
     with _OpenFile(root, rel) as file:
         return Snapshot(file.read(limit), file.stat)
 
@@ -228,14 +249,28 @@ def read_if_unchanged(
     """Read the file, or a ``part`` of it (start and end, both inside it), if it is still in that state; None if it
     changed, is gone, or cannot be read."""
     try:
-        with _OpenFile(root, rel) as file:
-            if file.stat.state != state:
-                return None
-            start, end = (0, file.stat.size) if part is None else part
-            data = file.read(end - start, start)
-            return data if len(data) == end - start and file.is_unchanged(data, start) else None
+        return _reach(root, rel, partial(_read_if_unchanged, root, rel, state, part))
     except TreeError:
         return None
+
+
+def _read_if_unchanged(
+    root: bytes, rel: bytes, state: FileState | tuple[int, int, int, int], part: tuple[int, int] | None
+) -> bytes | None:
+    with _OpenFile(root, rel) as file:
+        if file.stat.state != state:
+            return None
+        start, end = (0, file.stat.size) if part is None else part
+        data = file.read(end - start, start)
+        return data if len(data) == end - start and file.is_unchanged(data, start) else None
+
+
+def _reach(root: bytes, rel: bytes, read: Callable[[], T]) -> T:
+    """Return what ``read`` returns. Raises ReadFailed if the mount that the file lies on does not answer."""
+    try:
+        return REMOTE.run(root, rel, read)
+    except OSError as error:
+        raise ReadFailed(error) from error
 
 
 class _OpenFile:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import partial
 from typing import NamedTuple
 
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.ignore.external_files import lines_at, stat_at
 from livedex_indexing.relpath import parent
 
@@ -58,7 +60,7 @@ def work_tree(folder: bytes) -> WorkTree | None:
 
 def _link_target(path: bytes) -> bytes:
     try:
-        return os.readlink(path)
+        return REMOTE.run(path, b"", partial(os.readlink, path))
     except PermissionError:
         return b""
     except OSError as error:
@@ -83,6 +85,10 @@ def _pointed_to(folder: bytes, target: bytes) -> bytes | None:
     return path
 
 
+def _device(folder: bytes) -> int:
+    return REMOTE.run(folder, b"", partial(os.stat, folder)).st_dev
+
+
 def tops_above(root: bytes) -> list[bytes]:
     """Return the folders above the root, nearest first, up to the top of the work tree that contains the root.
 
@@ -94,10 +100,10 @@ def tops_above(root: bytes) -> list[bytes]:
         return []
     above: list[bytes] = []
     try:
-        device = os.stat(base).st_dev
+        device = _device(base)
         while base:
             base = parent(base)
-            if os.stat(base or b"/").st_dev != device:
+            if _device(base or b"/") != device:
                 return []
             above.append(base)
             if work_tree(base) is not None:

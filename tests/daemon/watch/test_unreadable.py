@@ -41,7 +41,7 @@ def test_an_error_keeps_searches_from_being_fresh_until_the_path_is_read(world: 
     assert not world.paths.failed(KEY, errno.EIO)
     assert world.paths.open == {KEY} and KEY in world.paths
     world.paths.read(KEY)
-    assert not world.paths.open and KEY not in world.paths and world.paths.trouble() is None
+    assert not world.paths.open and KEY not in world.paths and not world.paths.troubles()
 
 
 def test_the_pauses_grow_up_to_the_longest(world: World) -> None:
@@ -61,7 +61,7 @@ def test_an_error_of_the_path_settles_after_some_tries_and_is_tried_on(world: Wo
     assert world.paths.take_due() == [(KEY, False, True)], "searches do not wait for it"
 
 
-@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN])
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ETIMEDOUT])
 def test_a_shortage_is_never_the_fault_of_a_path(world: World, code: int) -> None:
     for _ in range(3 * TRIES):
         assert not world.paths.failed(KEY, code) and world.paths.open == {KEY}
@@ -96,14 +96,15 @@ def test_of_very_many_only_some_are_tried_at_once(world: World) -> None:
 def test_what_is_said(world: World) -> None:
     world.paths.failed(KEY, errno.EIO)
     world.paths.failed((1, b"other"), errno.EMFILE)
-    said = world.paths.trouble()
-    assert said is not None and (said.paths, said.first, said.text) == (2, KEY, "Input/output error")
+    world.paths.failed((2, b"third"), errno.EIO)
+    said = [(trouble.paths, trouble.first, trouble.text) for trouble in world.paths.troubles()]
+    assert said == [(2, KEY, "Input/output error"), (1, (1, b"other"), "Too many open files")]
 
 
 def test_the_denied_are_looked_at_in_turn(world: World) -> None:
     for name in (b"a", b"b", b"c"):
         world.paths.deny((1, name))
     assert [world.paths.take_denied(2) for _ in range(2)] == [[(1, b"a"), (1, b"b")], [(1, b"c"), (1, b"a")]]
-    assert not world.paths.open and world.paths.trouble() is None
+    assert not world.paths.open and not world.paths.troubles()
     world.paths.forget(lambda key: key[1] == b"b")
     assert set(world.paths.denied) == {(1, b"a"), (1, b"c")}

@@ -1,0 +1,121 @@
+"""A file system whose server stops answering costs only what lies on it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from helpers.fault_injection import in_namespaces, needs_fuse
+from helpers.support import Daemon, Tree, found, wait_until
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+pytestmark = needs_fuse
+HEALED_S = 10.0  # the promise
+ELSEWHERE_S = 1.0
+STOPPED_S = 5.0
+SERVE = '"$1" "$2" "$3" "$4" "$5" < /dev/null > /dev/null 2>&1'
+SERVER = Path(__file__).parents[1] / "helpers" / "fuse_server.py"
+
+
+class Share:
+    """Three roots: one with a FUSE mount inside, one that is on it, and one that has nothing to do with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.disk, self.outer, self.other = (Tree(folder / name) for name in ("disk", "outer", "other"))
+        self.disk.write_all({"a.txt": "zebra one\n", "sub/b.txt": "zebra two\n", "root/c.txt": "giraffe one\n"})
+        self.outer.write_all({"mine.txt": "zebra mine\n"})
+        self.other.write_all({"o.txt": "zebra other\n"})
+        self.point = folder / "outer" / "share"
+        self.point.mkdir()
+        self._pid_file = folder / "pid"
+
+    @property
+    def config(self) -> str:
+        paths = (self.outer.path, self.point / "root", self.other.path)
+        return '[watch]\nreconcile_every = "1s"\n' + "".join(f'[[roots]]\npath = "{path}"\n' for path in paths)
+
+    @property
+    def mounted(self) -> list[str]:
+        words = (sys.executable, SERVER, self.point, self.disk.path, self._pid_file)
+        return in_namespaces(SERVE, *map(str, words))
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the server of the share, and to no other process."""
+        os.kill(int(self._pid_file.read_text()), number)
+
+    def end(self) -> None:
+        if self._pid_file.exists():
+            self.signal(signal.SIGKILL)
+
+
+@pytest.fixture
+def share(tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Iterator[Share]:
+    """``start_daemon`` stops the daemon after the server has ended."""
+    made = Share(tmp_path.resolve() / "roots")
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def daemon(share: Share, start_daemon: Callable[..., Daemon]) -> Daemon:
+    return start_daemon(share.config, wrap=share.mounted)
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    with daemon.client() as made:
+        assert made.call("sync", {"timeout_ms": 60_000})["synced"]
+        assert set(found(made, "zebra")) == {"mine.txt", "share/a.txt", "share/sub/b.txt", "o.txt"}
+        yield made
+
+
+def search(client: Client, query: str, path: object, within_s: float) -> dict[str, Any]:
+    ask = {"query": query, "path": str(path), "timeout_ms": round(within_s * 1000)}
+    answer: dict[str, Any] = client.call("search", ask)
+    return answer
+
+
+def read_errors(client: Client) -> list[str]:
+    return [one["message"] for one in client.call("status")["warnings"] if one["code"] == "read_errors"]
+
+
+def test_a_hung_mount_costs_only_itself(client: Client, share: Share) -> None:
+    share.signal(signal.SIGSTOP)
+    for number in range(8):  # searches there ask for looks at it meanwhile
+        asked = search(client, "zebra", share.point, ELSEWHERE_S)
+        assert not asked["fresh"], asked
+        for tree in (share.other, share.outer):
+            tree.write("new.txt", f"elephant{number} {tree.path.name}\n")
+            answer = search(client, f"elephant{number}", tree / "new.txt", ELSEWHERE_S)
+            assert answer["fresh"] and len(answer["hits"]) == 1, answer
+    wait_until(lambda: any(str(share.point) in text for text in read_errors(client)), what="a warning that names it")
+    assert search(client, "zebra", share.point, ELSEWHERE_S)["reason"] == "unreadable"
+    assert search(client, "giraffe", share.point / "root", ELSEWHERE_S)["reason"] == "unreadable"
+    roots = client.call("roots/list")["roots"]
+    assert {(root["state"], root["files"]) for root in roots} == {("online", 4), ("online", 2), ("online", 1)}
+    share.disk.write("sub/b.txt", "zebra changed meanwhile\n")
+    share.disk.write("root/d.txt", "giraffe two\n")
+    (share.disk / "a.txt").unlink()
+
+    share.signal(signal.SIGCONT)
+    wait_until(lambda: not read_errors(client) and client.call("status")["state"] == "ready", HEALED_S, what="healed")
+    assert set(found(client, "zebra")) == {"mine.txt", "share/sub/b.txt", "o.txt"}
+    assert found(client, "changed meanwhile") == ["share/sub/b.txt"]
+    assert set(found(client, "giraffe")) == {"c.txt", "d.txt"}
+
+
+def test_the_daemon_stops_while_a_mount_hangs(daemon: Daemon, client: Client, share: Share) -> None:
+    share.signal(signal.SIGSTOP)
+    assert not search(client, "zebra", share.point, ELSEWHERE_S)["fresh"]
+    began = time.monotonic()
+    daemon.stop()
+    assert time.monotonic() - began < STOPPED_S
