@@ -31,7 +31,7 @@ from helpers.folder_model import CAN_DENY, IGNORE_PATTERNS, Model, Shared, new_w
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
-EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "20"))
+EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "12"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer
 REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "7"))  # histories: so often the index is built anew beside
 # A disaster takes as long as a hundred other steps: a history meets at most one.
