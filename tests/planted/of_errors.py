@@ -176,4 +176,35 @@ DEFECTS = (
         ),
         "tests/daemon/answer/test_freshness.py::test_a_path_that_waits_counts_once",
     ),
+    Defect(
+        "read-before-it-is-committed",
+        "a folder counts as read before what was found in it is committed, and a search calls itself fresh",
+        "livedex_daemon/write/read_errors.py",
+        (
+            (
+                "                self.seen(walk.entry, key, walk.since)\n",
+                "                self._unreadable.read(key, walk.since)\n",
+            ),
+        ),
+        f"{INSPECTOR}::test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it",
+    ),
+    Defect(
+        "older-look-settles-a-failure",
+        "a walk that looked at a folder before another failed there ends what the failure left to do",
+        "livedex_daemon/watch/unreadable.py",
+        (("since is not None and path.failure > since", "since is not None and path.failure < since"),),
+        f"{INSPECTOR}::test_a_look_before_a_failure_does_not_prove_that_a_folder_can_be_read",
+    ),
+    Defect(
+        "ignored-before-it-is-committed",
+        "an unreadable file that is ignored now counts as read while the index still finds it",
+        "livedex_daemon/write/inspector.py",
+        (
+            (
+                "            self.read_errors.seen(entry, (root.id, path), self.unreadable.failures)\n",
+                "            self.unreadable.read((root.id, path))\n",
+            ),
+        ),
+        f"{INSPECTOR}::test_an_unreadable_file_that_is_ignored_now_is_in_doubt_until_that_is_committed",
+    ),
 )

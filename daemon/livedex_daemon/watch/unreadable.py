@@ -1,8 +1,8 @@
 """The paths that the system could not read, although they are not gone, and when each is tried again.
 
 Invariant: an error is not an absence. What the index has of such a path is kept, no search in whose scope it lies is
-fresh before the path is read or counts as settled, and it is tried again until it can be read or is gone. Only the
-worker's thread changes the sets; other threads copy them.
+fresh before what was read is committed or the path counts as settled, and it is tried again until it can be read or is
+gone. Only the worker's thread changes the sets; other threads copy them.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ class Trouble(NamedTuple):
 
 
 class _Path:
-    __slots__ = ("errno", "retry_at", "tree", "tries", "trying")
+    __slots__ = ("errno", "failure", "retry_at", "tree", "tries", "trying")
 
     def __init__(self) -> None:
         self.errno = 0
+        self.failure = 0  # the number of its last failure
         self.tries = 0
         self.trying = True
         self.tree = False
@@ -52,11 +53,15 @@ class _Path:
 
 
 class UnreadablePaths:
-    """``open``: the paths whose searches are not fresh. ``denied``: paths without permission, in the order to try."""
+    """``open``: the paths whose searches are not fresh. ``denied``: paths without permission, in the order to try.
+
+    ``failures`` counts the failures of all paths so far: the number tells which of a look and a failure came first.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.open: set[Key] = set()
         self.denied: dict[Key, None] = {}
+        self.failures = 0
         self._clock = clock
         self._paths: dict[Key, _Path] = {}
         self._due_at = inf  # the earliest time at which a path is due
@@ -78,6 +83,8 @@ class UnreadablePaths:
         self.denied.pop(key, None)
         path = self._paths.setdefault(key, _Path())
         path.errno, path.tree = code, path.tree or tree
+        self.failures += 1
+        path.failure = self.failures
         if path.trying:
             path.trying = False
             path.tries += 1
@@ -87,8 +94,15 @@ class UnreadablePaths:
         (self.open.discard if settled else self.open.add)(key)
         return settled
 
-    def read(self, key: Key) -> None:
-        """Record that a path was read. The others are tried at once: they may have had the same cause."""
+    def read(self, key: Key, since: int | None = None) -> None:
+        """Record that a path was read and that this is committed.
+
+        The others are tried at once: they may have had the same cause. ``since``: ``failures`` before the look at the
+        path, which proves nothing once a later look has failed.
+        """
+        path = self._paths.get(key)
+        if path is not None and since is not None and path.failure > since:
+            return
         self.denied.pop(key, None)
         if self.discard(key):
             self.try_now()

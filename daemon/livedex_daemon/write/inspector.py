@@ -158,7 +158,7 @@ class Inspector:
             progress.removed += len(changes.removed) - removed
             progress.unchanged += work is None and (rows, removed) == (len(changes.rows), len(changes.removed))
         if work is None:
-            self.unreadable.read((root.id, path))
+            self.read_errors.seen(entry, (root.id, path), self.unreadable.failures)
         else:
             entry.works += 1
             self.submit([work], bulk=False)
@@ -190,7 +190,7 @@ class Inspector:
 
     def _start_walk(self, root: Root, path: bytes, entry: Entry) -> None:
         tools = WalkTools(self._store, self._watching.watch, self._pool.policy)
-        self._walks.append(TreeWalk(tools, root, path, entry))
+        self._walks.append(TreeWalk(tools, root, path, entry, since=self.unreadable.failures))
         entry.works += 1  # the walk itself
         if not entry.key[1]:
             root.overflows_at_walk = root.overflows
@@ -333,6 +333,7 @@ class Inspector:
         self._departed.clear()
         self.retries.clear()
         self._walked = None
+        self.read_errors.abandon()
         self.finished = []
         self.changes = Changes()
 

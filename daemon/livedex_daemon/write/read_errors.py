@@ -1,15 +1,16 @@
 """What follows from a path that could not be read: what is recorded, what is said, and when it is tried again.
 
-Invariant: a failed read removes nothing. A row says ``failed`` only once the error counts as the path's own. Runs on
-the worker's thread only.
+Invariant: a failed read removes nothing. A row says ``failed`` only once the error counts as the path's own. A path
+counts as read only once what was read is committed. Runs on the worker's thread only.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 
-from livedex_daemon.watch.backlog import Backlog, Entry, Mark
+from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.outcomes import Failed, Outcome, Unreadable
@@ -25,6 +26,22 @@ class ReadErrors:
         self._store = store
         self._backlog = backlog
         self._unreadable = unreadable
+        self._seen: dict[Entry, list[tuple[Key, int]]] = {}  # what the work on an entry could read, not committed yet
+
+    def seen(self, entry: Entry, key: Key, since: int) -> None:
+        """Record that the work on ``entry`` could read the path; ``since``: the failures before it looked."""
+        if key in self._unreadable:
+            self._seen.setdefault(entry, []).append((key, since))
+
+    def committed(self, entries: Iterable[Entry]) -> None:
+        """Let what these entries could read count as read. Call it before a search that waits for them goes on."""
+        for entry in entries:
+            for key, since in self._seen.pop(entry, ()):
+                self._unreadable.read(key, since)
+
+    def abandon(self) -> None:
+        """Forget what was seen and will not be committed."""
+        self._seen.clear()
 
     def failed(self, root: Root, path: bytes, code: int, entry: Entry, changes: Changes) -> None:
         """Record that a path could not be described, or a folder not listed; ``entry`` asked for it."""
@@ -43,7 +60,7 @@ class ReadErrors:
         root = walk.root
         for key in self._unreadable.paths():
             if key[0] == root.id and walk.has_read(key[1]):
-                self._unreadable.read(key)
+                self.seen(walk.entry, key, walk.since)
         for path, code in walk.failures.items():
             self.failed(root, path, code, walk.entry, changes)
         for path in walk.denied:

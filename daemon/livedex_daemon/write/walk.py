@@ -148,7 +148,9 @@ class WalkTools(NamedTuple):
 class TreeWalk:
     """A walk of one folder and everything below it. Call ``step`` until it returns True."""
 
-    def __init__(self, tools: WalkTools, root: Root, path: bytes, entry: Entry) -> None:
+    def __init__(self, tools: WalkTools, root: Root, path: bytes, entry: Entry, *, since: int = 0) -> None:
+        """``since``: how many reads of any path had failed before the walk began."""
+        self.since = since
         self.root = root
         self.path = path
         self.entry = entry

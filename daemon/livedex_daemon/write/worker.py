@@ -328,6 +328,7 @@ class Worker:
         for key in applied.again:
             self._backlog.mark(key)
         finished, inspector.finished = inspector.finished, []
+        inspector.read_errors.committed(finished)
         self._latency.add(time.monotonic(), [entry.first_at for entry in finished if entry.from_event])
         for entry in finished:
             root = self._roots.get(entry.key[0])

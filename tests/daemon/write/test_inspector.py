@@ -47,6 +47,12 @@ class Desk:
         self.inspector.inspect(entry, self.root)
         return entry
 
+    def commit(self) -> None:
+        """Goes on as after a commit."""
+        self.inspector.take_changes()
+        finished, self.inspector.finished = self.inspector.finished, []
+        self.inspector.read_errors.committed(finished)
+
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
@@ -220,7 +226,29 @@ def test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it(desk: Desk, monk
         assert desk.inspector.walk_on()
     assert not desk.inspector.changes and (1, b"d") in desk.inspector.unreadable.open
     desk.inspect(b"d", tree=True)
-    assert desk.inspector.walk_on() and not desk.inspector.unreadable.open, "listed: it is read"
+    assert desk.inspector.walk_on() and desk.inspector.unreadable.open, "listed, but nothing of it is committed"
+    desk.commit()
+    assert not desk.inspector.unreadable.open
+
+
+def test_a_look_before_a_failure_does_not_prove_that_a_folder_can_be_read(desk: Desk) -> None:
+    (desk.folder / "d").mkdir()
+    desk.inspect(b"d", tree=True)
+    desk.inspector.unreadable.failed((1, b"d"), errno.EIO, tree=True)  # another look, which finds more to do
+    assert desk.inspector.walk_on()
+    desk.commit()
+    assert desk.inspector.unreadable.open == {(1, b"d")}
+
+
+def test_an_unreadable_file_that_is_ignored_now_is_in_doubt_until_that_is_committed(desk: Desk) -> None:
+    desk.store.put_files([row(b"f.txt")])
+    (desk.folder / "f.txt").touch()
+    desk.inspector.unreadable.failed((1, b"f.txt"), errno.EIO)
+    (desk.folder / ".gitignore").write_text("f.txt\n")
+    desk.inspect(b"f.txt")
+    assert desk.inspector.changes.ignored and desk.inspector.unreadable.open
+    desk.commit()
+    assert not desk.inspector.unreadable.open
 
 
 def test_a_missing_file_is_not_removed_while_a_second_look_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
