@@ -207,4 +207,27 @@ DEFECTS = (
         ),
         f"{INSPECTOR}::test_an_unreadable_file_that_is_ignored_now_is_in_doubt_until_that_is_committed",
     ),
+    Defect(
+        "permission-returns-unsaid",
+        "a search that began before the permission of an ignore file returned is wrong without a warning",
+        "livedex_indexing/ignore/rules.py",
+        (
+            (
+                "        for folder in folders:\n            mark(folder)\n        with self._lock:\n"
+                "            self._denied -= allowed\n            for folder in folders:\n"
+                "                self.invalidate(folder)\n",
+                "        with self._lock:\n"
+                "            self._denied -= allowed\n            for folder in folders:\n"
+                "                self.invalidate(folder)\n        for folder in folders:\n            mark(folder)\n",
+            ),
+        ),
+        "tests/indexing/ignore/test_ignore_errors.py::test_permission_may_return_without_an_event",
+    ),
+    Defect(
+        "warning-ends-with-the-answer",
+        "what was wrong with a root while an answer was made is not said, since it is over",
+        "livedex_daemon/answer/status_report.py",
+        (("*(warned for warned in before if warned not in now), ", ""),),
+        "tests/daemon/answer/test_status_report.py::test_what_was_wrong_with_a_root_before_an_answer_is_said_with_it",
+    ),
 )

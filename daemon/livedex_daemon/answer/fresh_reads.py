@@ -63,7 +63,7 @@ class SearchMethod:
     async def search(self, call: Call, params: SearchParams) -> SearchResult[Hit]:
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
-        timing = Timing.of(call, params)
+        timing, before = Timing.of(call, params), self._health.root_warnings()
         try:
             answer, state = await timing.within(self._answer(timing, params))
         except TimedOut:
@@ -77,7 +77,7 @@ class SearchMethod:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - timing.began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": [*self._health.warnings(answer.failed), *answer.warnings],
+            "warnings": [*self._health.warnings(answer.failed, before), *answer.warnings],
             **answer.optional_fields(),
         }
 

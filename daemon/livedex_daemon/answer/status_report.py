@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from shlex import quote
 from typing import Final, NamedTuple
 
@@ -158,12 +158,18 @@ class Health:
             return "indexing"
         return "indexing" if self._parts.stuck.late() else "ready"
 
-    def warnings(self, failed: int = 0) -> Warnings:
+    def root_warnings(self) -> Warnings:
+        """Return what is wrong with the roots now: it limits what a fresh answer can contain."""
+        return _roots(self._parts)
+
+    def warnings(self, failed: int = 0, before: Sequence[AnswerWarning] = ()) -> Warnings:
         """Return everything that is wrong now, each with its remedy.
 
-        ``failed``: how many files could not be indexed.
+        ``failed``: how many files could not be indexed. ``before``: the ``root_warnings`` before the answer was made;
+        those that are over by now are returned too, because the answer may still be without what follows.
         """
-        return [*(found for check in CHECKS for found in check(self._parts)), *_failed_files(failed)]
+        now = [found for check in CHECKS for found in check(self._parts)]
+        return [*now, *(warned for warned in before if warned not in now), *_failed_files(failed)]
 
 
 def _bytes_on_disk(path: str) -> int:

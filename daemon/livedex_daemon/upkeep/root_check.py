@@ -6,6 +6,7 @@ Invariant: it decides nothing about files; every path that may have changed beco
 from __future__ import annotations
 
 from concurrent.futures import Future
+from functools import partial
 from typing import NamedTuple
 
 from livedex_daemon.upkeep.pending_rows import PendingRows
@@ -58,8 +59,7 @@ class RootCheck:
             self._presence.check(root, rewatch=revived)
             self._presence.drop_expired(root)
             self._watching.retry(root)
-            for folder in root.rules.allowed_again():
-                self._backlog.mark((root.id, folder), Mark(tree=True))
+            root.rules.allow_again(partial(self._mark, root))
             if seldom and root.state == "online":
                 self._mark_outside_changes(root)
         self._read_errors.mark_allowed(self._roots)
@@ -75,4 +75,7 @@ class RootCheck:
             self._presence.unreadable.failed((root.id, b""), fault.errno, tree=True)
             return
         for folder in changed:
-            self._backlog.mark((root.id, folder), Mark(tree=True))
+            self._mark(root, folder)
+
+    def _mark(self, root: Root, folder: bytes) -> None:
+        self._backlog.mark((root.id, folder), Mark(tree=True))

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from livedex_indexing import relpath
@@ -215,20 +215,21 @@ class RuleTree:
                 self.invalidate(folder)
             return {b""} if b"" in changed else changed
 
-    def allowed_again(self) -> set[bytes]:
-        """Return the folders with an ignore file whose permission was missing and has returned; forget their rules.
+    def allow_again(self, mark: Callable[[bytes], None]) -> None:
+        """Forget the rules of each folder with an ignore file whose permission was missing and has returned.
 
-        It may return without an event.
+        It may return without an event. ``mark`` is called with the folder first: who is told of no fault any more must
+        find that its files are to be compared again.
         """
         with self._lock:
             allowed = {path for path in self._denied if tree.may_read(b"/", path.lstrip(b"/"))}
-            folders = {
-                relpath.parent(path[len(self._base) + 1 :]) if self._is_inside(path) else b"" for path in allowed
-            }
+        folders = {relpath.parent(path[len(self._base) + 1 :]) if self._is_inside(path) else b"" for path in allowed}
+        for folder in folders:
+            mark(folder)
+        with self._lock:
             self._denied -= allowed
             for folder in folders:
                 self.invalidate(folder)
-            return folders
 
     def _is_inside(self, path: bytes) -> bool:
         return path.startswith(self._base + b"/")

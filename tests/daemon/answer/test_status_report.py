@@ -171,3 +171,12 @@ def test_each_path_that_waits_counts_once(world: World) -> None:
     assert world.pending() == (4, 4)
     world.backlog.mark((99, b"of another root"))
     assert world.pending() == (5, 4)
+
+
+def test_what_was_wrong_with_a_root_before_an_answer_is_said_with_it(world: World) -> None:
+    world.root.state = "denied"
+    before = world.health.root_warnings()
+    assert [item["code"] for item in world.health.warnings(1, before)] == ["root_denied", "files_failed"]
+    world.root.state = "online"
+    assert [item["code"] for item in world.health.warnings(1, before)] == ["root_denied", "files_failed"]
+    assert world.codes() == []

@@ -43,8 +43,17 @@ def test_what_it_excludes_is_not_known(tree: Tree, rules: Rules, name: str) -> N
 def test_permission_may_return_without_an_event(tree: Tree, rules: Rules) -> None:
     tree.write("d/.gitignore", "*.log\n")
     given = rules()
+    marked: list[tuple[bytes, bool]] = []
+
+    def mark(folder: bytes) -> None:
+        marked.append((folder, bool(given.faults())))
+
     with failing(b".gitignore", errno.EACCES):
         assert shut_out(given, "d/x.log") == [] and list(given.faults()) == [str(tree / "d/.gitignore")]
-        assert given.allowed_again() == set()
-    assert given.allowed_again() == {b"d"}
-    assert shut_out(given, "d/x.log") == ["d/x.log"] and given.allowed_again() == set() and not given.faults()
+        given.allow_again(mark)
+        assert not marked
+    given.allow_again(mark)
+    assert marked == [(b"d", True)] and not given.faults(), "marked while it is still said"
+    assert shut_out(given, "d/x.log") == ["d/x.log"]
+    given.allow_again(mark)
+    assert len(marked) == 1
