@@ -119,6 +119,15 @@ def test_what_only_the_search_could_not_read(client: Client, faults: Faults, mod
     heal(client)
 
 
+def test_what_only_a_standing_query_could_not_read(client: Client, faults: Faults) -> None:
+    with faults.on(read=Order(errno.EIO)):
+        answer = client.call("search/subscribe", {"query": "zebra", "limit": 100, "timeout_ms": 2_000})
+        assert (answer["hits"], answer["fresh"]) == ([], False) and answer["reason"] == "unreadable"
+        assert "read_errors" in codes(client)
+    client.call("search/unsubscribe", {"subscription": answer["subscription"]})
+    heal(client)
+
+
 def test_permission_that_returns_without_an_event_is_noticed(client: Client, tree: Tree, faults: Faults) -> None:
     with faults.on(open=Order(errno.EACCES, name="f0.txt")):
         tree.write("d0/f0.txt", "zebra under lock and key\n")

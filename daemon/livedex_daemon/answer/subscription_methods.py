@@ -11,9 +11,10 @@ from livedex_daemon.answer.fresh_reads import FreshReads, scope_of
 from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
-from livedex_daemon.subscriptions.notifier import ChangeNotifier
+from livedex_daemon.subscriptions.notifier import ChangeNotifier, FirstAnswer
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
+from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.search.standing_query import standing_query
 from livedex_ipc.request_params import SubscribeParams, UnsubscribeParams
 from livedex_ipc.server.rpc_server import Call, Handler
@@ -40,17 +41,21 @@ class SubscriptionMethods:
         served = self._reads.served()
         query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
-        state = await self._reads.freshen(timing, scope_of(request))
         notifier = self._notifier
         subscription = notifier.subscribe(call, query, style)
-        ends = timing.query_ends()
-        try:
+
+        async def read() -> tuple[FirstAnswer, Stale]:
+            ends = timing.query_ends()
             first = await self._reads.reading(
                 lambda handle, ended: notifier.first(
                     subscription, handle, params["limit"], deadline=ends, cancelled=ended.is_set
                 ),
                 timing,
             )
+            return first, first.stale
+
+        try:
+            first, state = await self._reads.settled(read, timing, scope_of(request))
         except BaseException:
             notifier.drop(subscription)
             raise

@@ -113,7 +113,7 @@ class AnswerDiff:
         self._delivered.put(subscription.id, recorded)
         if added or removed:
             self._send(subscription, added, removed)
-        return set(left), unstable | maker.stale
+        return set(left), unstable.union(maker.stale)
 
     def _find_changed(
         self,

@@ -27,7 +27,7 @@ from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
-from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.hits.live_files import LiveFiles, Stale
 from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.search.standing_hits import StandingHits
 from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery, parts_of_all
@@ -48,10 +48,14 @@ MAX_TOTAL: Final = 1_000
 
 
 class FirstAnswer(NamedTuple):
-    """The first answer: the newest hits, and the generation that all later changes start from."""
+    """The first answer: the newest hits, and the generation that all later changes start from.
+
+    ``stale`` names the files that had changed or could not be read: they are sent once they are indexed again.
+    """
 
     hits: list[Hit]
     generation: int
+    stale: Stale
 
 
 class ChangeNotifier:
@@ -182,7 +186,7 @@ class ChangeNotifier:
         roots = self._served()
         try:
             with handle.readers.connection(deadline=deadline, cancelled=cancelled) as reader, reader.snapshot():
-                newest, unstable = self._record_all(reader, subscription, roots, limit)
+                newest, stale = self._record_all(reader, subscription, roots, limit)
                 generation = int(reader.one(GENERATION))
                 maker = StandingHits(reader, subscription.query, roots, subscription.style)
                 hits: list[Hit] = []
@@ -198,16 +202,18 @@ class ChangeNotifier:
         finally:
             if subscription.closed:
                 self._delivered.forget([subscription.id])
-        self._check_again(subscription, unstable | maker.stale)
-        return FirstAnswer(hits, generation)
+        stale.merge(maker.stale)
+        self._check_again(subscription, set(stale))
+        return FirstAnswer(hits, generation, stale)
 
     def _record_all(
         self, reader: Reader, subscription: Subscription, roots: dict[int, bytes], limit: int
-    ) -> tuple[list[Found], set[FileKey]]:
-        """Record all matches as delivered. Return the newest ``limit`` files, and those whose state is unstable."""
+    ) -> tuple[list[Found], Stale]:
+        """Record all matches as delivered. Return the newest ``limit`` files, and those whose state is unknown now."""
         assert self._delivered is not None
         newest: list[Found] = []
         unstable: set[FileKey] = set()
+        stale = Stale()
         for part in parts_of_all(reader):
             live = LiveFiles(roots)
             entries: dict[FileKey, DeliveredFile | None] = {}
@@ -216,7 +222,10 @@ class ChangeNotifier:
                 newest.append(found)
             self._delivered.put(subscription.id, entries)
             newest = sorted(newest, key=_newest_first)[:limit]
-        return newest, unstable
+            stale.merge(live.stale)
+        for key in unstable:
+            stale.setdefault(key, False)
+        return newest, stale
 
     def _served(self) -> dict[int, bytes]:
         roots = {root.id: root.path for root in self._roots}

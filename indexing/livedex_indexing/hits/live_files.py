@@ -32,6 +32,10 @@ class Stale(dict[tuple[int, bytes], bool]):
         super().__init__()
         self.unreadable: dict[tuple[int, bytes], int] = {}
 
+    def merge(self, other: Stale) -> None:
+        self.update(other)
+        self.unreadable |= other.unreadable
+
 
 COPY = "d.id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled"
 

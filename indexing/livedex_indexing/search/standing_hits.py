@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from livedex_indexing import relpath
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
-from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.hits.live_files import LiveFiles, Stale
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import path_fields
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.rank.score import Placed
-from livedex_indexing.search.standing_query import FileKey, Found, StandingQuery
+from livedex_indexing.search.standing_query import Found, StandingQuery
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import ChunkRow
 from livedex_ipc.wire_results import RemovedHit
@@ -25,7 +25,7 @@ _SCORE = 1.0  # a standing query only matches: no hit is better than another
 
 
 class StandingHits:
-    """Builds the hits of one query with one reader. ``stale`` collects the files found changed."""
+    """Builds the hits of one query with one reader. ``stale`` collects the files found changed or unreadable."""
 
     def __init__(self, reader: Reader, query: StandingQuery, roots: Mapping[int, bytes], style: Style) -> None:
         compiled = query.compiled(reader)
@@ -33,7 +33,7 @@ class StandingHits:
         self._highlighter = Highlighter(compiled.terms, phrases, reader.stems)
         self._roots = roots
         self._style = style
-        self.stale: set[FileKey] = set()
+        self.stale = Stale()
 
     def of(self, found: Found) -> list[Hit] | None:
         """Return the hits of one file, in file order; None if it is not as it was indexed."""
@@ -46,11 +46,10 @@ class StandingHits:
         for chunk_id in chunks:
             hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))
             if hit is None:
-                self.stale.add(found.key)
-                return None
+                break
             hits.append(hit)
-        self.stale.update(live.stale)
-        return hits
+        self.stale.merge(live.stale)
+        return hits if len(hits) == len(chunks) else None
 
 
 def removed_hit(root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int) -> RemovedHit:
