@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import argparse
 import random
+import statistics
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ from operator import sub
 from pathlib import Path
 from typing import cast
 
-from bench.quality import made, sets
+from bench.quality import made, navigation, sets
 from bench.quality.measures import DEEP, interval, judge
 from bench.quality.mistakes import misspelt
 from bench.quality.peers import peers
@@ -35,16 +37,43 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--parts", action="store_true", help="also without each part of the score")
     parser.add_argument("--misspelt", action="store_true", help="also with one spelling mistake in each question")
     parser.add_argument("--no-peers", action="store_true", help="livedex alone")
+    parser.add_argument(
+        "--navigation",
+        type=Path,
+        nargs="*",
+        metavar="FOLDER",
+        help="instead: names, pieces of names, files, messages, pasted lines and titles of folders (default: the "
+        "standard library)",
+    )
     return parser.parse_args()
 
 
 def main() -> int:
     options = arguments()
+    if options.navigation is not None:
+        navigate(options.navigation or [Path(sysconfig.get_path("stdlib"))], options.half, options.most)
+        return 0
     print(f"{'':<28} {'nDCG@10':<22} {'MRR@10':<22} {'Recall@100':<22} livedex ahead by (nDCG, paired)")
     with tempfile.TemporaryDirectory(prefix="livedex-quality-") as folder:
         for one in chosen(options, Path(folder)):
             report(one, options, Path(folder) / f"{one.name}.db")
     return 0
+
+
+def navigate(folders: Sequence[Path], half: str, most: int) -> None:
+    print(f"{'':<28} {'n':>5} {'S@1':>6} {'MRR@10':>7} {'lines':>6} {'shown':>6} {'ms':>6}")
+    results: list[navigation.Result] = []
+    with tempfile.TemporaryDirectory(prefix="livedex-navigation-") as temporary:
+        for number, folder in enumerate(folders):
+            with engine(folder, Path(temporary) / f"{number}.db") as livedex:
+                chosen_ones = [one for one in navigation.questions(folder) if one.half == half]
+                results += [navigation.answer(one, livedex) for one in chosen_ones]
+    for kind in dict.fromkeys(result.kind for result in results):
+        those = [result for result in results if result.kind == kind][:most]
+        shares = " ".join(
+            f"{statistics.fmean(values):>6.3f}" for values in zip(*(one.shares for one in those), strict=True)
+        )
+        print(f"{kind:<28} {len(those):>5} {shares} {statistics.median(one.ms for one in those):>6.1f}", flush=True)
 
 
 def chosen(options: argparse.Namespace, folder: Path) -> list[sets.QuestionSet]:

@@ -175,7 +175,7 @@ _SEARCH_FIELDS = (
     Field("reason", "string", "why not fresh", optional=True),
     Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
     Field("omitted", "integer", "hits left out for max_chars or 12 MiB: they come on the next page", optional=True),
-    Field("did_you_mean", "object", "{query, applied}: the query with its misspelt words corrected", optional=True),
+    Field("did_you_mean", "object", "{query, applied}: the query corrected, or as plain text", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),

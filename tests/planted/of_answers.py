@@ -9,7 +9,51 @@ HOSTILE = "tests/ipc/server/test_server_hostile.py"
 FRAMING = "tests/ipc/test_framing.py"
 BINDING = "tests/ipc/server/test_binding.py"
 
+NAMES = "tests/indexing/search/test_names_as_typed.py"
+
 DEFECTS = (
+    Defect(
+        "definition-not-lifted",
+        "the definition of a typed name is worth no more than a use of it",
+        "livedex_indexing/rank/name_places.py",
+        (("value = AS_WORDS if name.is_words else DEFINED", "value = 0.0"),),
+        f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
+    ),
+    Defect(
+        "case-of-a-name-ignored",
+        "the definition of a name is taken for that of the same name in another case",
+        "livedex_indexing/query/typed_name.py",
+        (("if self.any_case:", "if self.name:"),),
+        f"{NAMES}::test_the_case_of_a_name_counts",
+    ),
+    Defect(
+        "typed-line-ignored",
+        "FILE:LINE leads to the file, but not to the line",
+        "livedex_indexing/rank/results.py",
+        (("named |= dict.fromkeys(at_line, DEFINED)", "named |= {}"),),
+        f"{NAMES}::test_a_line_of_a_file",
+    ),
+    Defect(
+        "plain-reading-missing",
+        "a long query whose dashes and quotes find nothing is not read as plain text",
+        "livedex_indexing/search/word_search.py",
+        (("and plain.may_be_text and", "and not plain and"),),
+        f"{NAMES}::test_a_text_that_finds_nothing_is_read_plainly",
+    ),
+    Defect(
+        "short-query-read-plainly",
+        "a short query with an excluded word or a phrase that finds nothing finds what it excludes",
+        "livedex_indexing/query/query_parser.py",
+        (("_TEXT: Final = 6", "_TEXT: Final = 1"),),
+        f"{NAMES}::test_a_text_that_finds_nothing_is_read_plainly",
+    ),
+    Defect(
+        "copy-read-first-named",
+        "a hit names the copy that an earlier step happened to read",
+        "livedex_indexing/hits/live_files.py",
+        (("kept[0].file_id != copies[0].file_id", "not kept"),),
+        f"{NAMES}::test_a_hit_names_the_shortest_copy_whichever_was_read_first",
+    ),
     Defect(
         "common-words-not-scored",
         "a row with a rare word is worth as much with the common ones of the query as without",

@@ -76,7 +76,9 @@ class LiveFiles:
     def read(self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
         """Return the bytes of a content and their source, the first of ``copies`` that still has them; None if none
         of the first few has."""
-        if content_id not in self._kept:
+        kept = self._kept.get(content_id)
+        # An earlier reader may have preferred another copy: the hit names the one that was read.
+        if content_id not in self._kept or (kept is not None and copies and kept[0].file_id != copies[0].file_id):
             self._keep(content_id, self._first_of(content_hash, copies))
         return self._kept[content_id]
 

@@ -6,7 +6,9 @@ each in quotes.
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -26,14 +28,19 @@ _MAX_TERMS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
 _SENTENCE: Final = 8  # characters: a longer run of Chinese, Thai … that is not in the index is many words, not one
 
+_BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # a name of which the beginning was typed
 _NAME: Final = re.compile(r"[\w.-]+")
+_AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would match other beginnings
 
 
 def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> CompiledQuery:
     """Compile a query against the index. Without ``fresh``, misspelt words may mean what they meant recently."""
-    words = query.text.split()
+    times = Counter(query.text.split())
+    words = list(times)
     repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
-    per_word = [_terms_of(reader, word, counts, repair, alone=len(words) == 1) for word in words]
+    per_word = [
+        _repeatedly(_terms_of(reader, word, counts, repair, alone=len(words) == 1), times[word]) for word in words
+    ]
     phrases = _phrases(reader, query.phrases, counts)
     excluded, excluded_phrases = _excluded(query)
     selected = _select(per_word, repair.others, has_phrases=bool(phrases))
@@ -49,7 +56,13 @@ def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bo
         cut=selected.cut or longest > MAX_WORDS,
         respelt=tuple(repair.respelt.items()),
         chunks=counts.all_chunks(reader),
+        lengths=counts.lengths(reader),
     )
+
+
+def _repeatedly(terms: list[QueryTerm], times: int) -> list[QueryTerm]:
+    """Return the terms of a word that was typed several times: it counts more, by the root of the number."""
+    return terms if times == 1 else [term._replace(idf=term.idf * math.sqrt(times)) for term in terms]
 
 
 class _Uncounted(WordCounts):
@@ -166,6 +179,11 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     indexed = bool(whole.rows or whole.files)
     if whole.prefix or (alone and indexed and not repair.is_missing(whole)):
         return [whole]
+    if alone and not indexed and _BEGINNING.fullmatch(word):
+        beginning = _whole(reader, word + "*", counts)
+        as_written = " AND ".join(f'"{token}"' for token in whole.tokens)
+        if beginning is not None and reader.one(_AS_WRITTEN, (f"{as_written} *",)):
+            return [beginning]
     joined = [] if indexed else _joined(reader, word, counts, repair)
     # Parts of names are ASCII only: `größe` would be split into `gr` and `e`.
     pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(reader, word)]
@@ -181,7 +199,7 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     ]
     if joined:  # then no part of the word is a mistake
         return [*(term for token in tokens for _, term in token), *joined]
-    return repair.of(word, [token for token in tokens if token])
+    return repair.of(word, [token for token in tokens if token], alone=alone)
 
 
 def _joined(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:

@@ -20,13 +20,15 @@ from livedex_indexing.model import Term, TermName
 QUERY_BYTES: Final = 4096  # the rest of a longer query is ignored
 _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
+_SENTENCE: Final = 10  # words: a query of so many is a text
+_TEXT: Final = 6  # … and may be one
 _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
 
 class ParsedQuery(NamedTuple):
-    """The parts of a query, each in the order written. Excluded phrases keep their double quotes. ``cut``: the query
-    was longer than `QUERY_BYTES`."""
+    """The parts of a query, each in the order written; a word as often as it was typed. Excluded phrases keep their
+    double quotes. ``cut``: the query was longer than `QUERY_BYTES`."""
 
     words: tuple[str, ...]
     excluded: tuple[str, ...]
@@ -35,13 +37,31 @@ class ParsedQuery(NamedTuple):
     cut: bool
 
 
+class PlainReading(NamedTuple):
+    """A query whose quotes and dashes are punctuation: its words, those in quotes and the excluded ones too; and the
+    query that means this, with the terms."""
+
+    words: str
+    query: str
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether this is a text rather than words chosen for a search."""
+        return len(self.words.split()) >= _SENTENCE
+
+    @property
+    def may_be_text(self) -> bool:
+        """Whether this is to be tried where the query finds nothing."""
+        return len(self.words.split()) >= _TEXT
+
+
 def parse(text: str) -> ParsedQuery:
     """Parse a query. Never raises."""
     encoded = text.encode("utf-8", "replace")  # a lone surrogate is no character: it becomes a question mark
     cut = len(encoded) > QUERY_BYTES
     items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore"))
     items.read()
-    unique = (_unique(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
+    unique = (tuple(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
     return ParsedQuery(*unique, cut)
 
 
@@ -59,6 +79,15 @@ def with_words(text: str, instead: Mapping[str, str]) -> str:
         made += items.text[at:start] + instead.get(word, word)
         at = start + len(word)
     return made + items.text[at:]
+
+
+def without_signs(text: str) -> PlainReading:
+    """Take the quotes and dashes of a query for punctuation. Its terms stay."""
+    items = _Items(text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore"))
+    items.read()
+    words = " ".join(items.plain).replace('"', " ").split()
+    plain = " ".join(word if is_plain(word) else word.lstrip("-").replace(":", " ") for word in words).split()
+    return PlainReading(" ".join(plain), " ".join([*plain, *items.written_terms]))
 
 
 def is_prefix(word: str) -> bool:
@@ -84,6 +113,8 @@ class _Items:
         self.excluded: list[str] = []
         self.phrases: list[str] = []
         self.terms: list[Term] = []
+        self.plain: list[str] = []  # all words, those of phrases and the excluded ones too
+        self.written_terms: list[str] = []
 
     def read(self) -> None:
         text = self.text
@@ -93,16 +124,23 @@ class _Items:
                 continue
             excluded = text[self._at] == "-" and _can_exclude(text[self._at + 1 : self._at + 2])
             self._at += excluded
-            if not (self._phrase(excluded) or self._term(excluded)):
+            start = self._at - excluded
+            if self._phrase(excluded):
+                continue
+            if self._term(excluded):
+                self.written_terms.append(text[start : self._at])
+            else:
                 if not excluded:
                     self.starts.append(self._at)
                 (self.excluded if excluded else self.words).append(self._run())
+                self.plain.append((self.excluded if excluded else self.words)[-1])
 
     def _phrase(self, excluded: bool) -> bool:
         inside = self._quoted(self._at)
         if inside is None:
             return False
         if inside.strip():
+            self.plain.append(inside)
             if excluded:
                 self.excluded.append(f'"{inside}"')
             else:

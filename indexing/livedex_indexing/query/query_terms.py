@@ -5,7 +5,7 @@ Invariant: the expression of a term is valid FTS5 by itself, so terms joined by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 # Words without content: articles, pronouns, prepositions, auxiliaries, and the words people put around a question.
@@ -63,7 +63,7 @@ class CompiledQuery(NamedTuple):
     with all stop words (for neighbours). ``excluded`` and ``excluded_phrases`` must not be in a file. ``total`` is Σ
     idf, never 0. ``cut``: some words were dropped. ``respelt`` has (typed, corrected) for each word that is not in the
     index and has near ones; ``terms`` then has the corrections, ``spoken`` only the nearest. ``chunks`` is the number
-    of chunks in the index.
+    of chunks in the index, ``lengths`` the usual length of those of each language, relative to all (see `WordCounts`).
     """
 
     terms: tuple[QueryTerm, ...]
@@ -75,6 +75,7 @@ class CompiledQuery(NamedTuple):
     cut: bool
     respelt: tuple[tuple[str, str], ...] = ()
     chunks: int = 0
+    lengths: Mapping[int | None, float] = {}
 
     @property
     def any_of(self) -> tuple[QueryTerm, ...]:

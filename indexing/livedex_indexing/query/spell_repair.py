@@ -39,14 +39,15 @@ class Repair:
         self.others: set[QueryTerm] = set()
         self.respelt: dict[str, str] = {}
 
-    def of(self, word: str, tokens: Sequence[Sequence[Written]]) -> list[QueryTerm]:
-        """Return the terms to search for. ``tokens``: for each token of the word, the whole token, then its parts."""
+    def of(self, word: str, tokens: Sequence[Sequence[Written]], *, alone: bool = False) -> list[QueryTerm]:
+        """Return the terms to search for. ``tokens``: for each token of the word, the whole token, then its parts.
+        ``alone``: the word is the whole query, so that it rather is one misspelt name than the parts of it."""
         respelt, at = "", 0
         terms: list[QueryTerm] = []
         for token in tokens:
             typed = token[0][0]
             start = word.index(typed, at)
-            spelt, found = self._of_token(*token)
+            spelt, found = self._of_token(*token, alone=alone)
             respelt += word[at:start] + spelt
             at = start + len(typed)
             terms += found
@@ -56,11 +57,11 @@ class Repair:
         self.respelt[word] = respelt
         return terms
 
-    def _of_token(self, whole: Written, *parts: Written) -> tuple[str, list[QueryTerm]]:
+    def _of_token(self, whole: Written, *parts: Written, alone: bool) -> tuple[str, list[QueryTerm]]:
         """Return the spelling of a token and its terms. A token whose parts all occur in the index is no mistake."""
         typed, term = whole
         missing = self.is_missing(term)
-        if missing and not (parts and all(part.rows or part.files for _, part in parts)):
+        if missing and (alone or not (parts and all(part.rows or part.files for _, part in parts))):
             meant = self._meant(term)
             if meant:
                 return _in_case(meant[0].tokens[0], typed), meant

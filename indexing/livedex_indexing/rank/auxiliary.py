@@ -1,4 +1,5 @@
-"""Recognises auxiliary files of code by their path: tests, examples, vendored and generated files.
+"""Recognises by their path the files that are rarely meant: auxiliary code (tests, examples, vendored and generated
+files), and news of versions.
 
 Invariant: pure; only the folders below the root and the file's own name count, never the content.
 """
@@ -24,6 +25,15 @@ _ENDS: Final = (
     b"test", b"tests", b"Test", b"Tests", b"spec", b"Spec",
     b"_pb2", b"_grpc", b".pb", b"generated", b".min",
 )  # fmt: skip
+_NEWS: Final = re.compile(
+    rb"(?:^|[_.-])(?:change(?:s|log)?|news|history|release[-_]?notes?|releases|whats[-_]?new)(?:[_.-]|$)", re.IGNORECASE
+)
+_NEWS_WORDS: Final = frozenset(
+    [
+        "change", "changed", "changelog", "changes", "history", "new", "news", "release", "releases", "version",
+        "versions",
+    ]
+)  # fmt: skip
 # Words that ask for such files.
 _WORDS: Final = frozenset(
     [
@@ -46,6 +56,16 @@ def is_auxiliary(folder: bytes, name: bytes) -> bool:
 @lru_cache(maxsize=1_000)
 def _is_auxiliary_folder(folder: bytes) -> bool:
     return _FOLDERS.search(folder) is not None
+
+
+def is_news(name: bytes) -> bool:
+    """Whether a file tells what changed from version to version: it has something of every question."""
+    return _NEWS.search(name) is not None
+
+
+def wants_news(words: Iterable[str]) -> bool:
+    """Whether one of a query's words, in lower case, asks for what changed."""
+    return not _NEWS_WORDS.isdisjoint(words)
 
 
 def wants_auxiliary(words: Iterable[str]) -> bool:

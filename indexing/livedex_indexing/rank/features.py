@@ -9,7 +9,7 @@ rows are found by their ids in a few spans where walking through all rows of the
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -66,7 +66,8 @@ class FeatureTable(NamedTuple):
     """Features of rows by id. ``idfs`` is parallel to their counts: first `scored_terms`, then stop words. ``near`` is
     parallel to theirs: Σ idf of the two. ``chunks`` is the number of all rows in the index, ``usual`` their average
     length. ``written`` is parallel to the scored words: the contents that contain the word as typed; None: treat all as
-    such."""
+    such. ``lengths`` has the usual length of chunks in the language of each row, relative to ``usual``; ``typed`` rates
+    rows that have the query as it was typed (see `NamePlaces`), also some without its words."""
 
     rows: dict[int, MatchFeatures]
     idfs: Sequence[float]
@@ -74,6 +75,8 @@ class FeatureTable(NamedTuple):
     chunks: int
     usual: float
     written: Sequence[frozenset[int] | None] = ()
+    lengths: Mapping[int, float] = {}
+    typed: Mapping[int, float] = {}
 
 
 class _Wanted(NamedTuple):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import takewhile
 from typing import AnyStr, Final, NamedTuple
 
 from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm
@@ -19,6 +20,8 @@ VARIANT: Final = 0.8  # weight of a term that a file's name has in another form:
 SYNONYM: Final = 2.0  # words that a synonym counts for in the share of a name: `is` for whether (`synonyms`)
 _AT_PATH: Final = 2.0  # weight of the name at a typed path: the file itself comes before files that mention it
 _SHORTEST: Final = 3  # letters of an abbreviation, which also has at least a third of the stem's
+_OTHER_CASE: Final = 0.9
+_OTHER_FOLDERS: Final = 0.3
 _INSIDE: Final = 4  # letters of a stem that matches inside the words of a name: `fromarray`
 
 
@@ -100,6 +103,23 @@ class NameMatcher:
         """Return the words of a name, in lower case, by their stems."""
         text = path_text(name).lower().encode("utf-8", "replace")
         return {stem: text[start:end].decode("utf-8", "replace") for start, end, stem in self._reader.stems(text)}
+
+
+def called_as(typed: str, folder: bytes, name: bytes) -> float:
+    """Return up to 1 for a file with the very name that was typed, with or without its suffix: less in another case, or
+    where not all of the typed folders are above it; 0 for any other name."""
+    *above, last = typed.strip("/").encode("utf-8", "replace").split(b"/")
+    if not name.lower().startswith(last.lower()):  # the usual case, for a hundred names a search
+        return 0.0
+    names = (name, name.rpartition(b".")[0] or name)
+    if last.lower() not in (names[0].lower(), names[1].lower()):
+        return 0.0
+    value = 1.0 if last in names else _OTHER_CASE
+    if not above:
+        return value
+    pairs = zip(reversed(above), reversed(folder.split(b"/")), strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return value * (1 - _OTHER_FOLDERS * (1 - same / len(above)))
 
 
 def _matches_name(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str]) -> bool:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
+from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
+from livedex_indexing.query.typed_name import TypedPlace
 from livedex_indexing.rank import postings
-from livedex_indexing.rank.auxiliary import is_auxiliary, wants_auxiliary
-from livedex_indexing.rank.features import extract, scored_terms, written
-from livedex_indexing.rank.name_match import NameMatch, NameMatcher
+from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
+from livedex_indexing.rank.features import MatchFeatures, extract, scored_terms, written
+from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
+from livedex_indexing.rank.name_places import DEFINED, NamePlaces, Texts
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
@@ -35,23 +38,48 @@ _COPIES: Final = 64  # copies of one content whose names are examined
 _USUAL_NAME: Final = 12  # characters in the name of a file of code
 
 _CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_CHUNKS = "SELECT id, content_id, language FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_AT_LINE = """SELECT c.id, c.content_id, c.language FROM chunks c
+              WHERE c.content_id IN (SELECT value FROM json_each(?)) AND c.start_line <= ? AND c.end_line >= ? AND {}"""
 _CONTENT_OF_FILE = "SELECT id, content_id FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _COPIES_OF = f"""SELECT d.content_id, d.id, d.root_id, d.folder, d.name, t.chunks, t.pipeline = 'code'
                 FROM json_each(?) i CROSS JOIN contents t ON t.id = i.value
                 CROSS JOIN {OF_CONTENT} ON d.content_id = t.id WHERE {{}}"""
 _ROOTS = "SELECT id, path FROM roots"
-_CHUNKS_OF = f"""SELECT c.id, c.content_id FROM contents t JOIN chunks c
+_CHUNKS_OF = f"""SELECT c.id, c.content_id, c.language FROM contents t JOIN chunks c
                 ON {IN_CONTENT}
                 WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
              GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
 
 
+class Arrangement(NamedTuple):
+    """How the matches are ordered. ``no_file_limit``: the query names a single file, so its chunks may fill the page.
+    ``demote``: rank tests, examples, news of versions and the like after equally good files, unless the query asks for
+    them."""
+
+    group_by_file: bool
+    no_file_limit: bool
+    demote: bool
+
+
+class TypedText(NamedTuple):
+    """A query as it was typed, the file that it may name, and how to read the chunks that may have it."""
+
+    text: str
+    place: TypedPlace | None
+    read: Texts
+
+    @property
+    def at_line(self) -> bool:
+        """Whether a line of a file was typed."""
+        return self.place is not None and self.place.line > 0
+
+
 class RankedResults:
     """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking.
 
-    ``no_file_limit``: the query names a single file, so its chunks may fill the page. ``demote_auxiliary``: rank tests,
-    examples and the like after equally good code, unless the query asks for them.
+    ``typed``: what was typed; None where its words alone count.
     """
 
     def __init__(
@@ -59,23 +87,23 @@ class RankedResults:
         reader: Reader,
         compiled: CompiledQuery,
         file_filter: FileFilter,
-        *,
-        group_by_file: bool,
-        no_file_limit: bool,
-        demote_auxiliary: bool,
+        arrangement: Arrangement,
+        typed: TypedText | None = None,
     ) -> None:
+        self._typed = typed
         self._reader = reader
         self._compiled = compiled
         self._resolved = file_filter.resolved
         self._borders = file_filter.borders
-        self._group_by_file = group_by_file
-        self._no_file_limit = no_file_limit
+        self._group_by_file = arrangement.group_by_file
+        self._no_file_limit = arrangement.no_file_limit
         self._scored = scored_terms(compiled)
         self._names = NameMatcher(reader, compiled, self._scored)
+        self._languages: dict[int, int | None] = {}  # of chunks
         self._left: list[int] = []  # candidate chunks that are not examined, best first
-        self._demote_auxiliary = demote_auxiliary and not wants_auxiliary(
-            token for term in compiled.any_of for token in term.tokens
-        )
+        words = [token for term in compiled.any_of for token in term.tokens]
+        self._demote_auxiliary = arrangement.demote and not wants_auxiliary(words)
+        self._demote_news = arrangement.demote and not wants_news(words)
         self.late = False
 
     def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed | None]:
@@ -109,13 +137,22 @@ class RankedResults:
         with self._reader.without_deadline():
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
-            ids, self._left = proposed[:most], proposed[most:]
-            content_of = self._pairs(_CONTENT_OF, ids)
+            named = {} if found.late else self._with_name(proposed)
+            ids = dict.fromkeys((*proposed[:most], *named))
+            self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in named]
+            content_of = self._contents(self._reader.rows(_CHUNKS, (id_list(ids),)))
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
             if not found.late:
                 content_of |= self._chunks_found_by_path(found.paths, of_files, set(content_of.values()))
+                at_line = self._at_line({*content_of.values(), *of_files.values()})
+                content_of |= at_line
+                named |= dict.fromkeys(at_line, DEFINED)
             features = extract(self._reader, compiled, content_of)
-            features = features._replace(written=written(self._reader, self._scored, {*content_of.values()}))
+            features = features._replace(
+                written=written(self._reader, self._scored, {*content_of.values()}),
+                lengths={chunk_id: compiled.lengths.get(self._languages[chunk_id], 1.0) for chunk_id in content_of},
+                typed=named if found.late else self._as_typed(named, features.rows),
+            )
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
         return rank_files(features, content_of, copies, compiled.total)
 
@@ -127,7 +164,7 @@ class RankedResults:
         best = sorted(paths, key=lambda file_id: (-paths[file_id], file_id))
         contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._resolved.chunks
-        chunks = dict(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
+        chunks = self._contents(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
         if len(chunks) <= _ALL_CHUNKS and any(term.prefix for term in self._scored):
             return chunks  # each query for a prefix reads all words with it: `extract` does that once for all chunks
         matching = postings.matching_chunks(
@@ -147,20 +184,68 @@ class RankedResults:
         if len(rows) > _COPIES:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
+        typed_file = self._typed is not None and self._typed.place is not None
         copies: dict[int, list[Copy]] = {}
-        names: dict[bytes, NameMatch] = {}
+        names: dict[bytes, tuple[NameMatch, bool]] = {}
         for content_id, file_id, root, folder, name, chunks, is_code in rows:
             those = copies.setdefault(content_id, [])
             if len(those) < _COPIES or file_id in paths:
                 if name not in names:
-                    names[name] = self._names.match(name)
+                    names[name] = self._names.match(name), self._demote_news and is_news(name)
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
-                score, title, counts = names[name]
+                (score, title, counts), news = names[name]
                 auxiliary = bool(is_code) and self._demote_auxiliary and is_auxiliary(folder, name)
                 brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
                 by_path = paths.get(file_id, 0.0)
-                those.append(Copy(file_id, path, score, title, by_path, counts, chunks, auxiliary, brevity))
+                called = self._compiled.total * self._called(folder, name) if typed_file else 0.0
+                those.append(
+                    Copy(file_id, path, score, title, by_path, counts, chunks, auxiliary, brevity, called, news)
+                )
         return copies
+
+    def _with_name(self, proposed: Sequence[int]) -> dict[int, float]:
+        """Rate the chunks that have the name which the query may be."""
+        typed = self._typed
+        if typed is None or typed.at_line:
+            return {}
+        corrected = with_words(typed.text, dict(self._compiled.respelt))
+        return self._places(typed).of_name(typed.text, corrected, proposed)
+
+    def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+        """Add to the chunks ``named`` those that have the whole text of the query, and drop those without its words:
+        they are no matches, so facets would not count them."""
+        typed = self._typed
+        if typed is None or typed.at_line:
+            return named
+        matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
+        return matching | self._places(typed).of_text(typed.text, rows)
+
+    def _places(self, typed: TypedText) -> NamePlaces:
+        return NamePlaces(self._reader, self._resolved, typed.read)
+
+    def _contents(self, rows: Iterable[tuple[int, int, int | None]]) -> dict[int, int]:
+        """Note the languages of chunks; return their contents. Each row: chunk, content, language."""
+        content_of = {}
+        for chunk_id, content_id, language in rows:
+            content_of[chunk_id] = content_id
+            self._languages[chunk_id] = language
+        return content_of
+
+    def _at_line(self, contents: Collection[int]) -> dict[int, int]:
+        """Return the chunks with the typed line, in the files that have the typed name, with their contents."""
+        typed = self._typed
+        if typed is None or typed.place is None or not typed.at_line:
+            return {}
+        sql, values = self._resolved.files
+        rows = self._reader.rows(_COPIES_OF.format(sql), (id_list(contents), *values))
+        called = {content_id for content_id, _, _, folder, name, _, _ in rows if self._called(folder, name)}
+        passing, of_chunks = self._resolved.chunks
+        found = (id_list(called), typed.place.line, typed.place.line, *of_chunks)
+        return self._contents(self._reader.rows(_AT_LINE.format(passing), found))
+
+    def _called(self, folder: bytes, name: bytes) -> float:
+        place = None if self._typed is None else self._typed.place
+        return 0.0 if place is None else called_as(place.path, folder, name)
 
     def _not_examined(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
         """Yield the candidates of the full-text index beyond those examined, in its order."""

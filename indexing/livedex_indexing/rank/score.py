@@ -13,13 +13,17 @@ divided by T, the Σ idf of the query's words:
     symbols  Σ idf of the words that name a definition of the chunk, up to three times for names typed in full
     heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
     opening  Σ idf of the words among the first eight of the chunk's text
+    typed    Σ idf for the definition of the name that was typed, or for the typed line; a share of it for a longer
+             name, and for the text as it was typed
     more     words and written of the three next best chunks; most of the best one's for each that the file lacks
     name     Σ idf of the words in the file's name; a smaller share for variants of them
     title    the same, times the share of the name's words that match
     path     BM25 over the words of the path
+    called   Σ idf where the file has the very name that was typed
     short    1 / √ number of the file's chunks: the shorter of two equal files comes first
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
     beside   penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
+    news     penalty of a file that tells what changed from version to version: such a share, too
 """
 
 from __future__ import annotations
@@ -40,22 +44,25 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "written": 0.25,
     "pairs": 0.3,
     "near": 0.1,
-    "symbols": 0.1,
+    "symbols": 0.2,
     "heading": 0.3,
     "opening": 0.2,
+    "typed": 3.0,
     "more": 0.05,
     "name": 0.3,
     "title": 1.0,
     "path": 0.45,
+    "called": 4.0,
     "short": 0.1,
     "brief": 0.035,  # for each factor e: functions, dev + .002 to .005, files of C 0; .05 gains no more on all sets
-    "beside": -0.15,  # modules of the library among their tests: dev .724 → .765; more would hide tests
+    "beside": -0.25,  # five sets of commits, dev: +.02 on one, +.01, +.004, +.001, -.002 for -.15
+    "news": -0.4,  # the same: +.02, +.015, +.01, +.003, 0 for none
 }
 K1: Final = 1.2
 B: Final = 0.75
 MORE_CHUNKS: Final = 3
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
-_OF_CHUNKS: Final = 7  # the first parts are those of a chunk, the others those of the file
+_OF_CHUNKS: Final = 8  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
@@ -65,7 +72,8 @@ class Copy(NamedTuple):
     """One file with a content of ``chunks`` chunks. ``name``, ``title`` and ``path_score`` are parts of its score.
     ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
     matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
-    factor by which its name is shorter than usual, 0 where that says nothing."""
+    factor by which its name is shorter than usual, 0 where that says nothing. ``called``: up to Σ idf where the file
+    has the name that was typed. ``news``: it tells what changed from version to version."""
 
     file_id: int
     path: bytes
@@ -76,6 +84,8 @@ class Copy(NamedTuple):
     chunks: int
     auxiliary: bool = False
     brevity: float = 0.0
+    called: float = 0.0
+    news: bool = False
 
 
 class Ranked(NamedTuple):
@@ -110,15 +120,18 @@ class Placed(NamedTuple):
 
 
 def rank_files(
-    features: FeatureTable, content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], total: float
+    features: FeatureTable,
+    content_of: Mapping[int, int],
+    copies: Mapping[int, Sequence[Copy]],
+    total: float,
 ) -> list[Ranked]:
     """Return the contents with a copy that passes the filters, best first. ``content_of``: content ids by chunk id."""
     chunks: dict[int, list[int]] = {}
-    for chunk_id in features.rows:
+    for chunk_id in dict.fromkeys((*features.rows, *features.typed)):
         content_id = content_of.get(chunk_id)
         if content_id is not None:
             chunks.setdefault(content_id, []).append(chunk_id)
-    scale = _Scale(features)
+    scale = _Scale(features, total)
     ranked = [
         _rank_one(content_id, chunks.get(content_id, ()), those, scale, total) for content_id, those in copies.items()
     ]
@@ -173,8 +186,10 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
 class _Scale:
     """Turns the features of a chunk into parts of a score."""
 
-    def __init__(self, features: FeatureTable) -> None:
+    def __init__(self, features: FeatureTable, total: float) -> None:
+        self._typed = {chunk_id: total * value for chunk_id, value in features.typed.items()}
         self._rows = features.rows
+        self._lengths = features.lengths
         self._idfs = features.idfs
         self._near = features.near
         self._usual = features.usual
@@ -188,8 +203,10 @@ class _Scale:
 
     def parts(self, chunk_id: int, content_id: int, in_name: Sequence[float]) -> tuple[float, ...]:
         """Return the weighted parts of a chunk."""
-        row = self._rows[chunk_id]
-        norm = K1 * (1 - B + B * row.length / self._usual)
+        row = self._rows.get(chunk_id)
+        if row is None:
+            return (*repeat(0.0, _OF_CHUNKS - 1), self._weights[-1] * self._typed.get(chunk_id, 0.0))
+        norm = K1 * (1 - B + B * row.length / (self._usual * self._lengths.get(chunk_id, 1.0)))
         counts = _sums(row.counts, in_name) if in_name else row.counts
         words = written = 0.0
         for count, text, idf, contents in zip(counts, row.texts, self._idfs, self._written, strict=True):
@@ -197,7 +214,7 @@ class _Scale:
                 words += idf * count * (K1 + 1) / (count + norm)
                 if text and (contents is None or content_id in contents):
                     written += idf * text * (K1 + 1) / (text + norm)
-        of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_opening = self._weights
+        of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_opening, of_typed = self._weights
         return (
             of_words * words,
             of_written * written,
@@ -206,6 +223,7 @@ class _Scale:
             of_symbols * row.symbols,
             of_heading * row.heading,
             of_opening * row.opening,
+            of_typed * self._typed.get(chunk_id, 0.0),
         )
 
 
@@ -247,7 +265,10 @@ def _ranked(
     score = sum(sums)
     brief = WEIGHTS["brief"] * copy.brevity * score
     auxiliary = WEIGHTS["beside"] * (score + brief) if copy.auxiliary else 0.0
-    return Ranked(content_id, copy, (score + brief + auxiliary) / total, (*sums, brief, auxiliary), total, chunks)
+    news = WEIGHTS["news"] * (score + brief) if copy.news else 0.0
+    return Ranked(
+        content_id, copy, (score + brief + auxiliary + news) / total, (*sums, brief, auxiliary, news), total, chunks
+    )
 
 
 def _place_of_copy(copy: Copy) -> tuple[float, bool, int, bytes]:
@@ -261,8 +282,13 @@ def _more(scores: Sequence[float], chunks: int) -> float:
     return WEIGHTS["more"] * (sum(scores[1 : 1 + MORE_CHUNKS]) + _NOT_THERE * absent * scores[0])
 
 
-def _of_copy(copy: Copy) -> tuple[float, float, float]:
-    return WEIGHTS["name"] * copy.name, WEIGHTS["title"] * copy.title, WEIGHTS["path"] * copy.path_score
+def _of_copy(copy: Copy) -> tuple[float, ...]:
+    return (
+        WEIGHTS["name"] * copy.name,
+        WEIGHTS["title"] * copy.title,
+        WEIGHTS["path"] * copy.path_score,
+        WEIGHTS["called"] * copy.called,
+    )
 
 
 def _place(file: Ranked, place: int, score: float) -> Placed:

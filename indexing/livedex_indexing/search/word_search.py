@@ -5,23 +5,28 @@ Invariant: an answer comes by the deadline, with the hits found until then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, read_rows
-from livedex_indexing.hits.live_files import COPY, file_copy
+from livedex_indexing.hits.live_files import COPY, FileCopy, file_copy
 from livedex_indexing.model import Place
-from livedex_indexing.query.filters import ResolvedFilters, build_filters, resolve_filters
+from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_query
-from livedex_indexing.query.query_parser import is_phrase, with_words
+from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
+from livedex_indexing.query.typed_name import typed_place
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import FacetCounter, Facets
+from livedex_indexing.rank.name_match import called_as
+from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
-from livedex_indexing.rank.results import RankedResults
+from livedex_indexing.rank.results import Arrangement, RankedResults, TypedText
 from livedex_indexing.rank.score import Placed
 from livedex_indexing.search.search_answer import (
     CUT_WARNING,
@@ -30,14 +35,29 @@ from livedex_indexing.search.search_answer import (
     SearchAnswer,
 )
 from livedex_indexing.search.search_run import SearchRun
+from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
+from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.wire_results import AnswerWarning, DidYouMean
 
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
+_PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
+                JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
 _CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
+_COPIES_OF = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
+                 WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY d.id"""
+_NAMED = "SELECT d.folder, d.name FROM paths p JOIN files d ON d.id = p.rowid WHERE paths MATCH ? LIMIT 2000"
 _COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY length(d.folder) + length(d.name), d.id"
+
+
+class _Found(NamedTuple):
+    """A page's places, empty ones too, whether more follow, and the rows to build their hits from."""
+
+    page: list[Placed | None]
+    more: bool
+    rows: Rows
 
 
 class WordSearch:
@@ -50,7 +70,10 @@ class WordSearch:
         self._memory = memory
         self._counts_of = counts_of
         self._query, self._cut = run.request.parsed()
+        self._place = typed_place(run.request.query)
+        self._plain: PlainReading | None = None  # set where the query was read so
         self._late = False
+        self._found = False  # any place, on this page or before it
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
         self._omitted: int | None = None
@@ -61,9 +84,7 @@ class WordSearch:
         with reader.snapshot():
             generation = run.generation()
             try:
-                counts = self._counts_of(generation)
-                compiled = compile_query(reader, self._query, counts, fresh=run.request.fresh)
-                page, more, rows = self._find(compiled, generation)
+                compiled, (page, more, rows) = self._read_and_find(generation)
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
                 return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
@@ -79,8 +100,41 @@ class WordSearch:
             run.live.stale,
             self._facets,
             self._omitted,
-            DidYouMean(query=self._corrected(compiled, hits), applied=True) if compiled.respelt else None,
+            self._meant(compiled, hits),
         )
+
+    def _read_and_find(self, generation: int) -> tuple[CompiledQuery, _Found]:
+        """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
+        request = self._run.request.query
+        if self._place is not None and self._place.line:
+            if self._names_a_file(self._place.path):
+                self._query = replace(self._query, text=self._place.path, excluded=(), phrases=(), terms=())
+            else:
+                self._place = None
+        plain = without_signs(request) if self._query.excluded or self._query.phrases else None
+        if plain is not None and (plain.is_sentence or (self._query.excluded and self._is_pasted(generation))):
+            self._read_as(plain)
+        compiled = self._compile(generation)
+        found = self._find(compiled, generation)
+        if not (self._found or self._late) and plain is not None and plain.may_be_text and self._plain is None:
+            self._read_as(plain)
+            compiled = self._compile(generation)
+            found = self._find(compiled, generation)
+        return compiled, found
+
+    def _compile(self, generation: int) -> CompiledQuery:
+        return compile_query(self._reader, self._query, self._counts_of(generation), fresh=self._run.request.fresh)
+
+    def _read_as(self, plain: PlainReading) -> None:
+        self._plain = plain
+        self._query = replace(self._query, text=plain.words, excluded=(), phrases=())
+
+    def _names_a_file(self, path: str) -> bool:
+        """Whether an indexed file has the name that a path ends in: else its colon and number are no line."""
+        tokens = [token for _, _, token in self._reader.words(path.rpartition("/")[2].encode("utf-8", "replace"))]
+        match = f'name : "{" ".join(tokens)}"'
+        rows = self._reader.rows(_NAMED, (match,)) if tokens else ()
+        return any(called_as(path, folder, name) for folder, name in rows)
 
     def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
         warnings = (
@@ -90,15 +144,18 @@ class WordSearch:
         )
         return [warning for applies, warning in warnings if applies]
 
-    def _corrected(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> str:
-        """Return the query with its corrections, spelt as in the hits."""
+    def _meant(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> DidYouMean | None:
+        """Return the query as it was meant, with its corrections, spelt as in the hits; None if it was as typed."""
+        if not compiled.respelt and self._plain is None:
+            return None
         shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
         words = self._reader.words
         corrections = {typed: as_in_files(meant, shown, words) for typed, meant in compiled.respelt}
-        return with_words(self._run.request.query, corrections)
+        text = self._run.request.query if self._plain is None else self._plain.query
+        return DidYouMean(query=with_words(text, corrections), applied=True)
 
-    def _find(self, compiled: CompiledQuery, generation: int) -> tuple[list[Placed | None], bool, Rows]:
-        """Return the page's places, whether more follow, and the rows to build their hits from."""
+    def _find(self, compiled: CompiledQuery, generation: int) -> _Found:
+        """Find the page's places."""
         reader, request = self._reader, self._run.request
         excluded = any_path_of(term for term in compiled.excluded if term.files) or None
         filters = build_filters(reader, self._query, self._run.roots, excluded)
@@ -115,7 +172,14 @@ class WordSearch:
         counted = any_of(term for term in compiled.any_of if term.rows) if request.group == "file" else ""
         ranked = [placed for placed in page if placed is not None]
         with reader.without_deadline():
-            return page, more, read_rows(reader, ranked, file_filter.resolved, counted or None)
+            return _Found(page, more, read_rows(reader, ranked, file_filter.resolved, counted or None))
+
+    def _is_pasted(self, generation: int) -> bool:
+        """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
+        filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
+        resolved = resolve_filters(self._reader, filters, generation, 0)
+        places = NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved))
+        return places.is_written(self._run.request.query)
 
     def _has_no_words(self, compiled: CompiledQuery) -> bool:
         """Whether the query has text without a word: then it finds nothing, rather than everything."""
@@ -156,13 +220,13 @@ class WordSearch:
             self._reader,
             compiled,
             file_filter,
-            group_by_file=request.group == "file",
-            no_file_limit=self._is_file(query.places or ()),
-            demote_auxiliary=not narrowed,
+            Arrangement(request.group == "file", self._is_file(query.places or ()), not narrowed),
+            TypedText(request.query, self._place, lambda ids: self._texts_of(ids, file_filter.resolved)),
         )
         page: list[Placed | None] = []
         try:
             for number, hit in enumerate(results.placed(check.matches)):
+                self._found = True
                 if number >= request.offset + request.limit or (hit is not None and page and page[-1] is None):
                     return page, True
                 if number >= request.offset:
@@ -200,6 +264,26 @@ class WordSearch:
         copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
         found = self._run.live.read(content_id, row.hash, copies)
         return None if found is None else Bytes(found[1], row.encoding)
+
+    def _texts_of(self, ids: Collection[int], resolved: ResolvedFilters) -> dict[int, str]:
+        """Return the live text of chunks; without those whose file has changed."""
+        places = self._reader.rows(_PLACES_OF, (id_list(ids),))
+        copies_of = self._copies_of({content_id for _, content_id, *_ in places}, resolved)
+        texts: dict[int, str] = {}
+        for chunk_id, content_id, digest, encoding, start, end in places:
+            found = self._run.live.part(content_id, digest, copies_of.get(content_id, []), start, end)
+            if found is not None:
+                part = found[1]
+                texts[chunk_id] = decode_slice(part.data, encoding, start - part.start, end - part.start)
+        return texts
+
+    def _copies_of(self, contents: Collection[int], resolved: ResolvedFilters) -> dict[int, list[FileCopy]]:
+        """Return the files with each content, in the order in which `NamePlaces` may read them."""
+        sql, values = resolved.files
+        copies_of: dict[int, list[FileCopy]] = {}
+        for content_id, *row in self._reader.rows(_COPIES_OF.format(sql), (id_list(contents), *values)):
+            copies_of.setdefault(content_id, []).append(file_copy(row))
+        return copies_of
 
     def _is_file(self, places: Iterable[Place]) -> bool:
         """Whether one of the places is an indexed file: then its chunks may fill the page."""

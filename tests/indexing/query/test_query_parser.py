@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from livedex_indexing.model import Term
-from livedex_indexing.query.query_parser import QUERY_BYTES, ParsedQuery, is_phrase, is_prefix, parse
+from livedex_indexing.query.query_parser import QUERY_BYTES, ParsedQuery, is_phrase, is_prefix, parse, without_signs
 
 
 def parsed(
@@ -23,7 +25,7 @@ def parsed(
         ("", parsed()),
         (" \t\n\u3000", parsed()),
         ("two  words", parsed("two words")),
-        ("again again", parsed("again")),
+        ("again again", parsed("again again")),
         ('"a phrase" after', parsed("after", phrases=("a phrase",))),
         ('"a"b', parsed("b", phrases=("a",))),
         ('"never closed', parsed('"never closed')),
@@ -31,7 +33,7 @@ def parsed(
         ('"" "  "', parsed()),
         ("-without", parsed(excluded=("without",))),
         ('-"two words" x', parsed("x", excluded=('"two words"',))),
-        ("- -- --flag -> a-b a -", parsed("- -- --flag -> a-b a")),
+        ("- -- --flag -> a-b a -", parsed("- -- --flag -> a-b a -")),
         ("-pre*", parsed(excluded=("pre*",))),
         ("path:src ext:py lang:c kind:code", parsed(terms=tuple(
             Term(name, value) for name, value in (("path", "src"), ("ext", "py"), ("lang", "c"), ("kind", "code"))  # type: ignore[arg-type]
@@ -80,4 +82,23 @@ def test_only_the_first_4_kib_count() -> None:
     longer = parse("é" * QUERY_BYTES)
     assert longer.cut
     assert longer.words == ("é" * (QUERY_BYTES // 2),)
-    assert parse("x " * 50_000).words == ("x",)
+    assert parse("x " * 50_000).words == ("x",) * (QUERY_BYTES // 2)
+
+
+def test_a_text_read_plainly_keeps_every_word_and_its_terms() -> None:
+    plain = without_signs('fetch -1 of "the last" ext:py -"old ones" -x --y')
+    assert plain == ("fetch 1 of the last old ones x --y", "fetch 1 of the last old ones x --y ext:py")
+    assert without_signs('-path:"my docs" it"s').query == 'it s -path:"my docs"'
+
+
+@given(st.text(st.sampled_from('ab -":*x\n'), max_size=30))
+def test_a_text_read_plainly_has_words_alone(text: str) -> None:
+    plain = without_signs(text)
+    assert parse(plain.words) == ParsedQuery(tuple(plain.words.split()), (), (), (), cut=False)
+    assert parse(plain.query).words == tuple(plain.words.split())
+
+
+@pytest.mark.parametrize(("words", "sentence", "text"), [(5, False, False), (6, False, True), (10, True, True)])
+def test_terms_make_no_sentence(words: int, sentence: bool, text: bool) -> None:
+    plain = without_signs(" ".join(["-a", *["b"] * (words - 1), *["ext:py"] * 9]))
+    assert (plain.is_sentence, plain.may_be_text) == (sentence, text)

@@ -1,0 +1,261 @@
+"""Questions of people who know what they look for: names, pieces of names, files, messages, pasted lines, titles.
+
+Invariant: the same folder and seed give the same questions; an answer is a place that the folder's own text defines.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bench.corpus import text_files
+from bench.quality.mistakes import misspelt
+from bench.quality.product import Engine
+from bench.quality.sets import Half, half_of
+from livedex_indexing.chunk.grammars import grammar
+from livedex_indexing.chunk.symbols import definitions
+from livedex_indexing.query.query_terms import STOP_WORDS
+
+SEED: Final = 17
+EACH: Final = 150  # questions of a kind, at most, and as many of the other half
+_LANGUAGES: Final = {".py": "python", ".c": "c", ".h": "c", ".js": "javascript", ".ts": "typescript"}
+_PROSE: Final = (".md", ".rst", ".txt")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{3,}")
+_PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_WORD: Final = re.compile(r"[A-Za-z]{4,}")
+_MARKDOWN: Final = re.compile(r"^#{1,3} (\S.{8,70})$", re.MULTILINE)
+_UNDERLINED: Final = re.compile(r"^(\w.{7,70})\n[=*~^-]{8,}$", re.MULTILINE)
+_PARAGRAPH: Final = re.compile(r"\n\s*\n")
+_VARIABLE: Final = re.compile(r"%[rsdi]|\{[^{}]*\}")
+_FILLINGS: Final = ("'colour'", "42", "'/tmp/report.txt'", "None", "7", "'width'")
+
+
+class Navigation(NamedTuple):
+    """One question. ``wanted``: the lines that answer it, by path relative to the corpus; 0: any line of the file."""
+
+    kind: str
+    text: str
+    wanted: Mapping[str, int]
+    shown: str = ""  # must be in the text of the first hit
+
+    @property
+    def half(self) -> Half:
+        return half_of(self.text)
+
+
+class Result(NamedTuple):
+    """How one question was answered. ``shares``: whether the first file is right, its reciprocal rank, whether the
+    lines of the first hit have the place, and whether its snippet shows the name."""
+
+    kind: str
+    shares: tuple[float, float, float, float]
+    ms: float
+
+
+def answer(question: Navigation, livedex: Engine) -> Result:
+    """Search for one question."""
+    begin = time.perf_counter()
+    hits = livedex.search(question.text, 10).hits
+    took = (time.perf_counter() - begin) * 1000
+    files = list(dict.fromkeys(hit.relative_path for hit in hits))
+    place = next((number for number, path in enumerate(files, 1) if path in question.wanted), 0)
+    line = question.wanted.get(hits[0].relative_path) if hits else None
+    at_line = line is not None and (line == 0 or hits[0].start_line <= line <= hits[0].end_line)
+    shown = bool(hits) and question.shown in hits[0].snippet
+    return Result(question.kind, (float(place == 1), 1 / place if place else 0.0, float(at_line), float(shown)), took)
+
+
+class _Definition(NamedTuple):
+    name: str
+    qualified: str
+    path: str
+    line: int
+
+
+class _Sources(NamedTuple):
+    texts: Mapping[str, str]
+    found: list[_Definition]  # the only one of their name
+    names: Counter[str]  # all definitions
+
+
+def questions(corpus: Path) -> list[Navigation]:
+    """The questions of every kind, of both halves, in a fixed order."""
+    sources = _read(corpus.resolve())
+    made: list[Navigation] = []
+    for kind, make in _KINDS.items():
+        chance = random.Random(f"{SEED} {kind}")
+        found = list(make(sources, chance))
+        times = Counter(question.text for question in found)
+        once = [question for question in found if times[question.text] == 1]
+        chance.shuffle(once)
+        for half in ("dev", "test"):
+            made += [question for question in once if question.half == half][:EACH]
+    return made
+
+
+def _read(root: Path) -> _Sources:
+    texts = {path[len(str(root)) + 1 :]: data.decode("utf-8", "replace") for path, data in sorted(text_files(root))}
+    every = [one for path, text in texts.items() for one in _definitions(path, text)]
+    names = Counter(one.name for one in every)
+    return _Sources(texts, [one for one in every if names[one.name] == 1 and _NAME.fullmatch(one.name)], names)
+
+
+def _definitions(path: str, text: str) -> Iterator[_Definition]:
+    language = _LANGUAGES.get(Path(path).suffix)
+    found = grammar(language)
+    if language is None or found is None or len(text) > 1 << 20:
+        return
+    from tree_sitter import Parser
+
+    data = text.encode()
+    for one in definitions(language, Parser(found).parse(data).root_node, data):
+        body = data[one.start : one.end]
+        place = re.search(rb"(?<!\w)" + re.escape(one.own.rpartition(".")[2].encode()) + rb"(?!\w)", _uncommented(body))
+        start = one.start + (place.start() if place else 0)
+        yield _Definition(one.own.rpartition(".")[2], one.name, path, data.count(b"\n", 0, start) + 1)
+
+
+def _uncommented(body: bytes) -> bytes:
+    """The body with blanks in place of the comments in front of it."""
+    front = re.match(rb"(?:\s+|#[^\n]*\n|//[^\n]*\n|/\*.*?\*/)*", body, re.DOTALL)
+    size = front.end() if front else 0
+    return b" " * size + body[size:]
+
+
+def _words(name: str) -> list[str]:
+    return [part.lower() for part in _PARTS.findall(name)]
+
+
+def _names(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    for one in sources.found:
+        yield Navigation("exact name", one.name, {one.path: one.line}, one.name)
+
+
+def _decorated(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    for one in sources.found:
+        forms = [f"{one.name}()", f"{one.path}:{one.line}", f"{Path(one.path).name}:{one.line}"]
+        owner, dot, _ = one.qualified.rpartition(".")
+        if dot:
+            forms += [f"{owner.rpartition('.')[2]}.{one.name}", f"{owner.rpartition('.')[2]}::{one.name}"] * 2
+        yield Navigation("decorated", chance.choice(forms), {one.path: one.line})
+
+
+def _as_words(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    spelt = Counter(tuple(_words(name)) for name in sources.names)
+    for one in sources.found:
+        words = _words(one.name)
+        if len(words) > 1 and spelt[tuple(words)] == 1 and any(word not in STOP_WORDS for word in words):
+            yield Navigation("name as words", " ".join(words), {one.path: one.line})
+
+
+def _pieces(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    beginnings: defaultdict[str, set[str]] = defaultdict(set)
+    for name in sources.names:
+        for at in range(1, len(name)):
+            beginnings[name[:at].lower()].add(name)
+    for one in sources.found:
+        ends = [found.end() for found in _PARTS.finditer(one.name)][:-1]
+        fitting = [
+            one.name[:end] for end in ends if end >= 6 and len(beginnings[one.name[:end].lower()]) <= 3
+        ]  # the piece itself is no name
+        fitting = [piece for piece in fitting if sources.names[piece] == 0]
+        if fitting:
+            piece = chance.choice(fitting)
+            piece = piece[:1].lower() + piece[1:] if chance.random() < 0.3 else piece
+            wanted = {other.path: other.line for other in sources.found if other.name in beginnings[piece.lower()]}
+            yield Navigation("part of a name", piece, wanted)
+
+
+def _files(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    bases = Counter(Path(path).name for path in sources.texts)
+    stems = Counter(Path(path).stem.lower() for path in sources.texts)
+    for path in sources.texts:
+        name = Path(path)
+        forms = [name.name] if bases[name.name] == 1 else []
+        forms += [name.stem] if stems[name.stem.lower()] == 1 and len(name.stem) > 3 else []
+        forms += ["/".join(name.parts[-2:])] if len(name.parts) > 2 else []
+        if forms:
+            yield Navigation("file name", chance.choice(forms), {path: 0})
+
+
+def _messages(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    for path, text in sources.texts.items():
+        if not path.endswith(".py"):
+            continue
+        try:
+            tree = ast.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+                message = _template(node.exc.args[0])
+                if len(message.split()) >= 4 and message.isprintable():
+                    filled = _VARIABLE.sub(lambda _found: chance.choice(_FILLINGS), message)
+                    yield Navigation("error message", filled, {path: node.lineno})
+
+
+def _template(node: ast.expr) -> str:
+    """The text of a message, with ``{}`` for its variable parts; empty where it is no text."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_template(part) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return _template(node.left) if isinstance(node, ast.BinOp) else ""
+
+
+def _lines(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    times = Counter(line.strip() for text in sources.texts.values() for line in text.splitlines())
+    for path, text in sources.texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            pasted = line.strip()
+            if (
+                25 <= len(pasted) <= 90
+                and times[pasted] == 1
+                and path.endswith((".py", ".c", ".js"))
+                and number % 37 == 0
+            ):
+                yield Navigation("pasted line", pasted, {path: number})
+
+
+def _typing_errors(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    for one in sources.found:
+        wrong = misspelt(one.name)
+        if wrong != one.name and len(one.name) > 6:
+            yield Navigation("typing error", wrong, {one.path: one.line})
+
+
+def _remembered(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    for path, text in sources.texts.items():
+        if path.endswith((*_PROSE, ".py")):
+            for paragraph in chance.sample(found := _PARAGRAPH.split(text), min(2, len(found))):
+                words = [word for word in _WORD.findall(paragraph) if word.lower() not in STOP_WORDS]
+                if len(words) >= 12 and len(set(words)) > 8:
+                    yield Navigation("half-remembered", " ".join(chance.sample(words, chance.randint(3, 5))), {path: 0})
+
+
+def _titles(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    for path, text in sources.texts.items():
+        if path.endswith(_PROSE):
+            for found in (*_MARKDOWN.finditer(text), *_UNDERLINED.finditer(text)):
+                if len(found[1].split()) > 1:
+                    yield Navigation("title", found[1].strip(), {path: text.count("\n", 0, found.start()) + 1})
+
+
+_KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigation]]]] = {
+    "exact name": _names,
+    "decorated": _decorated,
+    "name as words": _as_words,
+    "part of a name": _pieces,
+    "file name": _files,
+    "error message": _messages,
+    "pasted line": _lines,
+    "typing error": _typing_errors,
+    "half-remembered": _remembered,
+    "title": _titles,
+}

@@ -1,0 +1,114 @@
+"""Recognises what a whole query may be: the name of a definition, with its decoration or as plain words; a line of a
+file; a text pasted as it is written.
+
+Invariant: pure; what is found is a part of the typed text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+_CALL: Final = re.compile(r"\(\)\Z")
+_JOINTS: Final = re.compile(r"::|->|\.|#|/|\\")
+_IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")
+_FRONT: Final = "@&*$~!:.#"
+_BACK: Final = ":.,;"
+_LEAST: Final = 2  # characters of a name
+_LEAST_PIECE: Final = 4  # … and of a piece of one
+_WORDS: Final = range(2, 8)  # words that may be the parts of one name
+_VERBATIM: Final = 3  # words of a text that may be pasted, at least
+_PLACE: Final = re.compile(r"(?P<path>[^\s:\"']*[^\s:\"'/]\.\w+):(?P<line>[1-9][0-9]{0,6})(?::[0-9]+)?:?")
+_TRACEBACK: Final = re.compile(r'\s*File "(?P<path>[^"\n]+)", line (?P<line>[1-9][0-9]{0,6})(?:, in \S+)?.*', re.DOTALL)
+
+Finder = Callable[[str], bool]  # whether a text has what was typed
+
+
+class TypedName(NamedTuple):
+    """A name that a query may be. ``name`` is as typed, without its decoration, or the words joined by blanks;
+    ``owner`` is what it belongs to (``Foo`` of ``Foo.bar``), empty where nothing was typed."""
+
+    name: str
+    owner: str = ""
+    any_case: bool = False
+
+    @property
+    def is_words(self) -> bool:
+        """Whether the name was typed as plain words."""
+        return " " in self.name
+
+    @property
+    def whole(self) -> Finder:
+        """Finds the very name; for words, any way to join them."""
+        if self.is_words:
+            joined = r"[\W_]?".join(map(re.escape, self.name.split()))
+            pattern = re.compile(rf"(?<![^\W_])(?:{joined})(?![^\W_])", re.IGNORECASE)
+            return lambda text: pattern.search(text) is not None
+        if self.any_case:
+            folded = self.name.lower()
+            return lambda text: _has_word(text.lower(), folded)
+        return lambda text: _has_word(text, self.name)
+
+    @property
+    def piece(self) -> re.Pattern[str] | None:
+        """Finds longer names that contain the name, from the beginning of one of their parts on; None for words."""
+        if self.is_words or len(self.name) < _LEAST_PIECE:
+            return None
+        return re.compile(rf"\w*?(?:(?<![^\W_])|(?=[A-Z]))(?i:{re.escape(self.name)})\w*")
+
+
+class TypedPlace(NamedTuple):
+    """A file, and a line of it as messages of programs name it; 0: no line."""
+
+    path: str
+    line: int
+
+
+def typed_name(text: str) -> TypedName | None:
+    """Return the name that a whole query may be; None where it is none."""
+    words = text.split()
+    if len(words) in _WORDS and all(word.isalnum() for word in words):
+        return TypedName(" ".join(words))
+    if len(words) != 1:
+        return None
+    parts = [part for part in _JOINTS.split(_CALL.sub("", words[0].rstrip(_BACK)).lstrip(_FRONT)) if part]
+    if not parts or len(parts[-1]) < _LEAST or not _IDENTIFIER.fullmatch(parts[-1]):
+        return None
+    return TypedName(parts[-1], parts[-2] if len(parts) > 1 else "")
+
+
+def typed_place(text: str) -> TypedPlace | None:
+    """Return the file that a whole query may name, with its line in ``tcp.c:123`` or in a traceback's entry; None for
+    several words."""
+    found = _PLACE.fullmatch(text.strip()) or _TRACEBACK.fullmatch(text)
+    if found is not None:
+        return TypedPlace(found["path"], int(found["line"]))
+    return TypedPlace(text.strip(), 0) if len(text.split()) == 1 else None
+
+
+def typed_text(text: str) -> Finder | None:
+    """Return what finds a text of several words as it was typed, whatever its blanks and case; None for fewer words."""
+    if len(re.findall(r"\w+", text)) < _VERBATIM:
+        return None
+    typed = _evenly(text)
+    return lambda other: typed in _evenly(other)
+
+
+def _evenly(text: str) -> str:
+    return " ".join(text.lower().split())
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Whether a text has a word that is not a part of a longer one. A pattern takes longer to compile than this."""
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not (_continues(text[at - 1 : at]) or _continues(text[end : end + 1])):
+            return True
+        at = text.find(word, at + 1)
+    return False
+
+
+def _continues(character: str) -> bool:
+    return character.isalnum() or character == "_"

@@ -1,0 +1,142 @@
+"""Finds the chunks in which a typed name is defined, or a typed text is written as it was typed.
+
+Invariant: the index only proposes chunks (it has stems and no case); the live file decides whether the text is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.typed_name import Finder, TypedName, typed_name, typed_text
+from livedex_indexing.rank.features import MatchFeatures
+from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.store.database import id_list
+from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.text.terms import parts_of
+
+Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunks by id; without those that have changed
+
+_ROWS: Final = 2_000  # chunks that the index may propose
+_READ: Final = 8  # chunks of these that are read
+_BEST: Final = 6  # other chunks that are read, the best by their words
+DEFINED: Final = 1.0
+WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
+AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words
+PIECE: Final = 0.6  # … for the definition of a name that contains it
+VERBATIM: Final = 0.7  # … for a text of several words as typed
+
+_WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
+                 AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
+_SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+
+
+class NamePlaces:
+    """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them."""
+
+    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts) -> None:
+        self._reader = reader
+        self._resolved = resolved
+        self._texts = texts
+
+    def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
+        """Rate the chunks that have the name which a query may be: its definition, else those of longer names, else
+        that of the ``corrected`` name, else those of ``best``, best first, that have it as typed."""
+        name = typed_name(text)
+        if name is None:
+            return {}
+        rated = self._defined(name) or self._pieces(name)
+        if not rated and corrected != text:
+            meant = typed_name(corrected)
+            rated = {} if meant is None else self._defined(meant._replace(any_case=True))
+        # A lower-case word has no form of its own: the words as written already count.
+        if not rated and not name.is_words and not (name.name.isalnum() and name.name.islower()):
+            rated = dict.fromkeys(self._having(best[:_BEST], name.whole), WRITTEN)
+        return rated
+
+    def of_text(self, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+        """Rate the chunks that have a text of several words as it was typed, among those with most of its neighbours.
+        No phrase is looked up: that takes long for common words."""
+        finder = typed_text(text)
+        if finder is None:
+            return {}
+        neighbours = {chunk_id: sum(map(bool, row.pairs)) for chunk_id, row in rows.items() if row.pairs}
+        most = max(neighbours.values(), default=0)
+        likely = [chunk_id for chunk_id, count in neighbours.items() if count and 2 * count >= most]
+        likely.sort(key=lambda chunk_id: (-neighbours[chunk_id], chunk_id))
+        return dict.fromkeys(self._having(likely[:_BEST], finder), VERBATIM)
+
+    def is_written(self, text: str) -> bool:
+        """Whether a chunk has a text of several words as it was typed."""
+        finder, tokens = typed_text(text), self._tokens(text)
+        found = self._proposed(f'body : "{" ".join(tokens)}"') if finder is not None and tokens else []
+        return finder is not None and bool(self._having(found[:_READ], finder))
+
+    def _defined(self, name: TypedName) -> dict[int, float]:
+        own, owner = self._tokens(name.name), self._tokens(name.owner)
+        if not own:
+            return {}
+        matches = [f'"{" ".join(own)}"']
+        if owner:
+            matches = [f'"{" ".join([*owner, *own])}"', f'("{" ".join(owner)}" AND "{" ".join(own)}")', *matches]
+        for match in matches:
+            found = self._proposed(f"symbols : {match}")
+            finder = name.whole if found else None
+            if finder is None:
+                continue
+            if len(found) > _READ:
+                having = " AND ".join(f'"{token}"' for token in own)
+                found = _most_likely(self._reader.rows(_WITH_WORDS, (id_list(found), having)), finder)
+            having_name = self._having(found, finder)
+            if having_name:
+                value = AS_WORDS if name.is_words else DEFINED
+                return self._firsts_most(dict.fromkeys(having_name, value))
+        return {}
+
+    def _pieces(self, name: TypedName) -> dict[int, float]:
+        """Rate definitions of names that contain this one, which is not defined itself: those of which it is most come
+        first."""
+        pattern = name.piece
+        if pattern is None:
+            return {}
+        own, parts = self._tokens(name.name), self._tokens(" ".join(parts_of(name.name)))
+        rated: dict[int, float] = {}
+        for tokens in (own, parts):
+            found = self._proposed(f'symbols : "{" ".join(tokens)}" *') if tokens else []
+            if len(found) > _READ:
+                rows = self._reader.rows(_SYMBOLS, (id_list(found),))
+                found = _most_likely(rows, lambda text: name.name.lower() in text.lower())
+            for chunk_id, text in self._texts(found).items() if found else ():
+                longest = [len(match[0]) for match in pattern.finditer(text)]
+                if longest:
+                    rated[chunk_id] = PIECE * (1 + len(name.name) / min(longest)) / 2
+            if rated:
+                break
+        return self._firsts_most(rated)
+
+    def _proposed(self, match: str) -> list[int]:
+        return other_chunks(self._reader, match, 0, self._resolved, _ROWS)
+
+    def _having(self, ids: Collection[int], finder: Finder) -> list[int]:
+        read = self._texts(ids) if ids else {}
+        return sorted(chunk_id for chunk_id, text in read.items() if finder(text))
+
+    def _firsts_most(self, rated: Mapping[int, float]) -> dict[int, float]:
+        """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
+        definition."""
+        firsts: dict[int, int] = {}
+        for chunk_id, content_id in sorted(self._reader.rows(_CONTENT_OF, (id_list(rated),))):
+            firsts.setdefault(content_id, chunk_id)
+        first = set(firsts.values())
+        return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
+
+    def _tokens(self, text: str) -> list[str]:
+        return [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
+
+
+def _most_likely(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list[int]:
+    """Choose among many chunks, given as (id, symbol): those that begin with the name come first."""
+    ordered = sorted(rows, key=lambda row: (not finder((row[1] or "").rpartition(".")[2]), row[0]))
+    return [chunk_id for chunk_id, _symbol in ordered[:_READ]]

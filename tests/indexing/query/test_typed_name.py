@@ -1,0 +1,88 @@
+"""What a whole query may be: a name, a line of a file, a pasted text."""
+
+from __future__ import annotations
+
+import pytest
+
+from livedex_indexing.query.typed_name import TypedName, TypedPlace, typed_name, typed_place, typed_text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("url_for", TypedName("url_for")),
+        ("  Proxy ", TypedName("Proxy")),
+        ("foo()", TypedName("foo")),
+        ("foo();", TypedName("foo")),
+        ("Foo.bar", TypedName("bar", "Foo")),
+        ("Foo::bar()", TypedName("bar", "Foo")),
+        ("p->next", TypedName("next", "p")),
+        ("a/b/C#dim", TypedName("dim", "C")),
+        ("@app.route", TypedName("route", "app")),
+        ("--verbose", None),
+        ("save!", TypedName("save!")),
+        ("größe", TypedName("größe")),
+        ("process worker", TypedName("process worker")),
+        ("a b c d e f g", TypedName("a b c d e f g")),
+        ("a b c d e f g h", None),
+        ("process, worker", None),
+        ("x", None),
+        ("12.34", None),
+        ("", None),
+    ],
+)
+def test_names(text: str, expected: TypedName | None) -> None:
+    assert typed_name(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        (TypedName("url_for"), "def url_for(", True),
+        (TypedName("url_for"), "def url_forms(", False),
+        (TypedName("url_for"), "my_url_for url_for", True),
+        (TypedName("Proxy"), "proxy = 1", False),
+        (TypedName("Proxy", any_case=True), "proxy = 1", True),
+        (TypedName("process worker"), "_process_worker", True),
+        (TypedName("process worker"), "ProcessWorker()", True),
+        (TypedName("process worker"), "processes workers", False),
+    ],
+)
+def test_whole_names(name: TypedName, text: str, found: bool) -> None:
+    assert name.whole(text) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "longer"),
+    [("def FuzzyMatchV2(", "FuzzyMatchV2"), ("my_fuzzymatch_x", "my_fuzzymatch_x"), ("unfuzzymatched", None)],
+)
+def test_pieces_of_names(text: str, longer: str | None) -> None:
+    pattern = TypedName("fuzzyMatch").piece
+    assert pattern is not None
+    found = pattern.search(text)
+    assert (found and found[0]) == longer
+    assert TypedName("abc").piece is TypedName("two words").piece is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tcp.c:123", TypedPlace("tcp.c", 123)),
+        ("src/tcp.c:123:7:", TypedPlace("src/tcp.c", 123)),
+        ('  File "/home/ada/run.py", line 12, in main\n    go()', TypedPlace("/home/ada/run.py", 12)),
+        ("README", TypedPlace("README", 0)),
+        ("tcp.c:0", TypedPlace("tcp.c:0", 0)),
+        ("see tcp.c:123", None),
+        ("", None),
+    ],
+)
+def test_places(text: str, expected: TypedPlace | None) -> None:
+    assert typed_place(text) == expected
+
+
+def test_pasted_texts() -> None:
+    finder = typed_text("if x  ==\n -1: RETURN")
+    assert finder is not None
+    assert finder("a\nif x == -1:   return y")
+    assert not finder("if x == 1: return")
+    assert typed_text("two words") is None

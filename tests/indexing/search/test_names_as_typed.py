@@ -1,0 +1,156 @@
+"""A typed name leads to its definition, a typed line to its chunk, a pasted text to its file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.indexed_folder import LINES, Indexed
+
+USES = "\n".join(f"    url_for({number})  # url for a view" for number in range(LINES - 1)) + "\n"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(tmp_path_factory.mktemp("app")) as made:
+        filler = "".join(f"    step = {number}\n" for number in range(6 * LINES))
+        made.write("root/routing.py", f"import os\n{filler}def url_for(endpoint):\n{filler}")
+        for number in range(8):
+            made.write(f"root/views{number}.py", f"def view{number}():\n{USES}")
+            made.write(f"root/tests/test_views{number}.py", f"def test_url_for():\n{USES}")
+        made.write("root/pool.py", f"class Pool:\n    def start(self):\n        pass\n{filler}")
+        made.write("root/lamp.py", f"class Lamp:\n    def start(self):\n        pass\n{filler}")
+        made.write("root/notes.md", "The process worker starts. Each process worker ends.\n" * 3)
+        made.write("root/spawn.py", f"{filler}def _process_worker(queue):\n    pass\n")
+        made.write("root/match.py", f"{filler}def FuzzyMatchV2(text):\n    pass\n")
+        made.write("root/gauge.py", f"{filler}def calibrateSensor(at):\n    pass\n")
+        made.write("root/upper.py", "class Proxy:\n    pass  # a proxy\n")
+        made.write("root/lower.py", "def proxy():\n    return proxy, proxy\n")
+        made.write("root/tcp.c", "".join(f"int value{number};\n" for number in range(1, 200)))
+        made.write("root/sub/README.md", "Nothing.\n")
+        made.write("root/guide.md", "# README\n\nREADME: read the README.\n" * 3)
+        made.write("root/call.py", f'{filler}    answer = fetch(-1, "the last", retry)\n')
+        yield made
+
+
+def first(index: Indexed, query: str, **params: Any) -> tuple[str, str]:
+    """The path of the first hit, and its snippet."""
+    hit = index.search(query, **params)[0]
+    return hit["relative_path"], hit["snippet"]
+
+
+@pytest.mark.parametrize("query", ["url_for", "url_for()", "routing.url_for"])
+def test_a_definition_comes_before_its_uses_and_tests(app: Indexed, query: str) -> None:
+    path, snippet = first(app, query)
+    assert path == "routing.py"
+    assert "def url_for(endpoint)" in snippet
+
+
+@pytest.mark.parametrize("query", ["Lamp.start", "Lamp::start", "Lamp.start()", "Lamp->start", "@Lamp#start"])
+def test_the_owner_of_a_name_counts(app: Indexed, query: str) -> None:
+    assert first(app, query)[0] == "lamp.py"
+    assert first(app, query.replace("Lamp", "Pool"))[0] == "pool.py"
+
+
+def test_a_name_typed_as_words(app: Indexed) -> None:
+    assert first(app, "process worker")[0] == "spawn.py"
+
+
+def test_a_piece_of_a_name(app: Indexed) -> None:
+    assert first(app, "fuzzyMatch")[0] == "match.py"
+
+
+def test_a_misspelt_name(app: Indexed) -> None:
+    answer = app.ask("calibrateSenosr")
+    assert answer.hits[0]["relative_path"] == "gauge.py"
+    assert answer.extras["did_you_mean"]["query"] == "calibrateSensor"
+
+
+def test_the_case_of_a_name_counts(app: Indexed) -> None:
+    assert first(app, "Proxy")[0] == "upper.py"
+    assert first(app, "proxy")[0] == "lower.py"
+
+
+def test_a_file_with_the_very_name_comes_first(app: Indexed) -> None:
+    assert first(app, "README")[0] == "sub/README.md"
+    assert first(app, "sub/README.md")[0] == "sub/README.md"
+
+
+@pytest.mark.parametrize("query", ["tcp.c:123", "tcp.c:123:4", 'File "/elsewhere/tcp.c", line 123, in main'])
+def test_a_line_of_a_file(app: Indexed, query: str) -> None:
+    hit = app.search(query)[0]
+    assert hit["relative_path"] == "tcp.c"
+    assert hit["start_line"] <= 123 <= hit["end_line"]
+    assert app.found(query, kinds=["markdown_text"]) == []
+
+
+def test_a_number_after_another_name_is_no_line(app: Indexed) -> None:
+    app.write("root/hosts.txt", "example.com port 8080\n")
+    app.write("root/other.txt", "example.com\n")
+    assert app.found("example.com:8080")[0] == "hosts.txt"
+
+
+def test_dashes_and_quotes_of_a_pasted_line_are_punctuation(app: Indexed) -> None:
+    query = 'answer = fetch( -1 , "the last"'
+    app.write("root/spaced.py", f"x = 1\n{query} )\n")
+    answer = app.ask(query)
+    assert answer.hits[0]["relative_path"] == "spaced.py"
+    assert answer.extras["did_you_mean"] == {"query": "answer = fetch( 1 , the last", "applied": True}
+
+
+def test_a_text_that_finds_nothing_is_read_plainly(app: Indexed) -> None:
+    query = 'why does the "worker process" of -spawn never end'
+    answer = app.ask(query)
+    assert {"spawn.py", "notes.md"} <= {hit["relative_path"] for hit in answer.hits}
+    assert answer.extras["did_you_mean"]["query"] == "why does the worker process of spawn never end"
+    assert app.ask('"worker process" -spawn').hits == [], "a short query means what it says"
+    pages = [app.ask(query, limit=2, offset=offset, group="file") for offset in (0, 2, 4)]
+    whole = app.ask(query, limit=6, group="file")
+    assert [hit["path"] for page in pages for hit in page.hits] == [hit["path"] for hit in whole.hits]
+
+
+def test_a_sentence_is_read_plainly(app: Indexed) -> None:
+    query = 'the process worker -notes starts and ends when each "process worker" has no work'
+    answer = app.ask(query)
+    assert answer.hits[0]["relative_path"] == "notes.md"
+    assert "-" not in answer.extras["did_you_mean"]["query"]
+
+
+def test_a_changed_file_is_not_proposed_by_its_old_text(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        for name in ("a", "b"):
+            index.write(f"root/{name}.py", f"def launchRocket():\n    return {name!r}\n")
+        path = tmp_path / "root/a.py"
+        found = path.stat()
+        path.write_text("def launchBottle():\n    return 'c'\n")
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
+        hits = index.search("launchRocket", explain=True)
+        assert [hit["relative_path"] for hit in hits] == ["b.py"]
+
+
+def test_news_come_after_what_they_are_about(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        for name in ("CHANGELOG.md", "guide.md"):
+            index.write(f"root/{name}", f"# {name}\n\nRetry the upload of large files.\n")
+        assert index.found("retry upload")[0] == "guide.md"
+        assert index.found("changelog retry upload")[0] == "CHANGELOG.md"
+        assert index.found("retry upload", globs=["*.md"])[0] == "CHANGELOG.md", "the name says who is meant"
+
+
+def test_words_typed_twice_count_more(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        index.write("root/a.txt", "walrus\n")
+        index.write("root/b.txt", "ivory\n")
+        assert index.found("ivory walrus walrus")[0] == "a.txt"
+        assert index.found("ivory ivory walrus")[0] == "b.txt"
+
+
+def test_a_hit_names_the_shortest_copy_whichever_was_read_first(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        for path in ("root/deep/folder/a.py", "root/a.py"):
+            index.write(path, "def launchRocket():\n    pass\n")
+        assert first(index, "launchRocket")[0] == "a.py"
