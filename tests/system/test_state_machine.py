@@ -310,8 +310,8 @@ class Histories(RuleBasedStateMachine):
         elif not (self.folder / "repo/.git").is_dir():
             return
         words = self.branches[branch].values()
-        for path in [path for path, file in self.model.files.items() if file.word in words]:
-            self.model.remove(path)  # it was moved out of the repository: a word stays in one file
+        for path in [path for path, file in self.model.files.items() if any(word in file.text for word in words)]:
+            self.model.remove(path)  # it was moved out of the repository: a word is in one file only
         self.folder.git("-C", "repo", "checkout", "-qf", branch)
         self.folder.git("-C", "repo", "clean", "-qffdx")
         for path in self.model.below("repo"):
