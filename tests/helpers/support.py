@@ -332,3 +332,15 @@ def found(client: Client, query: str, **params: Any) -> list[str]:
     answer = client.call("search", {"query": query, "limit": 1000, "timeout_ms": 20_000, **params})
     assert answer["fresh"], answer
     return [hit["relative_path"] for hit in answer["hits"]]
+
+
+def watch_count(daemon: Daemon) -> int:
+    """How many watches the daemon has placed."""
+    total = 0
+    for fd in os.listdir(f"/proc/{daemon.pid}/fdinfo"):
+        try:
+            with open(f"/proc/{daemon.pid}/fdinfo/{fd}") as file:
+                total += sum(line.startswith("inotify ") for line in file)
+        except OSError:
+            continue
+    return total

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.support import Daemon, Tree, add_root, found, wait_ready
+from helpers.support import Daemon, Tree, add_root, found, wait_ready, watch_count
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -232,18 +232,8 @@ def test_changes_made_while_the_daemon_is_down(indexed: Client, tree: Tree, daem
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_ignored_folders_cost_no_watches(indexed: Client, tree: Tree, daemon: Daemon) -> None:
-    def watches() -> int:
-        total = 0
-        for fd in os.listdir(f"/proc/{daemon.pid}/fdinfo"):
-            try:
-                with open(f"/proc/{daemon.pid}/fdinfo/{fd}") as file:
-                    total += sum(line.startswith("inotify ") for line in file)
-            except OSError:
-                continue
-        return total
-
     found(indexed, "first")
-    before = watches()
+    before = watch_count(daemon)
     tree.write_all({f"node_modules/p{number}/index.js": "x" for number in range(50)})
     assert found(indexed, "index") == []
-    assert watches() == before
+    assert watch_count(daemon) == before

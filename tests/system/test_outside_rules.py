@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, found
+from helpers.support import Daemon, Home, Tree, add_root, found, watch_count
 from livedex_indexing.ignore.rules import RuleTree
 
 if TYPE_CHECKING:
@@ -145,30 +145,18 @@ def test_random_changes_on_the_way(indexed: Client, tree: Tree, user: Tree, home
         check(indexed, tree, home, done[-8:])
 
 
-def watches(daemon: Daemon) -> int:
-    """How many watches the daemon has placed."""
-    total = 0
-    for fd in os.listdir(f"/proc/{daemon.pid}/fdinfo"):
-        try:
-            with open(f"/proc/{daemon.pid}/fdinfo/{fd}") as file:
-                total += sum(line.startswith("inotify ") for line in file)
-        except OSError:
-            continue
-    return total
-
-
 def test_folders_that_become_ignored_cost_no_watches(indexed: Client, tree: Tree, home: Home, daemon: Daemon) -> None:
     tree.write_all({f"gen/s{number}/f.txt": f"zebra gen {number}\n" for number in range(40)})
     tree.mkdir("gen/empty/deep")
     assert len(found(indexed, "zebra")) == 44
-    before = watches(daemon)
+    before = watch_count(daemon)
     for _ in range(2):
         tree.write(".gitignore", "gen/\n")
         check(indexed, tree, home)
-        assert watches(daemon) == before - 43
+        assert watch_count(daemon) == before - 43
         tree.remove(".gitignore")
         assert len(found(indexed, "zebra")) == 44
-        assert watches(daemon) == before
+        assert watch_count(daemon) == before
         word = f"okapi{_}"
         tree.write("gen/s7/f.txt", f"zebra {word}\n")
         assert found(indexed, word) == ["gen/s7/f.txt"]
@@ -178,11 +166,11 @@ def test_a_marker_inside_a_folder_works_both_ways(indexed: Client, tree: Tree, d
     tree.write_all({"build/deep/a.txt": "okapi\n", "build/b.txt": "okapi too\n"})
     both = ["build/b.txt", "build/deep/a.txt"]
     assert sorted(found(indexed, "okapi")) == both
-    before = watches(daemon)
+    before = watch_count(daemon)
     for _ in range(3):
         tree.write("build/CMakeCache.txt", "")
         assert found(indexed, "okapi") == []
-        assert watches(daemon) == before - 1  # the folder of the marker is still watched
+        assert watch_count(daemon) == before - 1  # the folder of the marker is still watched
         tree.remove("build/CMakeCache.txt")
         assert sorted(found(indexed, "okapi", path=str(tree / "build"))) == both
-    assert watches(daemon) == before
+    assert watch_count(daemon) == before

@@ -30,7 +30,7 @@ VERBATIM: Final = 0.7  # … for a text of several words as typed
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
 _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
-_CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class NamePlaces:
@@ -127,7 +127,7 @@ class NamePlaces:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
         definition."""
         firsts: dict[int, int] = {}
-        for chunk_id, content_id in sorted(self._reader.rows(_CONTENT_OF, (id_list(rated),))):
+        for chunk_id, content_id in sorted(self._reader.rows(CONTENT_OF, (id_list(rated),))):
             firsts.setdefault(content_id, chunk_id)
         first = set(firsts.values())
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}

@@ -19,7 +19,7 @@ from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
-from livedex_indexing.rank.name_places import DEFINED, NamePlaces, Texts
+from livedex_indexing.rank.name_places import CONTENT_OF, DEFINED, NamePlaces, Texts
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
@@ -37,7 +37,6 @@ _ALL_CHUNKS: Final = 1_000  # chunks of such files: up to here all are examined 
 _COPIES: Final = 64  # copies of one content whose names are examined
 _USUAL_NAME: Final = 12  # characters in the name of a file of code
 
-_CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _CHUNKS = "SELECT id, content_id, language FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 _AT_LINE = """SELECT c.id, c.content_id, c.language FROM chunks c
               WHERE c.content_id IN (SELECT value FROM json_each(?)) AND c.start_line <= ? AND c.end_line >= ? AND {}"""
@@ -249,7 +248,7 @@ class RankedResults:
 
     def _not_examined(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
         """Yield the candidates of the full-text index beyond those examined, in its order."""
-        content_of = self._pairs(_CONTENT_OF, self._left)
+        content_of = self._pairs(CONTENT_OF, self._left)
         for chunk_id in self._left:
             if chunk_id not in seen:
                 seen.add(chunk_id)
@@ -265,7 +264,7 @@ class RankedResults:
         last, match = 0, any_of(terms)
         while terms:
             found = postings.other_chunks(self._reader, match, last, self._resolved, _BATCH)
-            content_of = self._pairs(_CONTENT_OF, found)
+            content_of = self._pairs(CONTENT_OF, found)
             for chunk_id in found:
                 content_id = content_of[chunk_id]
                 if chunk_id not in seen and not (self._group_by_file and content_id in contents):
@@ -282,7 +281,7 @@ class RankedResults:
             return
         found = {chunk_id for by_content in self._borders.values() for ids in by_content.values() for chunk_id in ids}
         passing = postings.filter_chunks(self._reader, found, self._resolved) if found else []
-        for chunk_id, content_id in sorted(self._pairs(_CONTENT_OF, passing).items()):
+        for chunk_id, content_id in sorted(self._pairs(CONTENT_OF, passing).items()):
             if content_id not in contents:
                 contents.add(content_id)
                 yield Placed(content_id, None, chunk_id, 0.0, ())
