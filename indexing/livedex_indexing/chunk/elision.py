@@ -51,6 +51,7 @@ _BLANKS = re.compile(rb"\n*([ \t]*)")
 # Lines of numbers, braces and comments. Possessive, so that nothing is tried twice.
 _NUMBERS = re.compile(rb"(?:[-+0-9a-fA-FxXuUlL,{}. \t]*+(?:/\*[^*\n]*+\*/[-+0-9a-fA-FxXuUlL,{}. \t]*+)*+\n)*+")
 _NOT_BRACES = bytes(set(range(256)) - set(b"{}"))
+_QUOTED = re.compile(rb"""'[{}]'|"(?:\\.|[^"\\\n])*+\"""")  # quotes with text of any kind, or with one brace
 _CONDITIONAL = re.compile(rb"^[ \t]*#[ \t]*(if|endif)", re.MULTILINE)
 # What precedes the body of a function or a statement, and what precedes a scope of C++ that may define names.
 _RUN = re.compile(rb"(?:\)|\belse|\bdo)\s*(?:(?:const|noexcept|override|final|volatile|&&?)\s*)*\Z")
@@ -187,15 +188,20 @@ def _defines_no_names(language: str, before: bytes) -> bool:
 
 
 def _is_balanced(text: bytes) -> bool:
-    braces = text.translate(None, _NOT_BRACES)
-    while b"{}" in braces:
-        braces = braces.replace(b"{}", b"")
     return (
-        not braces
+        _has_balanced_braces(text)
         and (b"/" not in text or text.count(b"/*") == text.count(b"*/"))
         and not text.count(b'"') % 2
         and (b"#" not in text or _has_whole_conditionals(text))
     )
+
+
+def _has_balanced_braces(text: bytes) -> bool:
+    braces = text.translate(None, _NOT_BRACES)
+    quoted = bool(braces) and (b'"' in text or b"'" in text)
+    while b"{}" in braces:
+        braces = braces.replace(b"{}", b"")
+    return not braces and (not quoted or _has_balanced_braces(_QUOTED.sub(b" ", text).translate(None, b"\"'")))
 
 
 def _has_whole_conditionals(text: bytes) -> bool:

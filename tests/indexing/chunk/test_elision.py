@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node
 
@@ -178,7 +178,11 @@ def is_block(data: bytes, start: int, end: int, limit: int) -> bool:
     return data[:start].endswith(b"{\n") and data[end:].lstrip(b"\t").startswith(b"}") and end < line + limit
 
 
+QUOTED_BRACES = "int f(void)\n{\nint f(void)\n{\n\tputs(\"{\");\n\tc = '}';\n\tc = '}';\n}\n}\n"
+
+
 @given(SOURCES, LANGUAGES, LIMITS)
+@example(QUOTED_BRACES, "c", 150)
 @settings(max_examples=300, deadline=None)
 def test_sound_code_is_named_alike_and_where_all_blocks_fit_cut_alike(text: str, language: str, limit: int) -> None:
     data = text.encode()
