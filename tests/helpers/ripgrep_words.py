@@ -136,6 +136,7 @@ def _paged(client: Client, root: Path, inside: Path, query: str, copies: Copies)
     while offset is not None:
         page: dict[str, Any] = {
             "group": "file",
+            "mode": "keyword",
             "limit": min(PAGE, WINDOW - offset),
             "offset": offset,
             "timeout_ms": WAIT_MS,

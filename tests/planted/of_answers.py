@@ -20,6 +20,27 @@ DEFECTS = (
         f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
     ),
     Defect(
+        "lines-as-typed-missing",
+        "a query whose words find nothing finds nothing, though a line has its text",
+        "livedex_indexing/search/word_search.py",
+        (("if not self._firsts:\n            return True", "if not self._firsts:\n            return False"),),
+        "tests/indexing/search/test_typed_lines.py::test_what_a_line_has_is_found",
+    ),
+    Defect(
+        "lines-hide-what-words-found",
+        "lines replace the hits for words that have the same text",
+        "livedex_indexing/search/typed_lines.py",
+        (("if not first or not first.isdisjoint(chunks or ()):", "if not first:"),),
+        "tests/indexing/search/test_typed_lines.py::test_words_answer_where_they_find_what_was_typed",
+    ),
+    Defect(
+        "correction-hides-lines",
+        "a misspelt word is corrected although lines have it as typed",
+        "livedex_indexing/search/word_search.py",
+        (("return not (is_word and", "return not (tokens and"),),
+        "tests/indexing/search/test_typed_lines.py::test_any_piece_of_a_line_is_found",
+    ),
+    Defect(
         "case-of-a-name-ignored",
         "the definition of a name is taken for that of the same name in another case",
         "livedex_indexing/query/typed_name.py",

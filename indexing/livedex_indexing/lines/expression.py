@@ -77,9 +77,10 @@ class Expression(NamedTuple):
         return "".join(piece.written for piece in self.pieces)
 
 
-def literal(text: str) -> Expression:
+def literal(text: str, *, any_case: bool = False) -> Expression:
     """Return an expression that matches exactly the text. Raises BadPattern if no line can contain it."""
-    return _finished([_char(char) for char in text], text)
+    expression = _finished([_char(char) for char in text], text)
+    return expression._replace(fold=True) if any_case else expression
 
 
 def read(pattern: str) -> Expression:

@@ -40,8 +40,9 @@ class Line(NamedTuple):
 class Pattern:
     """A compiled pattern. ``required``: what a matching line must contain. Raises BadPattern, which names the fault."""
 
-    def __init__(self, text: str, *, exact: bool) -> None:
-        expression = _expression(text, exact=exact)
+    def __init__(self, text: str, *, exact: bool, any_case: bool = False) -> None:
+        """``any_case`` ignores the case of an ``exact`` text that has upper-case letters, too."""
+        expression = _expression(text, exact=exact, any_case=any_case)
         self.required: RequiredLiterals = required_literals(expression)
         self._compiled = _compiled(f"(?m){expression.written}", fold=expression.fold)
         self._pace = Pace(self._compiled.programsize)
@@ -145,7 +146,7 @@ class Pace:
         return 4 if self._most < FIRST_STRETCH else 32
 
 
-def _expression(text: str, *, exact: bool) -> Expression:
+def _expression(text: str, *, exact: bool, any_case: bool) -> Expression:
     if not text:
         raise BadPattern("an empty pattern matches every line: give some text")
     try:
@@ -154,7 +155,7 @@ def _expression(text: str, *, exact: bool) -> Expression:
     except UnicodeEncodeError:
         raise BadPattern("half of a surrogate pair is not a character") from None
     if exact:
-        return literal(text)
+        return literal(text, any_case=any_case)
     _compiled(text, fold=False)  # so that an error message refers to the pattern as typed
     return read(text)
 

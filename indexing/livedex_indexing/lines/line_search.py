@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
@@ -110,6 +111,15 @@ class LineSearch:
             self._selected = self._files(self._among(vocabulary))
         except DeadlinePassed:
             self._late = True
+
+    @property
+    def selected(self) -> int:
+        """The number of files to read."""
+        return len(self._selected)
+
+    def first_chunks(self, lines: int) -> frozenset[int]:
+        """Return the chunks of the first ``lines`` lines that match. Raises Cancelled and DeadlinePassed."""
+        return frozenset(found.place.chunk.id for found in islice(self._found(), lines))
 
     def page(
         self,

@@ -22,6 +22,11 @@ LATE_WARNING: Final = warning(
 CHANGED_WARNING: Final = warning(
     "files_changed", "files changed while they were searched: their lines are left out", "ask again"
 )
+AS_LINES_WARNING: Final = warning(
+    "query_as_lines",
+    "no words were found as typed: these are the lines with the text of the query",
+    "search for other words, or set mode to keyword",
+)
 NO_WORDS_WARNING: Final = warning("query_no_words", "the query contains no letter or digit", "add a word")
 
 

@@ -16,10 +16,11 @@ from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import STATUSES
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
-from livedex_indexing.search.line_answer import answer_lines
+from livedex_indexing.search.line_answer import LineRun
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.search_run import SearchRun
+from livedex_indexing.search.typed_lines import answer_typed_lines
 from livedex_indexing.search.word_search import WordSearch
 from livedex_indexing.store.read_pool import DeadlinePassed, ReadPool
 
@@ -60,15 +61,29 @@ class Searcher:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 run = SearchRun(reader, request, roots, cancelled)
                 if pattern is None:
-                    answer = WordSearch(run, self._memory, self._counts_of).answer()
+                    answer = self._words(run)
                 else:
-                    answer = answer_lines(run, pattern, self._vocabulary)
+                    answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
                 with reader.without_deadline():
                     return answer._replace(failed=reader.one(_FAILED))
         except DeadlinePassed:
             mode = "keyword" if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []
             return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], Stale())
+
+    def _words(self, run: SearchRun) -> SearchAnswer:
+        """Search for words; in mode ``auto``, for lines with the text as typed if no words lead to it."""
+        search = WordSearch(run, self._memory, self._counts_of)
+        answer = search.answer()
+        if run.request.mode != "auto" or not search.may_miss_typed:
+            return answer
+        again = SearchRun(run.reader, run.request, run.roots, run.cancelled)
+        lines = answer_typed_lines(again, self._vocabulary, search.first_chunks)
+        if lines is None:
+            answer.stale.merge(again.live.stale)
+            return answer
+        lines.stale.merge(answer.stale)
+        return lines
 
     def _counts_of(self, generation: int) -> WordCounts:
         """Return the cache of word frequencies; it starts empty with each generation."""

@@ -27,7 +27,7 @@ from livedex_indexing.rank.name_match import called_as
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.results import Arrangement, RankedResults, TypedText
-from livedex_indexing.rank.score import Placed
+from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
 from livedex_indexing.search.search_answer import (
     CUT_WARNING,
     LATE_WARNING,
@@ -35,6 +35,7 @@ from livedex_indexing.search.search_answer import (
     SearchAnswer,
 )
 from livedex_indexing.search.search_run import SearchRun
+from livedex_indexing.search.typed_lines import may_be_pasted
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
@@ -42,6 +43,8 @@ from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.wire_results import AnswerWarning, DidYouMean
 
+_AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
+_HAS_WORD = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
                 JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
@@ -73,7 +76,8 @@ class WordSearch:
         self._place = typed_place(run.request.query)
         self._plain: PlainReading | None = None  # set where the query was read so
         self._late = False
-        self._found = False  # any place, on this page or before it
+        self._firsts: list[Placed] = []  # the best places of all, on whatever page
+        self.may_miss_typed = False  # lines may have the text as typed, and none of the best places
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
         self._omitted: int | None = None
@@ -88,6 +92,7 @@ class WordSearch:
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
                 return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
+            self.may_miss_typed = not self._late and self._may_miss_typed()
         hits = self._serve(page, rows, compiled)
         # cut by the deadline, or by the budget for text
         left = self._reached > 0 and (self._reached < len(page) or self._late)
@@ -103,6 +108,24 @@ class WordSearch:
             self._meant(compiled, hits),
         )
 
+    @property
+    def first_chunks(self) -> frozenset[int | None] | None:
+        """The chunks of the best places; None if the words found nothing."""
+        return frozenset(placed.chunk_id for placed in self._firsts) or None
+
+    def _may_miss_typed(self) -> bool:
+        """Whether no place is known to have the query as typed, and lines may have it."""
+        text = self._run.request.query
+        if not self._firsts:
+            return True
+        if not may_be_pasted(text) or any(
+            placed.parts[part] for placed in self._firsts if placed.parts for part in _AS_TYPED
+        ):
+            return False
+        tokens = [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
+        is_word = len(tokens) == 1 and text.strip().isalnum()
+        return not (is_word and self._reader.one(_HAS_WORD, (f'"{tokens[0]}"',)))
+
     def _read_and_find(self, generation: int) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
         request = self._run.request.query
@@ -116,7 +139,7 @@ class WordSearch:
             self._read_as(plain)
         compiled = self._compile(generation)
         found = self._find(compiled, generation)
-        if not (self._found or self._late) and plain is not None and plain.may_be_text and self._plain is None:
+        if not (self._firsts or self._late) and plain is not None and plain.may_be_text and self._plain is None:
             self._read_as(plain)
             compiled = self._compile(generation)
             found = self._find(compiled, generation)
@@ -224,17 +247,20 @@ class WordSearch:
             TypedText(request.query, self._place, lambda ids: self._texts_of(ids, file_filter.resolved)),
         )
         page: list[Placed | None] = []
+        more = False
         try:
             for number, hit in enumerate(results.placed(check.matches)):
-                self._found = True
-                if number >= request.offset + request.limit or (hit is not None and page and page[-1] is None):
+                if hit is not None and len(self._firsts) < FIRST:
+                    self._firsts.append(hit)
+                more |= number >= request.offset + request.limit or bool(hit and page and page[-1] is None)
+                if more and number >= FIRST:
                     return page, True
-                if number >= request.offset:
+                if number >= request.offset and not more:
                     page.append(hit)
         except DeadlinePassed:
             self._late = True
         self._late |= results.late
-        return page, False
+        return page, more
 
     def _serve(self, page: list[Placed | None], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]

@@ -1,0 +1,60 @@
+"""Answers a search for words by the lines that have its text as typed, where no word leads to them.
+
+Invariant: where words find nothing, an answer has what a search for exactly this text in any case finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from livedex_indexing.lines.expression import BadPattern
+from livedex_indexing.lines.line_pattern import Pattern
+from livedex_indexing.lines.vocabulary import Vocabulary
+from livedex_indexing.search.line_answer import LineRun
+from livedex_indexing.search.search_answer import AS_LINES_WARNING, SearchAnswer
+from livedex_indexing.search.search_run import SearchRun
+from livedex_indexing.store.read_pool import DeadlinePassed
+
+_FEW_FILES: Final = 16  # files that may be read where words found something
+_FIRST_LINES: Final = 10  # lines that are compared with the chunks that words found
+_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(")  # a sign that prose seldom has
+
+
+def may_be_pasted(text: str) -> bool:
+    """Whether a text is a single word, or has a sign that prose seldom has."""
+    return len(text.split()) == 1 or _CODE.search(text) is not None
+
+
+def answer_typed_lines(
+    run: SearchRun, vocabulary: Vocabulary, chunks: Collection[int | None] | None
+) -> SearchAnswer | None:
+    """Return the lines with the text as typed; None if there are none.
+
+    ``chunks`` are the best that words found, None where they found nothing. With them, the answer is also None if the
+    text is in one of them, if many files would have to be read, or if time runs out. Raises Cancelled, and without
+    them DeadlinePassed.
+    """
+    query, _ = run.request.parsed()
+    text = query.text if query.terms else run.request.query.strip()
+    if not text or (query.terms and (query.excluded or query.phrases)):  # these are no text beside terms
+        return None
+    try:
+        pattern = Pattern(text, exact=True, any_case=True)
+    except BadPattern:  # too long, or of several lines
+        return None
+    try:
+        found = LineRun(run, pattern, replace(run.request.filters_only(), terms=query.terms), vocabulary)
+        if chunks is not None and found.lines.selected > _FEW_FILES:
+            return None
+        first = found.lines.first_chunks(_FIRST_LINES)
+    except DeadlinePassed:
+        if chunks is None:
+            raise
+        return None
+    if not first or not first.isdisjoint(chunks or ()):
+        return None
+    answer = found.answer("exact")
+    return answer._replace(warnings=[*answer.warnings, AS_LINES_WARNING])
