@@ -147,12 +147,12 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_indexing/search/line_answer.py",
         (
             (
-                "    page = search.page(request.offset, request.limit, run.budget, request.facets)",
-                "    with reader.snapshot():\n"
-                "        run.generation()\n"
-                "        reader.snapshot = contextlib.nullcontext\n"
-                "        page = search.page(request.offset, request.limit, run.budget, request.facets)\n"
-                "    del reader.snapshot",
+                "        page = self.lines.page(request.offset, request.limit, run.budget, request.facets)",
+                "        with run.reader.snapshot():\n"
+                "            run.generation()\n"
+                "            run.reader.snapshot = contextlib.nullcontext\n"
+                "            page = self.lines.page(request.offset, request.limit, run.budget, request.facets)\n"
+                "        del run.reader.snapshot",
             ),
             ("from livedex_indexing.lines.line_pattern", "import contextlib\nfrom livedex_indexing.lines.line_pattern"),
         ),
