@@ -24,9 +24,8 @@ def _can(*command: str) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-needs_namespaces = pytest.mark.skipif(
-    not _can("unshare", "-Urm", "true"), reason="needs user and mount namespaces of its own"
-)
+HAS_NAMESPACES = _can("unshare", "-Urm", "true")
+needs_namespaces = pytest.mark.skipif(not HAS_NAMESPACES, reason="needs user and mount namespaces of its own")
 
 
 needs_fuse = pytest.mark.skipif(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import tempfile
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from helpers.machine_state import MachineState, wrapped
 from helpers.support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home, wait_until
 from livedex_indexing.ignore.rules import RuleTree
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 50  # words in one query: of more than 64 only the rarest count
 _numbers = count(1)
-
-# Nothing is denied to root: without these two capabilities the permission bits count for it too.
-HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-CAN_DENY = not HUMBLE or shutil.which("setpriv") is not None
 
 IGNORE_PATTERNS = ["*.md\n", "x/\n", "/a.txt\n", "*.txt\n!a.txt\n", "y/\n!*.md\n", "/w*/\n", ""]
 SCOPES = [None, None, None, "", "x", "x/y", "x/y/z", "x/target", "w", "w w", "repo", "repo/m1", "m2"]
@@ -46,6 +42,7 @@ class Shared:
     home: Home
     daemon: Daemon
     base: Path
+    machine: MachineState
     steps = 0
     histories = 0
 
@@ -55,7 +52,8 @@ class Shared:
         cls.home = cls.context.__enter__()
         cls.base = Path(tempfile.mkdtemp(prefix="ldx-tree-", dir=os.path.realpath("/tmp")))
         (cls.base / "stays.txt").write_text("a root that was found empty at a start would not be believed\n")
-        cls.daemon = Daemon(cls.home, wrap=HUMBLE if CAN_DENY else ()).start()
+        cls.machine = MachineState(cls.home)
+        cls.daemon = Daemon(cls.home, wrap=wrapped(), **cls.machine.environment(cls.home)).start()
         with cls.daemon.client() as client:
             add_root(client, cls.base)
 

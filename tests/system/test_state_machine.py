@@ -18,16 +18,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from helpers.folder_model import CAN_DENY, IGNORE_PATTERNS, Model, Shared, new_word, next_number
+from helpers.daemon_histories import DaemonHistories
+from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, new_word, next_number
+from helpers.machine_state import CAN_DENY
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
@@ -35,7 +30,7 @@ EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "12"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer
 REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "7"))  # histories: so often the index is built anew beside
 # A disaster takes as long as a hundred other steps: a history meets at most one.
-FATES = ["none", "none", "kill", "storm"]
+FATES = ["none", "none", "kill", "storm", "stop", "upgrade", "no python"]
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "d e.txt", "é.rst", "F.txt"])
 FOLDERS = st.sampled_from(["", "x", "x/y", "x/y/z", "x/target", "w", "w w"])
@@ -49,7 +44,7 @@ def path_of(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder else name
 
 
-class Histories(RuleBasedStateMachine):
+class Histories(DaemonHistories):
     @initialize(fate=st.sampled_from(FATES), seed=st.integers(0, 1 << 16))
     def begin(self, fate: str, seed: int) -> None:
         self.fate = fate
@@ -66,6 +61,8 @@ class Histories(RuleBasedStateMachine):
         if self.model.inner:
             self.client.call("roots/remove", {"path": str(self.folder)})
         self.client.close()
+        self.release()
+        Shared.machine.battery.unlink(missing_ok=True)
         try:
             Shared.histories += 1
             if Shared.histories % REBUILD_EVERY == 0:
@@ -368,8 +365,7 @@ class Histories(RuleBasedStateMachine):
         if while_down:
             self.write(folder, name, "write")
         Shared.daemon.start()
-        self.client = Shared.daemon.client()
-        self.model.touch_all()
+        self.reconnect()
 
     @invariant()
     def the_index_says_what_the_model_says(self) -> None:

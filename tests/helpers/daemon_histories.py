@@ -1,0 +1,167 @@
+"""The steps of a random history that are about the daemon and its machine, not about the files of the folder.
+
+Invariant: each step leaves the daemon running and reachable, so that the next check may ask it everything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+
+from helpers.fault_injection import HAS_NAMESPACES, inside
+from helpers.folder_model import Model, Shared, new_word
+from helpers.support import Tree, end_process
+
+if TYPE_CHECKING:
+    from livedex_ipc.client import Client
+
+LEAKED = 50  # of the connections that the daemon may let in
+STOPPED_S = 5.0 + 3.0  # the promise, and what a busy machine takes
+FOLDERS = st.sampled_from(["x", "x/y", "x/y/z", "w", "w w"])
+WRITTEN = st.sampled_from(["a.txt", "x/b.md", "x/y/c.py", "w/d e.txt"])
+DECIDING = (".gitignore", ".livedexignore", ".git", "Cargo.toml", "CACHEDIR.TAG")
+LONG_METHODS: list[tuple[str, dict[str, Any]]] = [
+    ("index/run", {"force": True}),
+    ("index/audit", {"repair": True}),
+    ("sync", {}),
+    ("search", {"query": "[a-z]", "mode": "regex", "facets": ["kinds"], "fresh": False, "limit": 1000}),
+    ("search", {"query": "text", "limit": 1000}),
+    ("search/subscribe", {"query": "text"}),
+    ("files/list", {}),
+    ("server/reload", {}),
+]
+
+
+def kill_children(pid: int) -> None:
+    """So that new ones must be started."""
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        with suppress(OSError):
+            for child in (task / "children").read_text().split():
+                os.kill(int(child), signal.SIGKILL)
+
+
+class DaemonHistories(RuleBasedStateMachine):
+    """``fate``: the one disaster that the history meets."""
+
+    fate: str
+    folder: Tree
+    model: Model
+    client: Client
+    leaked: ClassVar[list[socket.socket]] = []
+
+    def reconnect(self) -> None:
+        self.release()
+        self.client = Shared.daemon.client()
+        self.model.touch_all()
+
+    @classmethod
+    def release(cls) -> None:
+        """Ends the connections that were leaked."""
+        while cls.leaked:
+            cls.leaked.pop().close()
+
+    def put(self, path: str) -> str:
+        """Writes a file that holds a new word; the word."""
+        word = new_word()
+        self.model.make_way(path)
+        self.folder.write(path, f"text {word}\n")
+        self.model.put(path, word, f"text {word}\n")
+        return word
+
+    def expect_no_lie(self, path: str, word: str) -> None:
+        """An answer that calls itself fresh has the file, if it counts."""
+        answer = self.client.call("search", {"query": word, "timeout_ms": 300})
+        if answer["fresh"]:
+            assert len(answer["hits"]) == len(self.model.let_in([path])), answer
+
+    @rule()
+    def toggle_battery(self) -> None:
+        battery = Shared.machine.battery
+        battery.unlink() if battery.exists() else battery.touch()
+
+    @rule(count=st.integers(1, LEAKED), partial=st.booleans())
+    def leak_connections(self, count: int, partial: bool) -> None:
+        self.release()
+        for _ in range(count):
+            peer = socket.socket(socket.AF_UNIX)
+            self.leaked.append(peer)
+            peer.connect(str(Shared.home.socket))
+            if partial:
+                peer.sendall(b'{"jsonrpc": "2.0", "id": 1, "method": "search", "params": {"query": "te')
+
+    @rule()
+    def end_leaked_connections(self) -> None:
+        self.release()
+
+    @precondition(lambda _self: HAS_NAMESPACES)
+    @rule(folder=FOLDERS)
+    def mount_and_unmount(self, folder: str) -> None:
+        """A file system over a folder hides what is in it, and gives it back."""
+        top = self.folder / folder
+        if not top.is_dir() or any(os.path.lexists(top / name) for name in DECIDING):
+            return
+        path, word = f"{folder}/m.txt", new_word()
+        hidden = [self.model.files[path].word for path in self.model.below(folder)][:20]
+        expected = {path: word} if self.model.let_in([path]) else {}
+        inside(Shared.daemon, 'mount -t tmpfs tmpfs "$1"; echo "$2" > "$1/m.txt"', top, word)
+        try:
+            assert self.model.found(self.client, [word, *hidden]) == expected
+        finally:
+            inside(Shared.daemon, 'umount "$1"', top)
+        self.model.gone.append(word)
+        self.model.touch_all()
+
+    @precondition(lambda self: self.fate == "no python")
+    @rule(path=WRITTEN)
+    def lose_the_interpreter(self, path: str) -> None:
+        self.fate = "none"
+        Shared.machine.python.unlink()
+        kill_children(Shared.daemon.pid)
+        try:
+            self.expect_no_lie(path, self.put(path))
+        finally:
+            Shared.machine.give_python()
+
+    @precondition(lambda self: self.fate == "upgrade")
+    @rule(path=WRITTEN)
+    def upgrade(self, path: str) -> None:
+        """Children are of another version than the daemon, until the daemon starts again."""
+        self.fate = "none"
+        Shared.machine.upgrade()
+        kill_children(Shared.daemon.pid)
+        word = self.put(path)
+        with suppress(OSError):  # an idle daemon ends by itself
+            self.expect_no_lie(path, word)
+        self.client.close()
+        self.release()
+        if Shared.daemon.running():
+            end_process(Shared.daemon.pid)
+        Shared.daemon.start()
+        self.reconnect()
+
+    @precondition(lambda self: self.fate == "stop")
+    @rule(method=st.sampled_from(LONG_METHODS), path=WRITTEN)
+    def stop_in_a_long_method(self, method: tuple[str, dict[str, Any]], path: str) -> None:
+        self.fate = "none"
+        name, params = method
+        self.put(path)
+        with socket.socket(socket.AF_UNIX) as peer:
+            peer.connect(str(Shared.home.socket))
+            request = {"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
+            peer.sendall(json.dumps(request).encode() + b"\n")
+            self.client.close()
+            self.release()
+            began = time.monotonic()
+            assert Shared.daemon.stop() == 0
+            assert time.monotonic() - began < STOPPED_S, name
+        Shared.daemon.start()
+        self.reconnect()

@@ -1,0 +1,72 @@
+"""What the machine of a test's daemon is like: on battery, short of an interpreter, upgraded, short of descriptors.
+
+Invariant: only that daemon and its children see it, and it may change at any time.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from helpers.fault_injection import HAS_NAMESPACES, in_namespaces, with_code
+from helpers.support import Home
+from livedex_daemon.process.descriptors import RESERVE
+
+CONNECTIONS = 64  # all that the daemon may let in
+# Nothing is denied to root: without these two capabilities the permission bits count for it too.
+HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+CAN_DENY = not HUMBLE or shutil.which("setpriv") is not None
+
+# In the daemon and its children: whether the machine is on battery, which program starts a child, and which code a
+# process runs, is told by files that the test changes.
+SEAM = """
+import hashlib, os, sys
+
+if "STATES" in os.environ and ("livedex_daemon" in sys.orig_argv or "chunk_child" in " ".join(sys.orig_argv)):
+    states = os.environ["STATES"]
+    from livedex_indexing.chunk import code_version
+
+    def read_from_disk():
+        with open(states + "/version", "rb") as file:
+            return hashlib.blake2b(file.read(), digest_size=16).digest()
+
+    code_version.read_from_disk = read_from_disk
+    code_version.OWN = read_from_disk()
+    if "livedex_daemon" in sys.orig_argv:
+        from livedex_daemon.write import power
+        power.CHECK_EVERY_S = 0.0
+        power.on_battery = lambda supplies="": os.path.exists(states + "/battery")
+        sys.executable = states + "/python"
+"""
+
+
+class MachineState:
+    """What the machine of the shared daemon is like, as its seam reads it."""
+
+    def __init__(self, home: Home) -> None:
+        self.folder = home.path / "states"
+        self.folder.mkdir()
+        self.battery = self.folder / "battery"
+        self.version = self.folder / "version"
+        self.python = self.folder / "python"
+        self.version.write_text("1")
+        self.give_python()
+
+    def environment(self, home: Home) -> dict[str, str]:
+        return {"STATES": str(self.folder), **with_code(home.path / "seam", SEAM)}
+
+    def give_python(self) -> None:
+        made = self.folder / "python.new"
+        made.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        made.chmod(0o755)
+        made.rename(self.python)
+
+    def upgrade(self) -> None:
+        self.version.write_text(str(int(self.version.read_text()) + 1))
+
+
+def wrapped() -> list[str]:
+    """The words before the daemon's command: its own mounts, no more rights than a user's, few descriptors."""
+    few = ["prlimit", f"--nofile={RESERVE + CONNECTIONS}:{RESERVE + CONNECTIONS}"] if shutil.which("prlimit") else []
+    return [*few, *(in_namespaces("true") if HAS_NAMESPACES else []), *(HUMBLE if CAN_DENY else [])]
