@@ -45,7 +45,7 @@ from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
 from livedex_daemon.upkeep.pending_rows import PendingRows
 from livedex_daemon.upkeep.root_check import RootCheck, RowUpkeep
 from livedex_daemon.upkeep.schedule import Schedule
-from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_presence import Presence
 from livedex_daemon.watch.root_table import Roots
@@ -96,7 +96,7 @@ class App:
         self._watching = watching = EventSource(backlog, locations, roots, edited)
         # The index file
         readers = IndexReaders(locations.index_db, wake)
-        self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog)
+        self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
         store, rebuilds = open_store(locations.index_db, notifier.changed)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
         rebuilder = Rebuilder(index, backlog, notifier.mark_all_changed, under_way=rebuilds)
@@ -151,6 +151,9 @@ class App:
     def exit_code(self) -> int:
         """A supervisor starts again only what fails; without one, the next client starts a daemon."""
         return EXIT_CODE if self._restart.ends and supervisor.is_present() else 0
+
+    def _could_not_read(self, paths: dict[Key, int]) -> None:
+        self._worker.could_not_read(paths)
 
     def _is_idle(self) -> bool:
         """Return True while no client and no change needs this daemon: another one may take its place."""

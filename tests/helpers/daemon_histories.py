@@ -24,7 +24,7 @@ from helpers.support import Tree, end_process
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-LEAKED = 50  # of the connections that the daemon may let in
+LEAKED = 25  # of the 64 connections that the daemon may let in: it may not have seen the end of the last ones yet
 STOPPED_S = 5.0 + 3.0  # the promise, and what a busy machine takes
 FOLDERS = st.sampled_from(["x", "x/y", "x/y/z", "w", "w w"])
 WRITTEN = st.sampled_from(["a.txt", "x/b.md", "x/y/c.py", "w/d e.txt"])

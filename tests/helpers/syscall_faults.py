@@ -34,7 +34,10 @@ if "livedex_daemon" in sys.orig_argv:
         path = args[0] if args and isinstance(args[0], (str, bytes)) else ""
         if not os.fsdecode(path).endswith(order["name"]):
             return
-        if type(threading.current_thread()).__name__ == "InotifyReader":
+        thread = threading.current_thread()
+        if order["thread"] and thread.name != order["thread"]:
+            return
+        if type(thread).__name__ == "InotifyReader":
             return  # the kernel's queue of events lies on no disk
         with lock:
             counts["seen"] += 1
@@ -107,11 +110,19 @@ def with_faults(folder: Path, where: Path) -> dict[str, str]:
 class Order:
     """What is to fail: from the ``first`` call on each ``step``-th one, at most ``most``.
 
-    ``name``: only calls whose first argument is a path that ends so.
+    ``name``: only calls whose first argument is a path that ends so. ``thread``: only calls of the thread of that name.
     """
 
     def __init__(
-        self, code: int, *, first: int = 1, step: int = 1, most: int = 1 << 30, delay_s: float = 0.0, name: str = ""
+        self,
+        code: int,
+        *,
+        first: int = 1,
+        step: int = 1,
+        most: int = 1 << 30,
+        delay_s: float = 0.0,
+        name: str = "",
+        thread: str = "",
     ) -> None:
         self.plan: dict[str, Any] = {
             "errno": code,
@@ -120,6 +131,7 @@ class Order:
             "most": most,
             "delay_s": delay_s,
             "name": name,
+            "thread": thread,
         }
 
 

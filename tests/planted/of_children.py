@@ -171,4 +171,11 @@ DEFECTS = (
         ),
         f"{CHILDREN}::test_files_wait_while_there_is_no_interpreter",
     ),
+    Defect(
+        "pipe-asked-all-the-time",
+        "a pipe that is ready and refuses is asked a hundred thousand times a second",
+        "livedex_indexing/chunk/chunk_process.py",
+        (("                time.sleep(_AGAIN_S)\n", "                pass\n"),),
+        "tests/indexing/chunk/test_chunk_pipes.py::test_a_pipe_that_is_ready_and_refuses_is_not_asked_all_the_time",
+    ),
 )

@@ -237,4 +237,30 @@ DEFECTS = (
         (("            return first, first.stale\n", "            return first, Stale()\n"),),
         f"{SYSTEM}::test_what_only_a_standing_query_could_not_read",
     ),
+    Defect(
+        "change-not-told-and-not-said",
+        "a file that only the sending of a change could not read is named nowhere",
+        "livedex_daemon/subscriptions/notifier.py",
+        (("        if stale.unreadable:\n", "        if False:\n"),),
+        f"{SYSTEM}::test_what_only_a_change_of_a_standing_query_could_not_read",
+    ),
+    Defect(
+        "denial-is-no-rules",
+        "a folder that may not be looked into once counts as one without ignore files",
+        "livedex_indexing/ignore/rules.py",
+        (("            return None\n\n    def _read(", "            return {}\n\n    def _read("),),
+        "tests/indexing/ignore/test_ignore_errors.py::test_a_folder_without_permission_is_looked_at_again",
+    ),
+    Defect(
+        "rules-change-before-the-mark",
+        "the rules of a folder change, and their fault is no longer said, before its files are to be compared",
+        "livedex_indexing/ignore/rules.py",
+        (
+            (
+                "                mark(folder)\n                self.invalidate(folder)\n            return changed",
+                "                self.invalidate(folder)\n                mark(folder)\n            return changed",
+            ),
+        ),
+        "tests/indexing/ignore/test_ignore_errors.py::test_folders_are_marked_before_their_rules_change",
+    ),
 )

@@ -128,6 +128,23 @@ def test_what_only_a_standing_query_could_not_read(client: Client, faults: Fault
     heal(client)
 
 
+def test_what_only_a_change_of_a_standing_query_could_not_read(client: Client, tree: Tree, faults: Faults) -> None:
+    """The file is in the index: nobody but the thread that sends the change looks at it."""
+    client.call("search/subscribe", {"query": "zebra", "limit": 100, "timeout_ms": 2_000})
+    with faults.on(read=Order(errno.EIO, thread="standing")):
+        tree.write("d0/f0.txt", "zebra changed\n")
+        wait_until(lambda: "read_errors" in codes(client), what="the warning")
+        assert client.call("status")["state"] == "degraded"
+    wait_until(lambda: _told(client, "changed"), what="the change, once the file can be read")
+    heal(client)
+
+
+def _told(client: Client, word: str) -> bool:
+    method, params = client.notification(HEALED_S)
+    assert method == "search/changed"
+    return any(word in hit["snippet"] for hit in params["added"])
+
+
 def test_permission_that_returns_without_an_event_is_noticed(client: Client, tree: Tree, faults: Faults) -> None:
     with faults.on(open=Order(errno.EACCES, name="f0.txt")):
         tree.write("d0/f0.txt", "zebra under lock and key\n")

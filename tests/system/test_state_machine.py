@@ -28,6 +28,7 @@ from helpers.support import Tree, wait_until
 
 EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "12"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer
+TOTALS_EVERY = 1_000  # steps: a run that is ended shows how far it came
 REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "7"))  # histories: so often the index is built anew beside
 # A disaster takes as long as a hundred other steps: a history meets at most one.
 FATES = ["none", "none", "kill", "storm", "stop", "upgrade", "no python"]
@@ -371,6 +372,8 @@ class Histories(DaemonHistories):
     def the_index_says_what_the_model_says(self) -> None:
         if hasattr(self, "client"):
             Shared.steps += 1
+            if Shared.steps % TOTALS_EVERY == 0:
+                print(f"{Shared.steps} steps in {Shared.histories} histories", flush=True)
             self.model.check(self.client)
 
 

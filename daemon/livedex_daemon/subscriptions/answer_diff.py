@@ -13,7 +13,7 @@ from typing import Final
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_indexing.hits.hit import Hit
-from livedex_indexing.hits.live_files import LiveFiles
+from livedex_indexing.hits.live_files import LiveFiles, Stale
 from livedex_indexing.search.standing_hits import StandingHits, removed_hit
 from livedex_indexing.search.standing_query import FileKey, Found, Part, part_of, parts_of_all
 from livedex_indexing.store.read_pool import Reader
@@ -88,14 +88,17 @@ class AnswerDiff:
         self._known_paths = paths
         self._generation = generation
 
-    def notify(self, subscription: Subscription, changes: ChangeSet) -> tuple[set[FileKey], set[FileKey]]:
-        """Send the changes. Return the files that did not fit into the message, and those that changed on disk."""
+    def notify(self, subscription: Subscription, changes: ChangeSet) -> tuple[set[FileKey], Stale]:
+        """Send the changes.
+
+        Return the files that did not fit into the message, and those that changed on disk or could not be read.
+        """
         delivered = changes.delivered(subscription.id)
-        unstable: set[FileKey] = set()
-        seen, new = self._find_changed(subscription, changes, delivered, unstable)
-        gone = delivered.keys() - seen - unstable
+        stale = Stale()
+        seen, new = self._find_changed(subscription, changes, delivered, stale)
+        gone = delivered.keys() - seen - stale.keys()
         if not (new or gone):
-            return set(), unstable
+            return set(), stale
         maker = StandingHits(self._reader, subscription.query, self._roots, subscription.style)
         added: list[Hit] = []
         removed: list[RemovedHit] = []
@@ -113,24 +116,31 @@ class AnswerDiff:
         self._delivered.put(subscription.id, recorded)
         if added or removed:
             self._send(subscription, added, removed)
-        return set(left), unstable.union(maker.stale)
+        stale.merge(maker.stale)
+        return set(left), stale
 
     def _find_changed(
         self,
         subscription: Subscription,
         changes: ChangeSet,
         delivered: Mapping[FileKey, DeliveredFile],
-        unstable: set[FileKey],
+        stale: Stale,
     ) -> tuple[set[FileKey], dict[FileKey, Found]]:
-        """Return the files that match the query, and those of them that differ from the delivered state."""
+        """Return the files that match the query, and those of them that differ from the delivered state.
+
+        ``stale`` gets the files whose matches are unknown, and the errors of those that could not be read.
+        """
+        unsure: set[FileKey] = set()
         seen: set[FileKey] = set()
         new: dict[FileKey, Found] = {}
         for part in changes.parts():
             live = LiveFiles(self._roots)
-            for found in subscription.query.found(self._reader, part, self._roots, live, unstable):
+            for found in subscription.query.found(self._reader, part, self._roots, live, unsure):
                 seen.add(found.key)
                 if delivered.get(found.key) != DeliveredFile.of(found):
                     new[found.key] = found
+            stale.unreadable |= live.stale.unreadable
+        stale.update(dict.fromkeys(unsure, False))
         return seen, new
 
     def _removed(self, key: FileKey, entry: DeliveredFile) -> list[RemovedHit]:

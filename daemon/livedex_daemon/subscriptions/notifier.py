@@ -72,11 +72,15 @@ class ChangeNotifier:
         roots: Roots,
         store_health: StoreHealth,
         backlog: Backlog,
+        could_not_read: Callable[[dict[FileKey, int]], None],
     ) -> None:
+        """``could_not_read`` takes note of files that exist but could not be read: file to errno. Any thread may call
+        it."""
         self._readers = readers
         self._roots = roots
         self._store_health = store_health
         self._backlog = backlog
+        self._could_not_read = could_not_read
         self._numbers = itertools.count(1)
         self._wake = threading.Condition()
         self._subscriptions: dict[int, Subscription] = {}
@@ -330,8 +334,10 @@ class ChangeNotifier:
             raise
         subscription.notify_s = time.monotonic() - began
         subscription.add_pending(left, (), began)
+        if stale.unreadable:
+            self._could_not_read(stale.unreadable)
         if stale:
-            self._check_again(subscription, stale)
+            self._check_again(subscription, set(stale))
         else:
             subscription.settled()
 

@@ -70,12 +70,9 @@ class RootCheck:
     def _mark_outside_changes(self, root: Root) -> None:
         """Mark the folders whose rules changed in a file outside the root: the repository's or the user's own."""
         try:
-            changed = root.rules.outside_changed()
+            root.rules.outside_changed(mark=partial(self._mark, root))
         except ReadFailed as fault:
             self._presence.unreadable.failed((root.id, b""), fault.errno, tree=True)
-            return
-        for folder in changed:
-            self._mark(root, folder)
 
     def _mark(self, root: Root, folder: bytes) -> None:
         self._backlog.mark((root.id, folder), Mark(tree=True))

@@ -45,6 +45,7 @@ _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
 _FAILURE_CHARS = 500  # of the reason for a failure
 _END_S = 5.0  # time for a child to end by itself
+_AGAIN_S = 0.01  # pause after a pipe that is ready took and gave nothing, as where the system is short of memory
 
 
 _children: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
@@ -185,34 +186,37 @@ class _Exchange:
                     poller.unregister(self._in)
             left = self._deadline - time.monotonic()
             ready = dict(poller.poll(max(0, left) * 1000))
-            if not ready and left <= 0:
+            moved = bool(ready.get(self._out)) and self._receive()
+            moved = (bool(ready.get(self._in)) and self._send()) or moved
+            if not moved and left <= 0:
                 self._die("timed out")
-            if ready.get(self._out):
-                self._receive()
-            if ready.get(self._in):
-                self._send()
+            if ready and not moved:
+                time.sleep(_AGAIN_S)
         return self._results
 
     def _has_more(self) -> bool:
         # One job ahead keeps the child busy; more would only keep bytes in the pipe and in memory.
         return bool(self._going) or (self._sent < len(self._jobs) and self._sent - len(self._results) < 2)
 
-    def _send(self) -> None:
+    def _send(self) -> bool:
+        """Send what the pipe takes. Return False if it took nothing."""
         if not self._going:
             self._going = memoryview(frame(JOB, self._jobs[self._sent]))
             self._sent += 1
-        # A dead child shows as the end of its output, after its last answers.
-        with contextlib.suppress(BlockingIOError):
-            try:
-                self._going = self._going[os.write(self._in, self._going) :]
-            except BrokenPipeError:
-                self._going = memoryview(b"")
+        try:
+            self._going = self._going[os.write(self._in, self._going) :]
+        except BlockingIOError:
+            return False
+        except BrokenPipeError:  # a dead child shows as the end of its output, after its last answers
+            self._going = memoryview(b"")
+        return True
 
-    def _receive(self) -> None:
+    def _receive(self) -> bool:
+        """Take the answers that are there. Return False if there was nothing to read."""
         try:
             data = os.read(self._out, _READ)
         except BlockingIOError:
-            return
+            return False
         if not data:
             self._die("")
         self._coming += data
@@ -225,6 +229,7 @@ class _Exchange:
             with memoryview(self._coming) as view:
                 self._take(kind, view[HEADER : HEADER + length])
             del self._coming[: HEADER + length]
+        return True
 
     def _most_bytes(self) -> int:
         """Return how long the next frame may be; -1 if none is due, so that a child cannot answer what is not asked."""

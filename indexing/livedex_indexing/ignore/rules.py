@@ -104,7 +104,7 @@ class RuleTree:
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
         self._pattern_count = 0  # patterns in these files
-        self._denied: set[bytes] = set()  # ignore files without permission, to be tried again
+        self._denied: set[bytes] = set()  # ignore files without permission, there or not, to be tried again
         self.outside_version = next(_versions)  # another one whenever ``outside_sources`` may differ, in any tree
         self._outside: dict[Source, _Known] = {}
 
@@ -196,12 +196,14 @@ class RuleTree:
             self.rules(b"")
             return set(self._outside)
 
-    def outside_changed(self, below: bytes = b"", *, doubtful: bool = False) -> set[bytes]:
+    def outside_changed(
+        self, below: bytes = b"", *, doubtful: bool = False, mark: Callable[[bytes], None] = lambda _folder: None
+    ) -> set[bytes]:
         """Return the folders within ``below`` whose rules depend on an outside source that has changed.
 
-        Forget these rules. ``doubtful``: a file that had just changed when it was read counts as changed. The root
-        (``b""``) means all. Costs one stat for each source, cheap enough for a call every few seconds. Raise
-        ReadFailed as ``rules`` does.
+        Forget these rules; call ``mark`` with each folder first, as in ``allow_again``. ``doubtful``: a file that had
+        just changed when it was read counts as changed. The root (``b""``) means all. Costs one stat for each source,
+        cheap enough for a call every few seconds. Raise ReadFailed as ``rules`` does.
         """
         with self._lock:
             self.rules(b"")
@@ -211,9 +213,11 @@ class RuleTree:
                 if relpath.is_within(source.owner, below)
                 and ((doubtful and not known.is_settled) or source.state() != known.state)
             }
+            changed = {b""} if b"" in changed else changed
             for folder in changed:
+                mark(folder)
                 self.invalidate(folder)
-            return {b""} if b"" in changed else changed
+            return changed
 
     def allow_again(self, mark: Callable[[bytes], None]) -> None:
         """Forget the rules of each folder with an ignore file whose permission was missing and has returned.
@@ -265,15 +269,14 @@ class RuleTree:
         if made is not None:
             missing.pop()
         for folder in reversed(missing):
-            made = self._folder(folder, made, names if folder == rel_dir else None)
-            self._folders[folder] = made
+            found = self._present(folder, names if folder == rel_dir else None)
+            made = self._folder(folder, made, found or {})
+            if found is not None:
+                self._folders[folder] = made
         assert made is not None
         return made
 
-    def _folder(
-        self, rel: bytes, above: DirRules | None, names: Collection[bytes] | Mapping[bytes, Stat] | None
-    ) -> DirRules:
-        found = self._present(rel, names)
+    def _folder(self, rel: bytes, above: DirRules | None, found: Mapping[bytes, Stat]) -> DirRules:
         base = self._absolute(rel)
         if above is None:
             links = self._above_root()
@@ -302,8 +305,11 @@ class RuleTree:
             kinds[self._excludes] = "ignore_file"
         return {relpath.name_of(path): kind for path, kind in kinds.items() if relpath.parent(path) == base}
 
-    def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
-        """Return the current stats of the folder's ignore files and ``.git``; empty if the folder cannot be entered."""
+    def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat] | None:
+        """Return the current stats of the folder's ignore files and ``.git``; None if there is no permission to look.
+
+        Then nothing in the folder can be read either; ``allow_again`` finds that the permission has returned.
+        """
         if isinstance(names, Mapping):
             return {name: names[name] for name in RULE_NAMES if name in names}
         wanted = RULE_NAMES if names is None else [name for name in RULE_NAMES if name in names]
@@ -311,8 +317,11 @@ class RuleTree:
             return {}
         try:
             return tree.stat_names(self.root, rel, wanted)
-        except (tree.Denied, tree.Missing):
+        except tree.Missing:
             return {}
+        except tree.Denied:
+            self._denied.add(self._absolute(relpath.join(rel, RULE_NAMES[0])))
+            return None
 
     def _read(self, rel: bytes, name: bytes) -> RuleFile:
         """Read an ignore file inside the root. As in git, it counts only if it is a regular file, not a link."""

@@ -45,6 +45,7 @@ from livedex_ipc.wire_results import AnswerWarning, DidYouMean
 
 _AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
 _HAS_WORD = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
+_HAS_PHRASE = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
                 JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
@@ -122,7 +123,7 @@ class WordSearch:
             placed.parts[part] for placed in self._firsts if placed.parts for part in _AS_TYPED
         ):
             return False
-        tokens = [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
+        tokens = self._tokens(text)
         is_word = len(tokens) == 1 and text.strip().isalnum()
         return not (is_word and self._reader.one(_HAS_WORD, (f'"{tokens[0]}"',)))
 
@@ -154,10 +155,13 @@ class WordSearch:
 
     def _names_a_file(self, path: str) -> bool:
         """Whether an indexed file has the name that a path ends in: else its colon and number are no line."""
-        tokens = [token for _, _, token in self._reader.words(path.rpartition("/")[2].encode("utf-8", "replace"))]
+        tokens = self._tokens(path.rpartition("/")[2])
         match = f'name : "{" ".join(tokens)}"'
         rows = self._reader.rows(_NAMED, (match,)) if tokens else ()
         return any(called_as(path, folder, name) for folder, name in rows)
+
+    def _tokens(self, text: str) -> list[str]:
+        return [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
 
     def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
         warnings = (
@@ -199,6 +203,9 @@ class WordSearch:
 
     def _is_pasted(self, generation: int) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
+        tokens = self._tokens(self._run.request.query)
+        if not (tokens and self._reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))):
+            return False  # most often: no filter is needed
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
         resolved = resolve_filters(self._reader, filters, generation, 0)
         places = NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved))

@@ -66,7 +66,7 @@ class Rounds:
                 each.add_pending(dirty.files, dirty.roots, 0.0)
                 if only is None or each.id == only:
                     left, stale = diff.notify(each, change_sets.at(each.pending.take()))
-                    each.add_pending(left | stale, (), 0.0)
+                    each.add_pending(left | stale.keys(), (), 0.0)
 
     def sent(self, number: int = 0) -> list[dict[str, Any]]:
         call: Any = self.queries[number].call

@@ -30,3 +30,23 @@ def test_a_pipe_that_fails_blames_no_job(process: ChunkProcess, monkeypatch: pyt
         process.chunk([job], 20.0)
     assert death.value.job is None and "Input/output error" in death.value.reason
     assert process.chunk([job], 20.0), "with a new child"
+
+
+@pytest.mark.parametrize("call", ["read", "write"])
+def test_a_pipe_that_is_ready_and_refuses_is_not_asked_all_the_time(
+    process: ChunkProcess, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    calls = 0
+
+    def refuse(*_: object) -> int:
+        nonlocal calls
+        calls += 1
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    job = ChunkJob(b"a.txt", b"some text", ChunkSettings())
+    process.chunk([job], 20.0)
+    with monkeypatch.context() as patch, pytest.raises(WorkerDied, match="timed out"):
+        patch.setattr(os, call, refuse)
+        process.chunk([job], 0.3)
+    assert 0 < calls < 100
+    assert process.chunk([job], 20.0), "with a new child"

@@ -11,7 +11,8 @@ import pytest
 
 from helpers.ignore_verdicts import Rules, shut_out
 from helpers.support import Tree
-from livedex_indexing.disk.tree import ReadFailed
+from livedex_indexing.disk import tree as disk_tree
+from livedex_indexing.disk.tree import Denied, ReadFailed
 
 
 @contextmanager
@@ -57,3 +58,34 @@ def test_permission_may_return_without_an_event(tree: Tree, rules: Rules) -> Non
     assert shut_out(given, "d/x.log") == ["d/x.log"]
     given.allow_again(mark)
     assert len(marked) == 1
+
+
+def test_a_folder_without_permission_is_looked_at_again(
+    tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree.write("d/.gitignore", "*.log\n")
+    given = rules()
+    marked: list[bytes] = []
+
+    def deny(*_: object) -> None:
+        raise Denied(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk_tree, "stat_names", deny)
+        assert shut_out(given, "d/x.log") == []
+    assert shut_out(given, "d/x.log") == ["d/x.log"], "nothing is concluded from the denial"
+    given.allow_again(marked.append)
+    assert b"d" in marked, "what was let in meanwhile is compared again"
+
+
+def test_folders_are_marked_before_their_rules_change(tree: Tree, rules: Rules) -> None:
+    """Who is told of no fault any more finds that the files are to be compared again."""
+    tree.mkdir("d/.git/info")
+    exclude = tree.write("d/.git/info/exclude", b"*.log\n" + bytes(1))
+    given = rules()
+    assert given.explain(b"d/x.txt", False) is None
+    before = given.outside_version
+    exclude.write_text("*.log\n")
+    versions: list[int] = []
+    assert given.outside_changed(mark=lambda _folder: versions.append(given.outside_version)) == {b"d"}
+    assert versions == [before] and given.outside_version != before
