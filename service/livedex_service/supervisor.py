@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import select
 import socket
 import stat
 import sys
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+WAIT_MS = 50  # for a supervisor that is slow to read: clients wait meanwhile
 FIRST_FD = 3  # the first inherited descriptor: sd_listen_fds(3)
 
 # <N> at the start of a stderr line is its priority in the journal (sd-daemon(3)).
@@ -23,13 +25,20 @@ _STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"m
 
 
 def notify(state: str) -> bool:
-    """Send ``state`` (lines of ``NAME=value``) to the supervisor. Return False if there is none or it is gone."""
+    """Send ``state`` (lines of ``NAME=value``) to the supervisor.
+
+    Return False if there is none, it is gone, or it does not read: the event loop must not wait for it.
+    """
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return False
+    where = "\0" + address[1:] if address.startswith("@") else address  # ``@`` starts an abstract address
     try:
-        return _sender()(state, address)
-    except OSError:  # the supervisor has ended or does not read
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+            sock.connect(where)
+            sock.setblocking(False)
+            return _takes_more(sock) and _sender()(state, sock)
+    except OSError:  # the supervisor has ended
         return False
 
 
@@ -123,21 +132,24 @@ def _status_line(text: str) -> str:
     return "\nSTATUS=" + text.replace("\n", " ") if text else ""
 
 
-def _sender() -> Callable[[str, str], bool]:
+def _takes_more(sock: socket.socket) -> bool:
+    """Return whether the queue of the other end takes another datagram, at once or very soon."""
+    poller = select.poll()
+    poller.register(sock, select.POLLOUT)
+    return bool(poller.poll(WAIT_MS))
+
+
+def _sender() -> Callable[[str, socket.socket], bool]:
     try:
         from systemd import daemon
     except ImportError:
         return _send
-    return lambda state, _address: bool(daemon.notify(state))
+    return lambda state, _sock: bool(daemon.notify(state))
 
 
-def _send(state: str, address: str) -> bool:
-    """Send a datagram as sd_notify(3) specifies; ``@`` starts an abstract address."""
-    where = "\0" + address[1:] if address.startswith("@") else address
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-        sock.settimeout(1.0)  # a supervisor that hangs must not block the daemon
-        sock.connect(where)
-        sock.sendall(state.encode("utf-8", "replace"))
+def _send(state: str, sock: socket.socket) -> bool:
+    """Send a datagram as sd_notify(3) specifies."""
+    sock.sendall(state.encode("utf-8", "replace"))
     return True
 
 

@@ -17,7 +17,7 @@ from helpers.fault_injection import with_code
 from helpers.support import wait_until
 
 CALLS: Final = ("open", "read", "stat", "getdents", "inotify_add_watch", "write", "rename", "fsync", "exec", "pipe",
-                "accept")  # fmt: skip
+                "accept", "connect")  # fmt: skip
 
 # Runs inside the daemon before anything else. The import system has functions of its own, which do not fail.
 SEAM = """
@@ -69,6 +69,7 @@ if "livedex_daemon" in sys.orig_argv:
     subprocess._fork_exec = failing("exec", subprocess._fork_exec)
     accept = socket.socket.accept
     socket.socket.accept = failing("accept", accept)
+    socket.socket.connect = failing("connect", socket.socket.connect)
 
     def patch_later():
         from livedex_daemon.watch.inotify_reader import InotifyReader

@@ -199,4 +199,25 @@ DEFECTS: tuple[Defect, ...] = (
         (("            elif client.behind:", "            elif False:"),),
         f"{THREADS}::test_a_client_that_is_behind_gets_no_more_until_it_has_read",
     ),
+    Defect(
+        "audits-all-at-once",
+        "audits that are asked for at once all read every file at the same time",
+        "livedex_daemon/answer/audit.py",
+        (("        async with self._one_at_a_time:", "        async with asyncio.Lock():"),),
+        "tests/daemon/answer/test_audits.py::test_one_runs_after_the_other",
+    ),
+    Defect(
+        "query-for-a-day",
+        "a query may keep its thread for as long as its client would wait",
+        "livedex_daemon/answer/request_timing.py",
+        (("return min(max(self.due, now + LEAST_QUERY_S), now + MOST_QUERY_S)", "return max(self.due, now)"),),
+        "tests/daemon/answer/test_request_timing.py::test_a_query_runs_no_longer_than_it_may",
+    ),
+    Defect(
+        "remedy-unquoted",
+        "a remedy names a path with blanks so that a shell takes it for several",
+        "livedex_daemon/answer/status_report.py",
+        (("run `livedex roots remove {quote(path)}`", "run `livedex roots remove {path}`"),),
+        "tests/daemon/answer/test_status_report.py::test_a_remedy_can_be_typed_as_it_stands",
+    ),
 )

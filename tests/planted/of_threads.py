@@ -220,4 +220,11 @@ DEFECTS = (
         ),
         "tests/system/test_shutdown.py::test_a_signal_as_soon_as_the_socket_is_there",
     ),
+    Defect(
+        "supervisor-waited-for",
+        "a supervisor that does not read holds the event loop, and all clients with it",
+        "livedex_service/supervisor.py",
+        (("            sock.setblocking(False)\n            return _takes_more(sock) and ", "            return "),),
+        "tests/system/test_watchdog.py::test_a_supervisor_that_does_not_read_delays_no_client",
+    ),
 )

@@ -8,6 +8,7 @@ import select
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,13 @@ def test_a_supervisor_that_does_not_read_does_not_hold_us(home: Home, monkeypatc
         monkeypatch.setenv("NOTIFY_SOCKET", address)
         while supervisor.ready():
             pass
+        held = threading.Event()
+        blocking, daemon = ModuleType("systemd"), ModuleType("systemd.daemon")
+        daemon.notify = lambda _state: held.wait(20)  # type: ignore[attr-defined]
+        blocking.daemon = daemon  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, "systemd", blocking)
+        monkeypatch.setitem(sys.modules, "systemd.daemon", daemon)
+        assert not supervisor.ready(), "systemd-python, which would wait, is not asked"
 
 
 def test_systemd_python_is_used_where_it_is_installed(manager: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import itertools
 import os
 import random
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -27,7 +28,7 @@ from livedex_ipc.errors import LivedexError
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "11"))
+CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "12"))
 FIRST_CELL = int(os.environ.get("LIVEDEX_CALL_FIRST", "0"))  # goes on where an earlier run ended
 SEED = 5
 TOTALS_EVERY = 10
@@ -67,7 +68,9 @@ def cells() -> list[Cell]:
         for call, code, when in itertools.product(CALLS, ERRORS, WHEN)
     ]
     slow = [
-        Cell(call, Order(0, delay_s=DELAY_S, most=1), f"{call} takes {DELAY_S} s") for call in CALLS if call != "accept"
+        Cell(call, Order(0, delay_s=DELAY_S, most=1), f"{call} takes {DELAY_S} s")
+        for call in CALLS
+        if call not in ("accept", "connect")  # the kernel never waits in these of a local socket
     ]
     every = [*failing, *slow]
     random.Random(SEED).shuffle(every)
@@ -81,6 +84,8 @@ class World:
 
     def __init__(self, tree: Tree, daemon: Daemon, faults: Faults) -> None:
         self.tree = tree
+        self.other = tree.path.with_name("other")
+        self.other.mkdir()
         self.daemon = daemon
         self.faults = faults
         self.judged = self.fresh = self.failed = 0
@@ -181,6 +186,12 @@ class World:
                 for child in (task / "children").read_text().split():
                     os.kill(int(child), signal.SIGKILL)
 
+    def edit_configuration(self, client: Client) -> None:
+        """Writes it to the disk, which has it read again, and says so to the supervisor."""
+        for method in ("roots/add", "roots/remove"):
+            with suppress(LivedexError):
+                client.call(method, {"path": str(self.other)})
+
     def totals(self) -> str:
         return (
             f"seed {SEED}, {self.cells} cells from {FIRST_CELL}: {self.failed} calls failed, {self.judged} answers "
@@ -212,6 +223,8 @@ class World:
             if cell.call == "accept":
                 with suppress(OSError, LivedexError):
                     self.daemon.client().close()
+            if cell.call in ("rename", "fsync", "connect"):
+                self.edit_configuration(client)
             for _ in self.changes():
                 self.judge(client, cell.says)
                 self.ping(other, cell.says)
@@ -234,10 +247,18 @@ def _is_within(path: str, folders: list[str]) -> bool:
     return any(path == folder or path.startswith(folder + "/") or folder == "." for folder in folders)
 
 
+@pytest.fixture
+def supervised(home: Home) -> Iterator[dict[str, str]]:
+    """The environment of a daemon that a supervisor watches closely; it does not read what it is told."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(home.path / "notify"))
+        yield {"NOTIFY_SOCKET": str(home.path / "notify"), "WATCHDOG_USEC": "400000"}
+
+
 def test_no_failed_call_makes_an_answer_lie(
-    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], supervised: dict[str, str]
 ) -> None:
-    daemon = start_daemon(**with_faults(tmp_path / "seam", faulty_socket(home.path)))
+    daemon = start_daemon(**with_faults(tmp_path / "seam", faulty_socket(home.path)), **supervised)
     world = World(tree, daemon, Faults(faulty_socket(home.path)))
     with daemon.client() as client, daemon.client() as other:
         add_root(client, tree)

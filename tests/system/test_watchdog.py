@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -81,6 +82,18 @@ def test_a_loop_that_hangs_is_not_called_alive(daemon: Daemon, supervisor: socke
     assert_silent(supervisor)
     held.unlink()
     wait_for_pings(supervisor)
+
+
+def test_a_supervisor_that_does_not_read_delays_no_client(daemon: Daemon, supervisor: socket.socket) -> None:
+    wait_for_pings(supervisor)
+    with daemon.client() as client:
+        slowest, end = 0.0, time.monotonic() + 3 * SILENCE_S  # the queue holds some ten datagrams
+        while time.monotonic() < end:
+            began = time.monotonic()
+            client.call("server/ping")
+            slowest = max(slowest, time.monotonic() - began)
+    print(f"the slowest ping took {slowest * 1000:.0f} ms")
+    assert slowest < 0.5
 
 
 @pytest.mark.breaks_daemon

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shlex
 import sys
 import threading
 import time
@@ -100,6 +101,14 @@ def world(tmp_path: Path) -> World:
 
 def test_all_is_well(world: World) -> None:
     assert world.codes() == []
+
+
+def test_a_remedy_can_be_typed_as_it_stands(world: World) -> None:
+    world.root.path = b"/my notes/it's $HOME"
+    world.root.state = "missing"
+    (said,) = world.health.warnings()
+    command = said["remedy"].partition("`")[2].partition("`")[0]
+    assert shlex.split(command) == ["livedex", "roots", "remove", "/my notes/it's $HOME"]
 
 
 CASES: dict[str, Callable[[World], object]] = {

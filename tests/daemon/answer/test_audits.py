@@ -1,0 +1,43 @@
+"""Audits that are asked for at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from livedex_daemon.answer import audit
+from livedex_daemon.answer.audit import Audits
+
+
+class SlowAudit:
+    """Counts how many of its kind run at a time."""
+
+    running = 0
+    most = 0
+
+    def __init__(self, _sources: object) -> None: ...
+
+    async def check(self, *_: object, whole: bool) -> None:
+        SlowAudit.running += 1
+        SlowAudit.most = max(SlowAudit.most, SlowAudit.running)
+        await asyncio.sleep(0)
+        SlowAudit.running -= 1
+
+    def end(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_one_runs_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them reads every file, with a child of its own."""
+    monkeypatch.setattr(audit, "Audit", SlowAudit)
+    sources: Any = None
+
+    async def ask_often() -> None:
+        audits = Audits(sources)
+        await asyncio.gather(*(audits.run([], whole=True, repair=False) for _ in range(8)))
+
+    asyncio.run(ask_often())
+    assert SlowAudit.most == 1
