@@ -30,6 +30,7 @@ WINDOW = 10_000  # offset and limit together
 RG = ["rg", "-w", "-F", "--text", "--no-ignore", "--hidden", "--no-config"]
 
 _ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Pc")  # to ripgrep, beside letters and digits; and the joiners
+_UNSEGMENTED = ("CJK UNIFIED", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")  # scripts without spaces
 
 Copies = Mapping[bytes, set[bytes]]
 Texts = Callable[[bytes], str]
@@ -227,7 +228,7 @@ def why_found(word: str, text: str, raw: bytes) -> str | None:
     if any(not _has_neighbour(lower, at, len(word)) for at in places):
         return None  # a whole word by ripgrep's own rule
     if places:
-        return "the word is joined to others by _ or a mark, which part words"
+        return "a script without spaces, or a word joined to others by _ or a mark, which part words"
     plain, core = folded(text), folded(word)
     if any(_stands_free(plain, at, len(core)) for at in _places(plain, core)):
         return "diacritics"
@@ -257,7 +258,9 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 
 def _stands_free(text: str, at: int, length: int) -> bool:
-    """Whether no letter of the tokenizer's stands right before or behind."""
+    """Whether no letter of the tokenizer's stands right before or behind, or the script has no spaces."""
+    if all(unicodedata.name(char, "").startswith(_UNSEGMENTED) for char in text[at : at + length]):
+        return True
     before, after = text[at - 1 : at] if at else "", text[at + length : at + length + 1]
     return not (before and is_letter(before)) and not (after and is_letter(after))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from helpers.indexed_folder import LANGUAGES, Indexed
@@ -171,6 +171,7 @@ PIECED = st.lists(PIECES, max_size=25)
     st.one_of(st.text(max_size=60), PIECED.map("".join), PIECED.map(" ".join)),
     st.integers(1, 20), st.integers(0, 50), st.sampled_from(["chunk", "file"]), st.integers(1, 500), st.integers(0, 3),
 )  # fmt: skip
+@example("ß", 1, 20, "chunk", 19, 0)  # a match that begins where the snippet of its line ends
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_query_fails(
     corpus: Corpus, query: str, limit: int, offset: int, group: str, chars: int, context: int

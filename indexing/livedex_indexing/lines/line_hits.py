@@ -79,12 +79,18 @@ def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
         snippet=text[left:right],
         snippet_line=line.number,
         snippet_byte=start + byte_length(text[:left], file.encoding),
-        highlights=[(max(a, left) - left, min(b, right) - left) for a, b in spans if a <= right and b >= left],
+        highlights=[(max(a, left) - left, min(b, right) - left) for a, b in spans if _is_shown((a, b), (left, right))],
         context_before=None if lines is None else lines.before(start, style.context_lines),
         context_after=None if lines is None else lines.after(end, style.context_lines),
         context_cut=True if lines is not None and lines.is_cut else None,
         explain=Explanation(1.0, [ScorePart("match", 1.0)]) if style.explain else None,
     )
+
+
+def _is_shown(span: Span, window: Span) -> bool:
+    """Whether a part of a span is in the window; an empty one may lie on its borders."""
+    (a, b), (left, right) = span, window
+    return left <= a <= right if a == b else a < right and b > left
 
 
 def _decoded(text: bytes, line: Line) -> tuple[str, list[Span]]:
