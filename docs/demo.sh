@@ -25,7 +25,7 @@ trap 'exit 143' TERM
 
 show() {
   printf '\n$ livedex %s\n' "$*"
-  livedex --human "$@"
+  livedex "$@"
 }
 
 echo "# Groceries" >"$notes/today.md"

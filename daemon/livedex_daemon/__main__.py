@@ -1,16 +1,16 @@
 """``python -m livedex_daemon``: the daemon itself, and the commands that need its rooms but no running daemon.
 
-Invariant: a daemon that cannot start prints its error as one JSON line, the last on stderr, and ends with its exit
+Invariant: a daemon that cannot start prints its error last on stderr, with --json as one line, and ends with its exit
 code.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import NoReturn
 
 from livedex_ipc.errors import LivedexError
@@ -32,12 +32,13 @@ def main(argv: list[str] | None = None) -> int:
         return doctor_command.run(words[1:])
     if "--check-config" in words:
         from livedex_daemon.config import config_command
+        from livedex_daemon.process import direct_command
 
-        return config_command.run(["validate", *(word for word in words if word in ("--json", "--human"))])
-    return _serve()
+        return config_command.run(["validate", *(word for word in words if direct_command.is_form(word))])
+    return _serve(words)
 
 
-def _serve() -> NoReturn:
+def _serve(words: Sequence[str]) -> NoReturn:
     """Run the daemon, and end the process: Python's own exit would wait for threads that hang on a disk."""
     from livedex_daemon.process.stopping import end_process
 
@@ -46,7 +47,9 @@ def _serve() -> NoReturn:
     try:
         code = _run()
     except LivedexError as error:
-        print(json.dumps({"error": error.to_wire()}), file=sys.stderr, flush=True)
+        from livedex_daemon.process.direct_command import streams_of
+
+        streams_of(words).error(error)
         code = error.exit_code
     except BaseException:
         traceback.print_exc()

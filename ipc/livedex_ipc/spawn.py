@@ -107,7 +107,7 @@ def _launch_once(
 
 def _popen(command: Sequence[str] | None, where: str, stderr: IO[bytes]) -> subprocess.Popen[bytes]:
     # -P: the daemon's working folder is /, and no file there may shadow a module.
-    words = list(command) if command is not None else [sys.executable, "-P", "-m", "livedex_daemon"]
+    words = list(command) if command is not None else [sys.executable, "-P", "-m", "livedex_daemon", "daemon", "--json"]
     environment = {**os.environ, "LIVEDEX_SOCKET": where}
     if environment.get("LIVEDEX_HOME"):
         environment["LIVEDEX_HOME"] = os.path.abspath(environment["LIVEDEX_HOME"])

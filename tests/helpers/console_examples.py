@@ -15,11 +15,6 @@ from helpers.support import CHECKOUT, LIVEDEX, Home, end_process, temporary_home
 
 DOCUMENT = CHECKOUT / "docs" / "commands.md"
 CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
-# A terminal prints tables and text: the wrapper asks for them, except where an example asks for JSON.
-WRAPPER = """#!/bin/sh
-case "$*" in *--json*) exec "{command}" "$@" ;; esac
-exec "{command}" --human "$@"
-"""
 # What differs from run to run and from machine to machine.
 VARIABLE = (
     (r"\d+(\.\d+)? (ms|s|KiB|MiB|GiB)\b", r"N \2"),
@@ -33,12 +28,7 @@ VARIABLE = (
 
 def with_output(text: str, home: Home) -> str:
     """``text`` with the present output of every command in its console blocks (lines that begin with ``$``)."""
-    bin_folder = home.path / "bin"
-    bin_folder.mkdir()
-    wrapper = bin_folder / "livedex"
-    wrapper.write_text(WRAPPER.format(command=LIVEDEX))
-    wrapper.chmod(0o755)
-    env = {**home.env, "PATH": f"{bin_folder}{os.pathsep}{home.env['PATH']}", "COLUMNS": "100"}
+    env = {**home.env, "PATH": f"{LIVEDEX.parent}{os.pathsep}{home.env['PATH']}", "COLUMNS": "100"}
     try:
         return CONSOLE.sub(lambda block: _block(block[1], home, env), text)
     finally:

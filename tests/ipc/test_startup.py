@@ -53,14 +53,14 @@ def imported(home: Home, *words: str) -> set[str]:
 
 
 def test_a_search_imports_only_what_it_needs(home: Home, canned: CannedDaemon) -> None:
-    modules = imported(home, "search", "x")
+    modules = imported(home, "search", "x", "--json")
     probe = f"import sys, {', '.join(THEIRS)}; print(*sys.modules)"
     free = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout.split()
     assert modules - set(free) - {"__future__"} == {"livedex_ipc"} | {f"livedex_ipc.{name}" for name in OURS}
     assert set(THEIRS) - {"importlib"} <= modules, "what is listed here and not needed any more"
 
 
-@pytest.mark.parametrize("words", [["--human"], ["--vimgrep"], ["--files"], ["--since", "2d"]])
+@pytest.mark.parametrize("words", [["--color=always"], ["--vimgrep"], ["--files"], ["--since", "2d"]])
 def test_no_form_of_a_search_imports_what_is_slow(home: Home, canned: CannedDaemon, words: list[str]) -> None:
     slow = {"asyncio", "dataclasses", "inspect", "argparse", "pathlib", "platformdirs", "rich", "tomllib", "subprocess"}
     slow |= {"logging", "threading", "importlib.metadata", "livedex_ipc.methods", "livedex_ipc.server.rpc_server"}

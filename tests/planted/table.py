@@ -6,6 +6,7 @@ from planted.defect import Defect
 from planted.of_answers import DEFECTS as OF_ANSWERS
 from planted.of_changes import DEFECTS as OF_CHANGES
 from planted.of_children import DEFECTS as OF_CHILDREN
+from planted.of_command import DEFECTS as OF_COMMAND
 from planted.of_errors import DEFECTS as OF_ERRORS
 from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
@@ -25,6 +26,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "What decides about a path": OF_SCOPES,
     "Limits": OF_LIMITS,
     "Repairs": OF_REPAIRS,
+    "The command": OF_COMMAND,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 

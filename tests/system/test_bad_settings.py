@@ -44,7 +44,7 @@ embedder = ""
 
 def test_every_fault_at_once(home: Home) -> None:
     home.config.write_text(BROKEN)
-    done = home.run("config", "validate")
+    done = home.run("config", "validate", "--json")
     told = json.loads(done.stdout)
     assert (done.returncode, told["valid"], told["path"]) == (2, False, str(home.config))
     assert {(fault["key"], fault["line"], fault["nearest"]) for fault in told["faults"]} == {
@@ -56,12 +56,12 @@ def test_every_fault_at_once(home: Home) -> None:
         ("log.level", 13, None),
         ("embedding", 15, None),
     }
-    assert json.loads(home.run("daemon", "--check-config").stdout) == told
+    assert json.loads(home.run("daemon", "--check-config", "--json").stdout) == told
     for words in (["status"], ["daemon"], ["up"]):
-        failed = home.run(*words)
+        failed = home.run(*words, "--json")
         assert failed.returncode == 2
         assert json.loads(failed.stderr)["error"]["data"]["faults"] == told["faults"]
-    checks = home.run("doctor")
+    checks = home.run("doctor", "--json")
     assert checks.returncode == 4
     assert [check["name"] for check in json.loads(checks.stdout)["checks"] if check["state"] == "failed"] == [
         "configuration"

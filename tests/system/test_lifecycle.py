@@ -48,7 +48,7 @@ def test_what_never_starts_a_daemon(home: Home) -> None:
         (["status", "--no-spawn"], {}),
         (["search", "x"], {"LIVEDEX_NO_SPAWN": "1"}),
     ):
-        done = home.run(*words, env=env)
+        done = home.run(*words, "--json", env=env)
         assert done.returncode == 3
         assert json.loads(done.stderr)["error"]["code"] == 4
         assert "livedex up" in done.stderr

@@ -94,7 +94,7 @@ def test_every_name(indexed: Client, tree: Tree, home: Home, as_folder: bool) ->
     printed = home.run("--json", "search", "namedword", "-n", "100").stdout
     assert printed.count("\n") == 1, "one object is one line whatever the names"
     for words in (["search", "namedword", "-n", "100"], ["list"], ["why", str(tree / NAMES["escape"])]):
-        shown = home.run("--human", *words)
+        shown = home.run(*words)
         assert shown.returncode == 0, shown.stderr
         assert not {"\x1b", "\x07", "\u202e"} & set(shown.stdout), "what would steer a terminal is not printed"
     for number, path in enumerate(paths.values()):

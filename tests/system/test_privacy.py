@@ -167,7 +167,7 @@ def test_hostile_text_changes_nothing_around_it(client: Client, home: Home, tree
     harmless = answers("harmless words")
     for text in HOSTILE:
         assert answers(text) == harmless
-        printed = home.run("--human", "search", "markerword").stdout
+        printed = home.run("search", "markerword").stdout
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", printed)
     assert client.call("server/ping") == {}
 

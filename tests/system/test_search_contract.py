@@ -58,7 +58,7 @@ def test_a_misspelt_word_is_found_and_that_is_said(daemon: Daemon, home: Home) -
         assert client.call("search", {"query": "deltaVlaue"})["did_you_mean"]["query"] == "deltaValue"
         for params in ({"query": "alpha"}, {"query": "alhpa", "mode": "exact"}, {"query": '"alhpa"'}):
             assert "did_you_mean" not in client.call("search", params)
-    done = home.run("search", "spacd", "--human")
+    done = home.run("search", "spacd")
     assert "spaced" in done.stdout
     assert done.stderr.splitlines()[0] == "livedex: searched for: spaced"
 

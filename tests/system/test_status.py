@@ -140,7 +140,9 @@ def test_down_ends_the_daemon_of_the_socket_that_is_named(home: Home, start_daem
 
 def test_status_speaks_up_while_it_is_watched(tree: Tree, client: Client, home: Home) -> None:
     add_root(client, tree)
-    with subprocess.Popen([LIVEDEX, "status", "--watch"], env=home.env, stdout=subprocess.PIPE, text=True) as watching:
+    with subprocess.Popen(
+        [LIVEDEX, "status", "--watch", "--json"], env=home.env, stdout=subprocess.PIPE, text=True
+    ) as watching:
         assert watching.stdout is not None
         first = json.loads(watching.stdout.readline())
         tree.write("new.txt", "new")

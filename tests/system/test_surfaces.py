@@ -334,10 +334,10 @@ def test_names_that_are_not_text_go_round(root: Tree, client: Client, home: Home
 
     assert run("search", "oddword", "--files") == path.replace(b"\n", b"\\n") + b"\n"
     assert run("search", "oddword", "--vimgrep").count(b"\n") == 1
-    assert json.loads(run("why", path))["status"] == "indexed"
-    assert json.loads(run("delete", path)) == {"deleted": 1}
-    assert json.loads(run("why", path))["reason"] == "forgotten"
-    assert json.loads(run("index", "--force", path))["indexed"] == 1
+    assert json.loads(run("why", "--json", path))["status"] == "indexed"
+    assert json.loads(run("delete", "--json", path)) == {"deleted": 1}
+    assert json.loads(run("why", "--json", path))["reason"] == "forgotten"
+    assert json.loads(run("index", "--json", "--force", path))["indexed"] == 1
 
 
 def test_names_that_look_like_options(root: Tree, client: Client, home: Home) -> None:
@@ -351,14 +351,14 @@ def test_names_that_look_like_options(root: Tree, client: Client, home: Home) ->
 
 
 def test_people_and_machines(root: Tree, client: Client, home: Home) -> None:
-    assert home.run("--human", "search", "alpha").stdout != home.run("search", "alpha", "--json").stdout
+    assert home.run("search", "alpha").stdout != home.run("search", "alpha", "--json").stdout
     assert json.loads(home.run("search", "alpha", "--files", "--json").stdout)["hits"]
     lines = home.run("search", "alpha", "lang:python", "--vimgrep", "--path", str(root / "code.py")).stdout
     assert lines == f"{root}/code.py:2:9:    def alpha(self):\n"
-    failed = home.run("retrieve", "/etc/passwd")
+    failed = home.run("retrieve", "/etc/passwd", "--json")
     assert failed.stdout == ""
     assert faults(json.loads(failed.stderr), {"error": {"code": 2, "message": str, "data": dict}}) == []
-    told = home.run("retrieve", "/etc/passwd", "--human")
+    told = home.run("retrieve", "/etc/passwd")
     assert told.stderr.startswith("livedex: no root contains /etc/passwd")
 
 

@@ -12,7 +12,7 @@ MANY = 10
 
 
 def start(home: Home) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "livedex_daemon", "daemon"]
+    command = [sys.executable, "-m", "livedex_daemon", "daemon", "--json"]
     return subprocess.Popen(
         command, env=home.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )

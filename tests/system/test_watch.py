@@ -59,7 +59,7 @@ def until(process: subprocess.Popen[str], what: str, name: str) -> dict[str, Any
 
 
 def test_an_event_a_line(watch: Watch, client: Client, tree: Tree) -> None:
-    watching = watch("alpha", "--path", str(tree.path))
+    watching = watch("alpha", "--json", "--path", str(tree.path))
     first = event(watching)
     assert set(first) == {"event", "hit", "generation"}
     assert (first["event"], first["hit"]["relative_path"]) == ("current", "one.txt")
@@ -77,7 +77,7 @@ def test_an_event_a_line(watch: Watch, client: Client, tree: Tree) -> None:
 
 
 def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
-    watching = watch("alpha", "--human", "-n", "5")
+    watching = watch("alpha", "-n", "5")
     assert [out(watching).readline() for _ in range(2)] == [f"= {tree / 'one.txt'}\n", "1:alpha one\n"]
     tree.write("two\n\x1b[31m.txt", "# \x1b[2J alpha\n")
     lines = [out(watching).readline() for _ in range(2)]
@@ -87,7 +87,7 @@ def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
 
 
 def test_it_ends_when_nobody_reads(watch: Watch) -> None:
-    watching = watch("alpha")
+    watching = watch("alpha", "--json")
     event(watching)
     out(watching).close()
     assert watching.wait(20) == 0
@@ -95,7 +95,7 @@ def test_it_ends_when_nobody_reads(watch: Watch) -> None:
 
 
 def test_it_says_when_the_daemon_goes(watch: Watch, daemon: Daemon) -> None:
-    stopped, killed = watch("alpha"), watch("alpha", "--human")
+    stopped, killed = watch("alpha", "--json"), watch("alpha")
     event(stopped)
     out(killed).readline()
     daemon.stop()
@@ -113,7 +113,9 @@ def test_it_starts_no_daemon_where_that_is_forbidden(home: Home) -> None:
 
 
 def test_it_takes_the_filters_of_a_search(watch: Watch, tree: Tree, home: Home) -> None:
-    watching = watch("alpha", "--lang", "python", "-g", "!skip*", "--since", "1d", "--group", "file", "-C", "1")
+    watching = watch(
+        "alpha", "--json", "--lang", "python", "-g", "!skip*", "--since", "1d", "--group", "file", "-C", "1"
+    )
     tree.write_all({"two.txt": "alpha\n", "skip.py": "alpha = 1\n"})
     tree.write("three.py", "import x\nalpha = 1\n")
     assert event(watching)["hit"]["relative_path"] == "three.py"
@@ -122,7 +124,7 @@ def test_it_takes_the_filters_of_a_search(watch: Watch, tree: Tree, home: Home) 
 
 
 def test_a_rename_is_two_events(watch: Watch, tree: Tree) -> None:
-    watching = watch("alpha")
+    watching = watch("alpha", "--json")
     event(watching)
     tree.rename("one.txt", "moved.txt")
     events = [event(watching) for _ in range(2)]

@@ -29,7 +29,7 @@ from livedex_ipc.errors import ConfigInvalid, LivedexError, Unavailable
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run ``show``, ``validate``, ``path`` or ``edit`` with ``--json`` or ``--human``; return the exit code."""
+    """Run ``show``, ``validate``, ``path`` or ``edit`` in the form that the words ask for; return the exit code."""
     return direct_command.run("livedex config", {"show": show, "validate": validate, "path": path, "edit": edit}, argv)
 
 

@@ -16,13 +16,12 @@ _INTERRUPTED = 130
 
 
 def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
-    """Run the action that ``argv`` names and return its exit code; ``--json`` and ``--human`` may appear anywhere.
+    """Run the action that ``argv`` names and return its exit code; ``--json`` and ``--color=WHEN`` may appear anywhere.
 
     ``actions`` maps the words typed after ``title`` (``""`` for none) to their action.
     """
-    forms = [word for word in argv if word in ("--json", "--human")]
-    words = [word for word in argv if word not in ("--json", "--human")]
-    streams = Streams(forms[-1] == "--json" if forms else None)
+    streams = streams_of(argv)
+    words = [word for word in argv if not is_form(word)]
     try:
         code = _action(title, actions, words)(streams)
         streams.flush()
@@ -34,6 +33,17 @@ def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
         return 0
     except KeyboardInterrupt:
         return _INTERRUPTED
+
+
+def is_form(word: str) -> bool:
+    """Return whether ``word`` only says how to print."""
+    return word == "--json" or word.startswith("--color=")
+
+
+def streams_of(argv: Sequence[str]) -> Streams:
+    """Return the streams that ``argv`` asks for."""
+    colors = [word.partition("=")[2] for word in argv if word.startswith("--color=")]
+    return Streams("--json" in argv, colors[-1] if colors else "auto")
 
 
 def _action(title: str, actions: Mapping[str, Action], words: list[str]) -> Action:

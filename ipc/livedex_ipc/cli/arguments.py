@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
+from livedex_ipc.constants import COLOURS, FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 
 
 class Option:
@@ -102,8 +102,8 @@ class Command:
 
 
 GLOBAL_OPTIONS = (
-    Option("--json", "json", "print JSON, also on a terminal"),
-    Option("--human", "human", "print for people, also into a pipe"),
+    Option("--json", "json", "print JSON"),
+    Option("--color", "color", "when to use colours (auto)", metavar="WHEN", choices=COLOURS),
     Option("--no-spawn", "no_spawn", "do not start the daemon; exit 3 when none runs"),
     Option("-h --help", "help", "show this help"),
     Option("--version", "version", "show the version"),

@@ -19,17 +19,18 @@ class CommandLine:
     """A parsed command line.
 
     ``words``: the commands' names (``["roots", "add"]``); ``command``: the last of them in the tree; ``values``: param
-    to value, only those given; ``json``: True for --json, False for --human, else None; ``wants``: ``help``,
-    ``version`` or "".
+    to value, only those given; ``json``: whether --json was given; ``color``: ``auto``, ``always`` or ``never``;
+    ``wants``: ``help``, ``version`` or "".
     """
 
-    __slots__ = ("command", "json", "no_spawn", "values", "wants", "words")
+    __slots__ = ("color", "command", "json", "no_spawn", "values", "wants", "words")
 
     def __init__(self) -> None:
         self.words: list[str] = []
         self.command: Command = ROOT
         self.values: dict[str, Any] = {}
-        self.json: bool | None = None
+        self.json = False
+        self.color = "auto"
         self.no_spawn = False
         self.wants = ""
 
@@ -38,10 +39,12 @@ class CommandLine:
         """The command as typed, such as ``livedex roots add``."""
         return " ".join(["livedex", *self.words])
 
-    def set_global(self, option: Option) -> None:
+    def set_global(self, option: Option, value: Any) -> None:
         """Apply one of the options that every command has."""
-        if option.param in ("json", "human"):
-            self.json = option.param == "json"
+        if option.param == "json":
+            self.json = True
+        elif option.param == "color":
+            self.color = value
         elif option.param == "no_spawn":
             self.no_spawn = True
         else:
@@ -54,11 +57,8 @@ def parse(arguments: list[str], line: CommandLine) -> None:
     The caller makes ``line``, so that it can read ``line.json`` after a fault.
     """
     # Read before the first fault is found, so that the fault itself is printed in the requested format.
-    for word in arguments:
-        if word == "--":
-            break
-        if word in ("--json", "--human"):
-            line.json = word == "--json"
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    line.json = "--json" in own
     rest = list(reversed(arguments))
     while line.command.subcommands and rest and not line.wants:
         _take_command(line, rest)
@@ -72,10 +72,7 @@ def _take_command(line: CommandLine, rest: list[str]) -> None:
     if word == "--":
         return
     if word.startswith("-"):
-        option = _find(GLOBAL_OPTIONS, word)
-        if option is None:
-            raise _unknown_option(line, word, GLOBAL_OPTIONS)
-        line.set_global(option)
+        _take_option(line, word, rest)
         return
     command = line.command.subcommand(word)
     if command is None:
@@ -112,17 +109,18 @@ def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
     if option.metavar is None:
         if equals:
             raise _fault(line, f"{name} takes no value", field=name)
-        if option in GLOBAL_OPTIONS:
-            line.set_global(option)
-        else:
-            line.values[option.param] = option.const
-        return
+        return _set(line, option, option.const)
     if not equals:
         if not rest:
             raise _fault(line, f"{name} needs a value: {name} {option.metavar}", field=name)
         attached = rest.pop()
-    value = _converted(line, name, option, attached)
-    if option.many:
+    return _set(line, option, _converted(line, name, option, attached))
+
+
+def _set(line: CommandLine, option: Option, value: Any) -> None:
+    if option in GLOBAL_OPTIONS:
+        line.set_global(option, value)
+    elif option.many:
         line.values.setdefault(option.param, []).append(value)
     else:
         line.values[option.param] = value

@@ -79,5 +79,4 @@ def _as_typed(error: InvalidParams, command: Command) -> InvalidParams:
 
 
 def _streams(line: CommandLine) -> Streams:
-    plain = any(line.values.get(name) for name in ("files", "vimgrep")) or line.words[:1] == ["completion"]
-    return Streams(line.json, plain=plain)
+    return Streams(line.json, line.color)

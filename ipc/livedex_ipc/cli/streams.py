@@ -21,19 +21,18 @@ class OutputClosedError(Exception):
 class Streams:
     """stdout and stderr of this process.
 
-    ``json``: results and errors are JSON; ``out_is_terminal``, ``err_is_terminal``; ``out_colour``, ``err_colour``:
-    colours are allowed on that stream; ``can_animate``: stderr can show a progress bar.
+    ``json``: results and errors are JSON; ``color``: as given; ``out_is_terminal``, ``err_is_terminal``;
+    ``out_colour``, ``err_colour``: colours are allowed on that stream; ``can_animate``: stderr can show a progress bar.
     """
 
-    def __init__(
-        self, json_wanted: bool | None, environ: Mapping[str, str] = os.environ, *, plain: bool = False
-    ) -> None:
-        """``json_wanted`` None: JSON, unless stdout is a terminal or ``plain`` (the result is text for a pipe)."""
+    def __init__(self, json_wanted: bool = False, color: str = "auto", environ: Mapping[str, str] = os.environ) -> None:
+        """``color``: ``auto``, ``always`` or ``never``."""
         self.out_is_terminal = _is_terminal(sys.stdout)
         self.err_is_terminal = _is_terminal(sys.stderr)
-        self.json = json_wanted if json_wanted is not None else not (self.out_is_terminal or plain)
-        self.out_colour = may_colour(self.out_is_terminal, environ)
-        self.err_colour = may_colour(self.err_is_terminal, environ)
+        self.json = json_wanted
+        self.color = color
+        self.out_colour = may_colour(color, self.out_is_terminal, environ)
+        self.err_colour = may_colour(color, self.err_is_terminal, environ)
         self.can_animate = self.err_is_terminal and environ.get("TERM") != "dumb"
 
     def write(self, text: str) -> None:
@@ -87,8 +86,13 @@ def _is_terminal(stream: IO[str] | None) -> bool:
         return False
 
 
-def may_colour(is_terminal: bool, environ: Mapping[str, str]) -> bool:
-    """Return whether colours are allowed: NO_COLOR forbids, FORCE_COLOR allows, else if a terminal is not dumb."""
+def may_colour(color: str, is_terminal: bool, environ: Mapping[str, str]) -> bool:
+    """Return whether colours are allowed: ``color`` decides, then NO_COLOR, FORCE_COLOR, and a terminal that has them.
+
+    ``color``: ``auto``, ``always`` or ``never``.
+    """
+    if color != "auto":
+        return color == "always"
     if environ.get("NO_COLOR"):
         return False
     if environ.get("FORCE_COLOR", "0") not in ("", "0"):

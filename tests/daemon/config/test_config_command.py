@@ -58,7 +58,7 @@ def kept_copies(home: Home) -> list[Path]:
 
 def test_show_as_json(home: Home) -> None:
     write(home, '[log]\nlevel = "debug"\n')
-    done = run(home, "show")
+    done = run(home, "show", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     settings = json.loads(done.stdout)["settings"]
     assert set(settings) == {"roots", *SETTINGS}
@@ -68,7 +68,7 @@ def test_show_as_json(home: Home) -> None:
 
 def test_show_for_people(home: Home) -> None:
     write(home, '[log]\nlevel = "debug"\n[[roots]]\npath = "/nowhere"\n[[roots]]\npath = "/x\\u001b[31m"\n')
-    lines = run(home, "show", "--human").stdout.splitlines()
+    lines = run(home, "show").stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["roots", "roots", *SETTINGS]
     assert lines[0].endswith("file, line 4")
     assert "\x1b" not in lines[1]
@@ -85,21 +85,21 @@ def test_show_of_a_broken_file(home: Home) -> None:
 
 
 def test_validate(home: Home) -> None:
-    done = run(home, "validate")
+    done = run(home, "validate", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (
         0,
         {"valid": True, "path": str(home.config), "faults": []},
     )
-    assert "defaults" in run(home, "validate", "--human").stdout
+    assert "defaults" in run(home, "validate").stdout
     write(home, "\n[lgo]\n[chunking]\noverlap = true\n")
-    done = run(home, "validate")
+    done = run(home, "validate", "--json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["valid"], found["path"]) == (2, False, str(home.config))
     assert [(fault["key"], fault["line"], fault["column"]) for fault in found["faults"]] == [
         ("lgo", 2, 2),
         ("chunking.overlap", 4, 11),
     ]
-    done = run(home, "validate", "--human")
+    done = run(home, "validate")
     assert (done.returncode, done.stdout) == (2, "")
     assert "line 2" in done.stderr
     assert "log" in done.stderr
@@ -107,13 +107,13 @@ def test_validate(home: Home) -> None:
 
 
 def test_path(home: Home) -> None:
-    assert json.loads(run(home, "path").stdout) == {"path": str(home.config)}
-    assert run(home, "path", "--human").stdout == f"{home.config}\n"
+    assert json.loads(run(home, "path", "--json").stdout) == {"path": str(home.config)}
+    assert run(home, "path").stdout == f"{home.config}\n"
 
 
 @pytest.mark.parametrize("words", [[], ["pth"], ["show", "it"]])
 def test_wrong_usage(home: Home, words: list[str]) -> None:
-    done = run(home, *words)
+    done = run(home, *words, "--json")
     assert done.returncode == 2
     assert error_of(done)["code"] == -32602
 
@@ -122,6 +122,7 @@ def test_edit_makes_the_file_from_the_template(home: Home) -> None:
     done = run(
         home,
         "edit",
+        "--json",
         EDITOR=editor(home, 'sed "s/# chunk_size = 2048/chunk_size = 512/" "$1" > "$1.new"; mv "$1.new" "$1"'),
     )
     assert (done.returncode, json.loads(done.stdout)) == (0, {"path": str(home.config), "changed": True})
@@ -133,14 +134,14 @@ def test_edit_makes_the_file_from_the_template(home: Home) -> None:
 def test_edit_prefers_visual_and_takes_its_words(home: Home) -> None:
     write(home, "# mine\n")
     script = editor(home, 'echo "# $1" >> "$2"')
-    done = run(home, "edit", "--human", VISUAL=f"{script} 'two words'", EDITOR="false")
+    done = run(home, "edit", VISUAL=f"{script} 'two words'", EDITOR="false")
     assert done.returncode == 0
     assert "was changed" in done.stdout
     assert home.config.read_text() == "# mine\n# two words\n"
 
 
 def test_edit_without_a_change(home: Home) -> None:
-    done = run(home, "edit", EDITOR="true")
+    done = run(home, "edit", "--json", EDITOR="true")
     assert (done.returncode, json.loads(done.stdout)["changed"]) == (0, False)
     assert not home.config.exists()
     assert kept_copies(home) == []
@@ -154,7 +155,7 @@ def test_edit_mends_a_broken_file(home: Home) -> None:
 
 def test_an_edit_with_a_fault_is_refused_and_kept(home: Home) -> None:
     write(home, "# mine\n")
-    done = run(home, "edit", EDITOR=editor(home, 'echo "[lgo]" > "$1"'))
+    done = run(home, "edit", "--json", EDITOR=editor(home, 'echo "[lgo]" > "$1"'))
     assert done.returncode == 2
     error = error_of(done)
     (copy,) = kept_copies(home)
@@ -166,7 +167,7 @@ def test_an_edit_with_a_fault_is_refused_and_kept(home: Home) -> None:
 
 def test_an_edit_of_a_file_that_changed_meanwhile_is_refused_and_kept(home: Home) -> None:
     write(home, "# mine\n")
-    done = run(home, "edit", EDITOR=editor(home, f'echo "# other" > "{home.config}"; echo "# edited" > "$1"'))
+    done = run(home, "edit", "--json", EDITOR=editor(home, f'echo "# other" > "{home.config}"; echo "# edited" > "$1"'))
     assert done.returncode == 4
     assert error_of(done)["code"] == 5
     assert home.config.read_text() == "# other\n"
@@ -176,7 +177,7 @@ def test_an_edit_of_a_file_that_changed_meanwhile_is_refused_and_kept(home: Home
 @pytest.mark.parametrize("named", ["false", "/nowhere/editor", "'", "{}/"])
 def test_an_editor_that_fails(home: Home, named: str) -> None:
     write(home, "# mine\n")
-    done = run(home, "edit", EDITOR=named.format(home.path))
+    done = run(home, "edit", "--json", EDITOR=named.format(home.path))
     assert done.returncode == 4
     assert "editor" in error_of(done)["message"]
     assert home.config.read_text() == "# mine\n"
@@ -184,14 +185,14 @@ def test_an_editor_that_fails(home: Home, named: str) -> None:
 
 
 def test_no_editor_at_all(home: Home) -> None:
-    done = run(home, "edit", PATH=str(home.path))
+    done = run(home, "edit", "--json", PATH=str(home.path))
     assert done.returncode == 4
     assert "EDITOR" in error_of(done)["message"]
 
 
 def test_edit_of_what_is_no_file(home: Home) -> None:
     os.mkfifo(home.config)
-    assert "FIFO" in error_of(run(home, "edit", EDITOR="true"))["message"]
+    assert "FIFO" in error_of(run(home, "edit", "--json", EDITOR="true"))["message"]
 
 
 def edit_on_a_terminal(home: Home, answer: str) -> tuple[int, str]:
@@ -202,7 +203,7 @@ def edit_on_a_terminal(home: Home, answer: str) -> tuple[int, str]:
     )
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [*COMMAND, "edit", "--human"],
+        [*COMMAND, "edit"],
         env={**home.env, "EDITOR": script, "VISUAL": "", "TMPDIR": str(home.path / "user")},
         stdin=theirs,
         stdout=subprocess.DEVNULL,

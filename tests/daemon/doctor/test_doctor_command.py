@@ -62,7 +62,7 @@ def run(home: Home, *words: str, **env: str) -> subprocess.CompletedProcess[str]
 
 def test_a_fresh_home_is_well_and_stays_untouched(home: Home) -> None:
     before = sorted(os.listdir(home.path))
-    done = run(home)
+    done = run(home, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert found["ok"]
@@ -75,7 +75,7 @@ def test_a_fresh_home_is_well_and_stays_untouched(home: Home) -> None:
 
 def test_for_people(home: Home) -> None:
     configure(home, "[lgo]\n")
-    done = run(home, "--human")
+    done = run(home)
     assert done.returncode == 4
     failed = [line for line in done.stdout.splitlines() if line.startswith("failed")]
     assert len(failed) == 1
@@ -227,6 +227,6 @@ def test_a_check_that_breaks_is_reported_and_the_others_run(monkeypatch: pytest.
 
 
 def test_it_takes_no_words(home: Home) -> None:
-    done = run(home, "now")
+    done = run(home, "now", "--json")
     assert done.returncode == 2
     assert json.loads(done.stderr)["error"]["code"] == -32602

@@ -120,14 +120,14 @@ def test_options_may_stand_anywhere(words: list[str], options: list[list[str]], 
     ordered = parsed("search", *[word for option in options for word in option], "--", *words)
     line = parsed("search", *[word for part in mixed for word in part])
     assert line.values["query"] == words == ordered.values["query"]
-    assert line.json is ordered.json is (True if ["--json"] in options else None)
+    assert line.json is ordered.json is (["--json"] in options)
     assert set(line.values) == set(ordered.values)
 
 
 def test_after_two_dashes_all_are_words() -> None:
     line = parsed("search", "-n", "3", "--", "--json", "-x", "--")
     assert line.values == {"limit": 3, "query": ["--json", "-x", "--"]}
-    assert line.json is None
+    assert not line.json
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,16 @@ def test_the_form_may_be_chosen_before_and_after_the_command(words: tuple[str, .
     assert parsed(*[word.replace("json", "no-spawn") for word in words]).no_spawn
 
 
-def test_of_two_forms_the_last_counts() -> None:
-    assert parsed("--json", "status", "--human").json is False
+def test_colours_may_be_chosen_before_and_after_the_command() -> None:
+    assert parsed("status").color == "auto"
+    for words in (("--color", "never", "roots", "list"), ("roots", "--color=never", "list")):
+        assert parsed(*words, "--color=always").color == "always", "the last counts"
+        assert parsed(*words).color == "never"
+    assert refused("status", "--color", "alway").data == {
+        "field": "--color",
+        "nearest": "always",
+        "remedy": "livedex status --help",
+    }
 
 
 @pytest.mark.parametrize("words", [(), ("search",), ("roots",), ("roots", "add"), ("completion",)])

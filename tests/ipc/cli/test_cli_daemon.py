@@ -21,7 +21,7 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
     found = home.run_json("search", "gizmo")
     assert found["fresh"]
     assert [hit["path"] for hit in found["hits"]] == [f"{tree}/a.md"]
-    people = home.run("search", "gizmo", "--human")
+    people = home.run("search", "gizmo")
     assert people.stdout == f"{tree}/a.md\n  Notes\n1-# Notes\n2-\n3:the gizmo\n"
 
     listed = home.run_json("list")
@@ -60,20 +60,20 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
 def test_what_cannot_be_a_root_is_refused(home: Home, tree: Tree) -> None:
     file = tree.write("a.md", "x")
     for path in (file, tree / "nowhere"):
-        done = home.run("up", str(path))
+        done = home.run("up", str(path), "--json")
         assert done.returncode == 2
         assert str(path) in json.loads(done.stderr)["error"]["message"]
-    outside = home.run("search", "x", "--path", str(tree))
+    outside = home.run("search", "x", "--json", "--path", str(tree))
     assert outside.returncode == 2
     assert json.loads(outside.stderr)["error"]["code"] == 2
 
 
 def test_a_broken_configuration_is_told_by_the_command_that_started_the_daemon(home: Home) -> None:
     home.config.write_text('[index]\nmax_size = "1MiB"\n')
-    done = home.run("status")
+    done = home.run("status", "--json")
     assert done.returncode == 2
     [fault] = json.loads(done.stderr)["error"]["data"]["faults"]
     assert (fault["key"], fault["line"]) == ("index.max_size", 2)
-    said = home.run("status", "--human")
+    said = home.run("status")
     assert "line 2" in said.stderr
     assert "max_file_size" in said.stderr

@@ -97,13 +97,27 @@ def test_colours_can_be_refused(home: Home, canned: CannedDaemon, env: dict[str,
     assert "match" in text
 
 
-def test_colours_can_be_forced_into_a_pipe(home: Home, canned: CannedDaemon) -> None:
-    env = {name: value for name, value in home.env.items() if name != "NO_COLOR"}
-    command = [str(LIVEDEX), "search", "match", "--human"]
-    plain = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
-    forced = subprocess.run(command, env={**env, "FORCE_COLOR": "1"}, capture_output=True, text=True, check=True).stdout
-    assert "\x1b" not in plain
-    assert "\x1b[1;31mmatch\x1b[0m" in forced
+@pytest.mark.parametrize(
+    ("words", "env", "coloured"),
+    [
+        ((), {}, False),
+        ((), {"FORCE_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (("--color=always",), {"NO_COLOR": "1"}, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+        (("--color", "auto"), {"FORCE_COLOR": "1"}, True),
+    ],
+)
+def test_a_pipe_has_the_text_of_a_terminal_and_colours_on_request(
+    home: Home, canned: CannedDaemon, words: tuple[str, ...], env: dict[str, str], coloured: bool
+) -> None:
+    """The option counts more than the environment."""
+    clean = {name: value for name, value in home.env.items() if name != "NO_COLOR"}
+    command = [str(LIVEDEX), "search", "match", *words]
+    piped = subprocess.run(command, env={**clean, **env}, capture_output=True, text=True, check=True).stdout
+    assert ("\x1b[1;31mmatch\x1b[0m" in piped) == coloured
+    _, shown = run(home, "search", "match", "--color=always" if coloured else "--color=never")
+    assert piped == shown
 
 
 def test_the_first_index_is_shown_by_a_bar_that_goes_away(home: Home, canned: CannedDaemon) -> None:
@@ -159,7 +173,7 @@ def test_the_bar_does_not_touch_a_result_that_is_piped(home: Home, canned: Canne
     canned.answers["status"] = status_result(root("/r", state="indexing"), pending=6)
     master, slave = pty.openpty()
     env = {**home.env, "TERM": "xterm"}
-    with subprocess.Popen([LIVEDEX, "up"], env=env, stdout=subprocess.PIPE, stderr=slave) as child:
+    with subprocess.Popen([LIVEDEX, "up", "--json"], env=env, stdout=subprocess.PIPE, stderr=slave) as child:
         os.close(slave)
         wait_until(lambda: b"indexing" in os.read(master, 65536), what="the bar")
         canned.answers["status"] = status_result(root("/r"))

@@ -32,7 +32,7 @@ def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 def test_down_needs_no_daemon_and_starts_none(home: Home) -> None:
     assert home.run_json("down") == {}
-    assert home.run("down", "--human").stdout == "no daemon was running\n"
+    assert home.run("down").stdout == "no daemon was running\n"
     assert not home.socket.exists()
 
 
@@ -60,12 +60,12 @@ def test_several_paths_are_one_object_in_their_order(home: Home, canned: CannedD
     [a, b] = [explain({"path": path}) for path in ("/r/a", "/r/b")]
     assert home.run_json("why", "/r/a") == a
     assert home.run_json("why", "/r/b", "/r/a") == {"results": [b, a]}
-    done = home.run("why", "/r/b", "/outside", "/r/a")
+    done = home.run("why", "--json", "/r/b", "/outside", "/r/a")
     refusal = OutsideRoots("not inside a root").to_wire()
     assert done.returncode == 2
     assert json.loads(done.stdout) == {"results": [b, {"error": refusal}, a]}
     assert json.loads(done.stderr) == {"error": refusal}
-    alone = home.run("why", "/outside")
+    alone = home.run("why", "/outside", "--json")
     assert (alone.returncode, error_of(alone)) == (2, refusal)
 
 
@@ -86,7 +86,7 @@ def test_list_fetches_all_pages(home: Home, canned: CannedDaemon) -> None:
 def test_sync_that_took_too_long_fails_and_prints_its_result(home: Home, canned: CannedDaemon) -> None:
     result = {"synced": False, "pending": 4, "generation": 9, "waited_ms": 50.0}
     canned.answers["sync"] = result
-    done = home.run("sync", "--timeout", "0.05")
+    done = home.run("sync", "--timeout", "0.05", "--json")
     assert done.returncode == 4
     assert json.loads(done.stdout) == result
     assert json.loads(done.stderr)["error"]["data"] == {"pending": 4}
@@ -97,7 +97,7 @@ def test_sync_that_took_too_long_fails_and_prints_its_result(home: Home, canned:
 def test_audit_with_differences_is_exit_code_1(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
     result = {"checked": 3, "differences": [{"path": "/r/a", "what": "stale"}], "repaired": 0}
     canned.answers["index/audit"] = result
-    done = home.run("audit", "--paths", str(tmp_path), "--repair")
+    done = home.run("audit", "--paths", str(tmp_path), "--repair", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (1, result)
     assert canned.sent("index/audit") == [{"paths": [str(tmp_path)], "repair": True}]
     canned.answers["index/audit"] = {**result, "differences": []}
@@ -140,12 +140,14 @@ def test_roots_are_added_and_removed_one_call_each(home: Home, canned: CannedDae
     assert canned.sent("roots/add") == [{"path": "/r", "ignore": ["*.tmp", "!x"]}]
     assert home.run_json("roots", "remove", "/a", "/b") == {"results": [answer, answer]}
     assert home.run_json("roots", "list") == answer
-    assert home.run("roots", "remove", "/a", "/b", "--human").stdout.count("/r\n") == 1
+    assert home.run("roots", "remove", "/a", "/b").stdout.count("/r\n") == 1
 
 
 def test_status_is_watched_a_line_for_each_change(home: Home, canned: CannedDaemon) -> None:
     first, second = status_result(root("/r")), status_result(root("/r"), generation=2)
-    with subprocess.Popen([LIVEDEX, "status", "--watch"], env=home.env, stdout=subprocess.PIPE, text=True) as child:
+    with subprocess.Popen(
+        [LIVEDEX, "status", "--watch", "--json"], env=home.env, stdout=subprocess.PIPE, text=True
+    ) as child:
         assert child.stdout is not None
         canned.answers["status"] = first
         assert json.loads(child.stdout.readline())["generation"] == 1
@@ -164,9 +166,9 @@ def test_config_doctor_and_daemon_are_handed_over_by_name(home: Home, tmp_path: 
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text("import sys; print(sys.argv[1:], sys.flags.safe_path)")
     for words, expected in (
-        (["config", "show"], ["config", "show", "--json"]),
-        (["--human", "doctor"], ["doctor", "--human"]),
-        (["daemon", "--check-config"], ["daemon", "--check-config", "--json"]),
+        (["config", "show"], ["config", "show"]),
+        (["--json", "doctor"], ["doctor", "--json"]),
+        (["daemon", "--check-config", "--color", "always"], ["daemon", "--check-config", "--color=always"]),
     ):
         done = home.run(*words, env={"PYTHONPATH": str(tmp_path)})
         assert (done.stdout, done.stderr) == (f"{expected} True\n", "")

@@ -14,13 +14,14 @@ from livedex_ipc.errors import Unavailable
 
 
 def exec_daemon(context: Context) -> int:
-    """Execute ``python -m livedex_daemon WORDS`` with --json or --human; does not return. Raises Unavailable."""
+    """Execute ``python -m livedex_daemon WORDS`` with --json and --color; does not return. Raises Unavailable."""
     words = list(context.line.words)
     if context.values.get("check_config"):
         words.append("--check-config")
-    form = "--json" if context.streams.json else "--human"
+    words += ["--json"] if context.streams.json else []
+    words += [f"--color={context.streams.color}"] if context.streams.color != "auto" else []
     context.streams.flush()
-    command = [sys.executable, "-P", "-m", "livedex_daemon", *words, form]
+    command = [sys.executable, "-P", "-m", "livedex_daemon", *words]
     try:
         os.execv(sys.executable, command)
     except OSError as error:
