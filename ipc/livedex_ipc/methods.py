@@ -119,13 +119,14 @@ _SEARCH_PARAMS = (
     Param("max_snippet_chars", "integer", "length of one snippet", default=400, minimum=1, maximum=1_000_000),
     Param("max_chars", "integer", "length of all snippets together", minimum=1, maximum=MAX_INTEGER),
     Param("facets", "strings", "count the files that match by these", default=[], choices=FACETS),
+    Param("total", "boolean", "count the hits of all pages, and their files", default=False),
     *_FRESH,
     Param("supersedes", "string", "ends this connection's running search with the same key", minimum=1, maximum=200),
     Param("explain", "boolean", "explain each score", default=False),
 )
 
 # A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
-_NOT_STANDING = ("offset", "mode", "facets", "explain", "max_chars")
+_NOT_STANDING = ("offset", "mode", "facets", "total", "explain", "max_chars")
 _SUBSCRIBE_PARAMS = (
     *(param for param in _SEARCH_PARAMS if param.name not in _NOT_STANDING),
     Param("mode", "string", "words, phrases and terms: either", default="auto", choices=("auto", "keyword")),
@@ -174,6 +175,7 @@ _SEARCH_FIELDS = (
     Field("warnings", "array", "{code, message, remedy}"),
     Field("reason", "string", "why not fresh", optional=True),
     Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
+    Field("total", "object", "{hits, files}: of all pages", optional=True),
     Field("omitted", "integer", "hits left out for max_chars or 12 MiB: they come on the next page", optional=True),
     Field("did_you_mean", "object", "{query, applied}: the query corrected, or as plain text", optional=True),
 )

@@ -60,6 +60,7 @@ class SearchParams(QueryParams):
     mode: Literal["auto", "keyword", "exact", "regex"]
     max_chars: int | None
     facets: list[Facet]
+    total: bool
     explain: bool
 
 

@@ -115,10 +115,16 @@ class DidYouMean(TypedDict):
     applied: bool
 
 
+class TotalFields(TypedDict):
+    hits: int
+    files: int
+
+
 class SearchExtras(TypedDict):
     """What the result of a search has only if it applies."""
 
     facets: NotRequired[dict[str, dict[str, int]]]
+    total: NotRequired[TotalFields]
     omitted: NotRequired[int]
     did_you_mean: NotRequired[DidYouMean]
 

@@ -13,6 +13,13 @@ NAMES = "tests/indexing/search/test_names_as_typed.py"
 
 DEFECTS = (
     Defect(
+        "total-of-chunks-that-other-words-shut-out",
+        "the total counts chunks of files that a phrase shuts out",
+        "livedex_indexing/rank/facets.py",
+        (("            contents &= passing\n", ""),),
+        "tests/indexing/rank/test_facets.py::test_the_total_is_what_all_pages_have",
+    ),
+    Defect(
         "definition-not-lifted",
         "the definition of a typed name is worth no more than a use of it",
         "livedex_indexing/rank/name_places.py",

@@ -1,4 +1,4 @@
-"""Counts the files that match a query: by language, by kind of chunk, by root.
+"""Counts what matches a query: the hits, and the files by language, by kind of chunk, by root.
 
 Invariant: a count covers all matches, not only those that ranking looked at: it equals the number of files that the
 same query would find with that language, kind or root as one more filter. Every copy of a content is a file.
@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
@@ -21,18 +21,20 @@ from livedex_indexing.rank.postings import filter_chunks
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
+from livedex_ipc.wire_results import TotalFields
 
 Facets = dict[str, dict[str, int]]
 File = tuple[int, int, int]  # file id, content id, root id
-ChunkTraits = tuple[int, int, int]  # content id, kind and language of a chunk (0: not known)
+# Content id, kind and language (0: not known) of chunks, and how many of them are hits by their text.
+ChunkTraits = tuple[int, int, int, int]
 
-_SORT = "SELECT DISTINCT c.content_id, c.kind, coalesce(c.language, 0)"
+_TRAITS = "SELECT c.content_id, c.kind, coalesce(c.language, 0), {} FROM"
 # The full-text index comes first, with its rows in the order of chunks, so the chunks are read sequentially.
-_MATCHED = f"""{_SORT} FROM postings CROSS JOIN chunks c ON c.id = postings.rowid
-               WHERE postings MATCH ? AND {{}}"""
-_THESE = f"{_SORT} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
-_WHOLE = f"""{_SORT} FROM contents t CROSS JOIN chunks c ON {IN_CONTENT}
-             WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
+_MATCHED = f"""{_TRAITS.format("count(*)")} postings CROSS JOIN chunks c ON c.id = postings.rowid
+               WHERE postings MATCH ? AND {{}} GROUP BY 1, 2, 3"""
+_THESE = f"{_TRAITS.format(0)} chunks c WHERE c.id IN (SELECT value FROM json_each(?)) GROUP BY 1, 2, 3"
+_WHOLE = f"""{_TRAITS.format(0)} contents t CROSS JOIN chunks c ON {IN_CONTENT}
+             WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}} GROUP BY 1, 2, 3"""
 _NAMED = "SELECT rowid FROM paths WHERE paths MATCH ? AND {}"
 _FILES = "SELECT d.id, d.content_id, d.root_id FROM files d WHERE {}"
 _FILES_OF = f"""SELECT d.id, d.content_id, d.root_id FROM {OF_CONTENT}
@@ -42,8 +44,17 @@ _LANGUAGES = "SELECT id, name FROM languages"
 _PLACES: Final = {"kinds": 1, "languages": 2}  # in a `ChunkTraits`
 
 
-class FacetCounter:
-    """Counts the facets of one search, in its snapshot.
+class _Matches(NamedTuple):
+    """The files that match by their text alone, with the traits of their chunks, and those that match by their path."""
+
+    by_text: list[File]
+    traits: set[ChunkTraits]
+    by_name: list[File]
+    traits_of_named: set[ChunkTraits]
+
+
+class MatchCounter:
+    """Counts all matches of one search, in its snapshot.
 
     ``has_phrases`` tells whether a content contains the phrases of the query; None: all do.
     """
@@ -61,17 +72,22 @@ class FacetCounter:
         self._borders = file_filter.borders
         self._has_phrases = has_phrases
 
-    def count(self, names: Iterable[str], roots: Mapping[int, bytes]) -> Facets:
+    def total(self, *, by_file: bool) -> TotalFields:
+        """Return the number of hits, as many as all pages have, and of the files. Raises DeadlinePassed.
+
+        ``by_file``: each file has one hit. A content is one hit more only once, however many files have it.
+        """
+        by_text, traits, by_name, _ = self._matches()
+        chunks: Counter[int] = Counter()
+        for content_id, _, _, count in traits:
+            chunks[content_id] += count
+        contents = {file[1] for file in (*by_text, *by_name)}
+        hits = len(contents) if by_file else sum(max(1, chunks[content_id]) for content_id in contents)
+        return {"hits": hits, "files": len(by_text) + len(by_name)}
+
+    def facets(self, names: Iterable[str], roots: Mapping[int, bytes]) -> Facets:
         """Return the named facets, in that order, each with the most frequent value first. Raises DeadlinePassed."""
-        by_name, traits_of_named = self._by_name()
-        traits = self._by_text()
-        named = {file_id for file_id, _, _ in by_name}
-        contents = {trait[0] for trait in traits}
-        if self._has_phrases is not None:
-            passing = set(filter(self._has_phrases, contents.union(file[1] for file in by_name)))
-            contents &= passing
-            by_name = [file for file in by_name if file[1] in passing]
-        by_text = [file for file in self._files_of(contents) if file[0] not in named]
+        by_text, traits, by_name, traits_of_named = self._matches()
         facets: Facets = {}
         for name in dict.fromkeys(names):
             if name == "roots":
@@ -83,6 +99,19 @@ class FacetCounter:
                 shown = dict(enumerate(KINDS)) if name == "kinds" else dict(self._reader.rows(_LANGUAGES))
             facets[name] = ordered({shown[value]: count for value, count in counts.items() if value in shown})
         return facets
+
+    def _matches(self) -> _Matches:
+        """Return the files that match."""
+        by_name, traits_of_named = self._by_name()
+        traits = self._by_text()
+        named = {file_id for file_id, _, _ in by_name}
+        contents = {trait[0] for trait in traits}
+        if self._has_phrases is not None:
+            passing = set(filter(self._has_phrases, contents.union(file[1] for file in by_name)))
+            contents &= passing
+            by_name = [file for file in by_name if file[1] in passing]
+        by_text = [file for file in self._files_of(contents) if file[0] not in named]
+        return _Matches(by_text, traits, by_name, traits_of_named)
 
     def _by_text(self) -> set[ChunkTraits]:
         """Return the traits of the chunks that match."""

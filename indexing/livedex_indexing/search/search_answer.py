@@ -11,7 +11,7 @@ from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.rank.facets import Facets
-from livedex_ipc.wire_results import AnswerWarning, DidYouMean, SearchExtras
+from livedex_ipc.wire_results import AnswerWarning, DidYouMean, SearchExtras, TotalFields
 
 CUT_WARNING: Final = warning(
     "query_cut", "the search used only the first 4 KiB and the 64 rarest words of the query", "shorten the query"
@@ -36,7 +36,8 @@ class SearchAnswer(NamedTuple):
     ``generation`` is the state of the index that answered, ``mode`` the mode that was used. ``stale`` names the files
     that had changed and must be inspected again (``LiveFiles``). ``facets`` count files by facet and value; None if
     they were not requested, or not counted in time. ``omitted`` is the number of hits of this page left out for
-    ``max_chars``, None if there are none. ``failed`` is the number of files that could not be indexed.
+    ``max_chars``, None if there are none. ``failed`` is the number of files that could not be indexed. ``total`` counts
+    the hits of all pages; None if it was not requested, or not counted in time.
     """
 
     hits: list[Hit]
@@ -49,12 +50,15 @@ class SearchAnswer(NamedTuple):
     omitted: int | None = None
     did_you_mean: DidYouMean | None = None
     failed: int = 0
+    total: TotalFields | None = None
 
     def optional_fields(self) -> SearchExtras:
         """Return the fields that are on the wire only if they apply."""
         fields: SearchExtras = {}
         if self.facets is not None:
             fields["facets"] = self.facets
+        if self.total is not None:
+            fields["total"] = self.total
         if self.omitted is not None:
             fields["omitted"] = self.omitted
         if self.did_you_mean is not None:

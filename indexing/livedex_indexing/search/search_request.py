@@ -54,6 +54,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     max_snippet_chars: int = _default("max_snippet_chars")
     max_chars: int | None = _default("max_chars")
     facets: tuple[Facet, ...] = _default("facets")
+    total: bool = _default("total")
     fresh: bool = _default("fresh")
     explain: bool = _default("explain")
 

@@ -22,7 +22,7 @@ from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_o
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.typed_name import typed_place
 from livedex_indexing.query.word_counts import WordCounts
-from livedex_indexing.rank.facets import FacetCounter, Facets
+from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_match import called_as
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
@@ -41,7 +41,7 @@ from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
 from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import Cancelled
-from livedex_ipc.wire_results import AnswerWarning, DidYouMean
+from livedex_ipc.wire_results import AnswerWarning, DidYouMean, TotalFields
 
 _AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
 _HAS_WORD = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
@@ -81,6 +81,7 @@ class WordSearch:
         self.may_miss_typed = False  # lines may have the text as typed, and none of the best places
         self._reached = 0  # places of the page that were processed
         self._facets: Facets | None = None
+        self._total: TotalFields | None = None
         self._omitted: int | None = None
 
     def answer(self) -> SearchAnswer:
@@ -107,6 +108,7 @@ class WordSearch:
             self._facets,
             self._omitted,
             self._meant(compiled, hits),
+            total=self._total,
         )
 
     @property
@@ -194,8 +196,9 @@ class WordSearch:
             check = self._phrase_check(compiled, file_filter)
             page, more = self._page(compiled, file_filter, check)
             self._count(compiled, file_filter, check)
-        elif request.facets:
-            self._facets = {name: {} for name in request.facets}
+        else:
+            self._facets = {name: {} for name in request.facets} if request.facets else None
+            self._total = {"hits": 0, "files": 0} if request.total else None
         counted = any_of(term for term in compiled.any_of if term.rows) if request.group == "file" else ""
         ranked = [placed for placed in page if placed is not None]
         with reader.without_deadline():
@@ -230,15 +233,18 @@ class WordSearch:
         return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
 
     def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
-        """Count the facets: all of them, or none if the time runs out, since a part would be wrong."""
-        facets = self._run.request.facets
-        if not facets:
+        """Count the facets and the hits: all of them, or none if the time runs out, since a part would be wrong."""
+        request = self._run.request
+        if not (request.facets or request.total):
             return
         try:
-            counter = FacetCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
-            self._facets = counter.count(facets, self._run.roots)
+            counter = MatchCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
+            if request.total:
+                self._total = counter.total(by_file=request.group == "file")
+            if request.facets:
+                self._facets = counter.facets(request.facets, self._run.roots)
         except DeadlinePassed:
-            self._late = True
+            self._late |= bool(request.facets)
 
     def _page(
         self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck

@@ -156,6 +156,7 @@ _SEARCH_OPTIONS = (
         many=True,
         choices=FACETS,
     ),
+    Option("--total", "total", "count the hits of all pages, and their files"),
     *_FRESHNESS,
     Option("--explain", "explain", "show how each score is computed"),
     Option("--files", "files", "print only the paths, one on each line"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,8 +62,34 @@ def test_out_of_time_there_are_none(index: Indexed, monkeypatch: pytest.MonkeyPa
         raise DeadlinePassed("late")
 
     index.write("root/a.py", "walrus\n")
-    monkeypatch.setattr(facets.FacetCounter, "count", late)
+    monkeypatch.setattr(facets.MatchCounter, "_matches", late)
     answer = index.ask("walrus", facets=["languages"], deadline=time.monotonic() + 60)
     assert [hit["relative_path"] for hit in answer.hits] == ["a.py"]
     assert "facets" not in answer.extras
     assert [warning["code"] for warning in answer.warnings] == ["query_deadline"]
+
+
+def test_the_total_is_what_all_pages_have(index: Indexed) -> None:
+    index.write("root/a.py", "walrus\n" * 900)  # several chunks
+    index.write("root/copy.py", "walrus\n" * 900)  # the same hits, another file
+    index.write("other/b.c", "walrus -> tusk\n")
+    index.write("root/walrus.md", "nothing here\n")  # by its path
+    index.write("root/walrus.py", "walrus\n" * 300)  # by both
+    index.write("root/no.md", "nothing\n")
+
+    def pages(query: str, group: str) -> int:
+        answer = index.ask(query, group=group, limit=100)
+        hits = len(answer.hits)
+        while answer.next_offset is not None:
+            answer = index.ask(query, group=group, offset=answer.next_offset, limit=100)
+            hits += len(answer.hits)
+        return hits
+
+    queries = ("walrus", '"walrus"', 'walrus "->"', "walrus -tusk", "walrus ext:py", "", "ext:py", "zebra")
+    for query, group in itertools.product(queries, ("chunk", "file")):
+        extras = index.ask(query, group=group, limit=1, total=True, facets=["roots"]).extras
+        total = {"hits": pages(query, group), "files": sum(extras["facets"]["roots"].values())}
+        assert extras["total"] == total, (query, group)
+    assert index.ask("walrus", total=True).extras["total"]["files"] == 5
+    assert "total" not in index.ask("nothing", total=True, mode="exact").extras
+    assert "total" not in index.ask("walrus").extras
