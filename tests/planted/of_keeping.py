@@ -70,7 +70,7 @@ DEFECTS = (
         "sync-holds-everybody",
         "while the disk writes what it was given, nothing else of the daemon goes on",
         "livedex_indexing/store/page_checksums.py",
-        (("                _sync(self._own)\n", "                pass\n"),),
+        (("                sync(self._own)\n", "                pass\n"),),
         "tests/indexing/store/test_page_checksums.py::test_others_go_on_while_the_disk_syncs",
     ),
     Defect(
@@ -124,7 +124,7 @@ DEFECTS = (
         "merged-with-what-goes-meanwhile",
         "what is forgotten while all is merged stays in what was written already",
         "livedex_indexing/store/maintenance.py",
-        (("    while _merge_step(db, table, -_MERGE_PAGES):", "    if _merge_step(db, table, -_MERGE_PAGES):"),),
+        (("    while _merge_step(db, table, -MERGE_PAGES):", "    if _merge_step(db, table, -MERGE_PAGES):"),),
         "tests/indexing/store/test_index_store.py::test_what_is_forgotten_while_all_is_merged_does_not_stay_in_what_is_merged",
     ),
     Defect(

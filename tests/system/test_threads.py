@@ -28,7 +28,7 @@ if "livedex_daemon" in sys.orig_argv:
         def call(*args, **kwargs):
             if os.path.exists(os.environ["FAIL"]) and open(os.environ["FAIL"]).read() == name:
                 os.unlink(os.environ["FAIL"])
-                sys.exit("a bug") if last == "_turn" else (lambda: 1 // 0)()
+                sys.exit("a bug") if name.endswith("Backlog.take") else (lambda: 1 // 0)()
             return real(*args, **kwargs)
 
         setattr(owner, last, call)
@@ -37,9 +37,9 @@ if "livedex_daemon" in sys.orig_argv:
         fails_once(name)
 """
 PARTS = {
-    "worker": ("livedex_daemon.write.worker:Worker._turn", "worker_dead"),
-    "standing": ("livedex_daemon.subscriptions.notifier:ChangeNotifier._pause", "thread_dead"),
-    "root checks": ("livedex_daemon.upkeep.schedule:Schedule._check_roots", None),
+    "worker": ("livedex_daemon.watch.backlog:Backlog.take", "worker_dead"),
+    "standing": ("livedex_daemon.subscriptions.subscription:Dirty.take", "thread_dead"),
+    "root checks": ("livedex_daemon.upkeep.chores:DaemonChores.check_roots", None),
     "socket": ("livedex_daemon.process.socket_guard:identity", "thread_dead"),
     "watcher": ("livedex_daemon.watch.inotify_reader:InotifyReader.handle_event", None),
 }

@@ -24,13 +24,13 @@ import sys
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.upkeep import idle_maintenance, schedule
     schedule.MAINTAIN_EVERY_S, idle_maintenance.QUIET_S, idle_maintenance.AGAIN_S = 0.3, 0.3, 0.01
-    step = idle_maintenance.IdleMaintenance._step
+    release = idle_maintenance.memory.release
 
-    def told(self, later):
-        step(self, later)
+    def told():
+        release()
         idle_maintenance.log.info("tidied")
 
-    idle_maintenance.IdleMaintenance._step = told
+    idle_maintenance.memory.release = told  # the last thing that a run does
 """
 
 EACH_SECOND = (

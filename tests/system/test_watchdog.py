@@ -28,8 +28,8 @@ if "livedex_daemon" in sys.orig_argv:
             time.sleep(0.01)
 
     def end_worker(*_):
-        from livedex_daemon.write.worker import Worker
-        Worker._turn = lambda self: sys.exit()
+        from livedex_daemon.watch.backlog import Backlog
+        Backlog.take = lambda *_: sys.exit()
 
     signal.signal(signal.SIGUSR1, hold)
     signal.signal(signal.SIGUSR2, end_worker)

@@ -26,7 +26,7 @@ from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import Conflict, InvalidParams, NotFound, Unavailable
 from livedex_ipc.paths import make_missing
 
-_LOCK_WAIT_S = 5.0  # edits take milliseconds
+LOCK_WAIT_S = 5.0  # edits take milliseconds
 _LOCK_RETRY_S = 0.02
 
 
@@ -142,7 +142,7 @@ def _locked(target: str) -> Iterator[int]:
     The lock is on the file itself, so that no lock file is left. An edit replaces the file: a process that waited for
     the lock of the old file must open the new one.
     """
-    give_up = time.monotonic() + _LOCK_WAIT_S
+    give_up = time.monotonic() + LOCK_WAIT_S
     while True:
         descriptor = os.open(target, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:

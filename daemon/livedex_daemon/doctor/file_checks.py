@@ -23,11 +23,11 @@ from livedex_ipc.cli.render.terminal_text import size_text
 from livedex_ipc.errors import ConfigInvalid, InvalidParams
 from livedex_ipc.paths import check_length
 
-_INOTIFY = "/proc/sys/fs/inotify/"
+INOTIFY = "/proc/sys/fs/inotify/"
 _COUNT_S = 1.0  # for counting folders: the count is only compared with a limit
 _FEW_INSTANCES = 16
-_LOW_BYTES = 1 << 30
-_FULL_BYTES = 64 << 20
+LOW_BYTES = 1 << 30
+FULL_BYTES = 64 << 20
 _NAMED = 3  # how many of several similar faults are named
 
 
@@ -59,9 +59,9 @@ def disk() -> Iterator[Check]:
     free = shutil.disk_usage(folder).free
     message = f"{size_text(free)} free where the index is kept ({folder})"
     fix = "free some space, or set LIVEDEX_HOME to a folder on another disk"
-    if free < _FULL_BYTES:
+    if free < FULL_BYTES:
         yield failed("disk", message, fix)
-    elif free < _LOW_BYTES:
+    elif free < LOW_BYTES:
         yield warning("disk", message, fix)
     else:
         yield ok("disk", message)
@@ -186,7 +186,7 @@ def _existing(path: str) -> str:
 
 
 def _limit(name: str) -> int:
-    with open(_INOTIFY + name, encoding="ascii") as file:
+    with open(INOTIFY + name, encoding="ascii") as file:
         return int(file.read())
 
 

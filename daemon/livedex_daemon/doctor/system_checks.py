@@ -34,7 +34,7 @@ COMPONENTS = {
     "watchdog": "reports changed files",
     "yaml": "reads frontmatter",
 }
-_ANSWER_S = 3.0
+ANSWER_S = 3.0
 
 
 def versions() -> Iterator[Check]:
@@ -92,12 +92,12 @@ def daemon() -> Iterator[Check]:
     where = paths.socket_path()
     try:
         paths.check_length(where)
-        connection = client.attempt(where, wait_s=_ANSWER_S)
+        connection = client.attempt(where, wait_s=ANSWER_S)
         if connection is None:
             yield ok("daemon", "no daemon runs; the first command that needs one starts it")
             return
         with connection:
-            info = connection.call("server/info", timeout_s=_ANSWER_S)
+            info = connection.call("server/info", timeout_s=ANSWER_S)
     except TimedOut:
         yield failed(
             "daemon", f"the daemon on {where} does not answer", "end it with `livedex down`, or kill its process"

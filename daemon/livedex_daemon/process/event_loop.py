@@ -14,10 +14,18 @@ def on_loop(loop: asyncio.AbstractEventLoop, action: Callable[[], object]) -> Ca
     """``action``, to be called from any thread and run on ``loop``: at once where it is called there."""
 
     def call() -> None:
-        if asyncio._get_running_loop() is loop:
+        if _running_loop() is loop:
             action()
             return
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(action)
 
     return call
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the loop of this thread, None outside of one."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

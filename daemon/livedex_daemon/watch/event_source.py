@@ -31,16 +31,16 @@ REPAIR_REST_FACTOR = 5  # or this many times the length of the last walk; a fres
 FOLLOW_TRIES = 20  # one finds the sources, one proves them; more only while they change
 _EVENT, _TREE_EVENT = Mark(from_event=True), Mark(tree=True, from_event=True)  # made once: storms have thousands
 HAS_INOTIFY: bool = sys.platform == "linux"
-_make_watcher: Callable[[Sink, str], Watcher]
+make_watcher: Callable[[Sink, str], Watcher]
 # At once, not at the first use: after an upgrade that would load a module of the new version.
 if HAS_INOTIFY:
     from livedex_daemon.watch.inotify import InotifyWatcher
 
-    _make_watcher = InotifyWatcher
+    make_watcher = InotifyWatcher
 else:
     from livedex_daemon.watch.portable_observer import ObserverWatcher
 
-    _make_watcher = ObserverWatcher
+    make_watcher = ObserverWatcher
 
 
 class EventSource:
@@ -69,7 +69,7 @@ class EventSource:
         if observer == "polling":
             return
         self._tried_at = time.monotonic()
-        watcher = _native(self, self._cookies)
+        watcher = make_watcher(self, self._cookies)
         try:
             watcher.start()
         except OSError as error:
@@ -237,7 +237,3 @@ class EventSource:
                 self._backlog.mark((root.id, b""), Mark(tree=True, rest_s=rest))
             else:
                 self._backlog.mark((root.id, b""), Mark(tree=True, now=True))
-
-
-def _native(sink: EventSource, cookies: str) -> Watcher:
-    return _make_watcher(sink, cookies)

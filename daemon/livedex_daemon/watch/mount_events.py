@@ -17,7 +17,7 @@ from livedex_indexing.disk.mounts import MOUNTINFO, Mount, mount_table
 log = logging.getLogger(__name__)
 
 RETRY_S = 1.0
-_CHANGED = select.POLLPRI | select.POLLERR  # what poll() says of the table once for each time it changed
+CHANGED = select.POLLPRI | select.POLLERR  # what poll() says of the table once for each time it changed
 
 
 class MountEvents:
@@ -41,7 +41,7 @@ class MountEvents:
         try:
             with self._lock:
                 self._table = os.open(MOUNTINFO, os.O_RDONLY | os.O_CLOEXEC)
-                self._changed.register(self._table, _CHANGED)
+                self._changed.register(self._table, CHANGED)
                 self._changed.poll(0)
                 self._mounts = mount_table(self._read())
             own = os.open(MOUNTINFO, os.O_RDONLY | os.O_CLOEXEC)
@@ -94,7 +94,7 @@ class MountEvents:
     def _follow(self, own: int) -> None:
         """Check whenever the table changes, until the other end of the pipe is closed."""
         waiting = select.poll()
-        waiting.register(own, _CHANGED)
+        waiting.register(own, CHANGED)
         waiting.register(self._wake_end, select.POLLIN | select.POLLHUP)
         failed = False
         try:

@@ -21,7 +21,7 @@ HEAD_BYTES = decoder.BINARY_HEAD  # the first bytes of a file, which ``choose`` 
 PIPELINES = ("markdown", "code", "plain")
 
 # Increase by one whenever a livedex component changes the way it cuts, names or describes chunks.
-_COMPONENTS = {"markdown": 1, "code": 3, "plain": 1}
+COMPONENTS = {"markdown": 1, "code": 3, "plain": 1}
 _LIBRARIES = {
     "markdown": ("chonkie", "chonkie-core", "pyyaml", "charset-normalizer"),
     "code": ("chonkie", "chonkie-core", "charset-normalizer"),
@@ -115,7 +115,7 @@ def _cached_plan(pipeline: str, language: str | None, tokenizer: str, chunk_size
     parts = [
         pipeline,
         language or "",
-        str(_COMPONENTS[pipeline]),
+        str(COMPONENTS[pipeline]),
         str(decoder.VERSION),
         tokenizer,
         str(chunk_size),

@@ -42,7 +42,7 @@ __all__ = ["BUILT_IN", "RULE_NAMES", "DirRules", "RuleTree", "Verdict", "is_mark
 
 MAX_IGNORE_FILE = 16 << 20  # bytes; git itself gives up at 100 MiB
 MAX_TOTAL_PATTERNS = 400_000  # in all ignore files of a root: bounds the memory that a hostile checkout can use
-_MAX_CACHED = 16_384  # folders; past this, all are forgotten and read again when requested
+MAX_CACHED = 16_384  # folders; past this, all are forgotten and read again when requested
 
 
 def is_rule_file(name: bytes) -> bool:
@@ -122,7 +122,7 @@ class RuleTree:
         with self._lock:
             if found is not None:
                 self.invalidate(rel_dir)
-            if len(self._folders) >= _MAX_CACHED:
+            if len(self._folders) >= MAX_CACHED:
                 self._folders.clear()
                 self._loaded.clear()
                 self._pattern_count = 0

@@ -15,8 +15,8 @@ from typing import Final
 from livedex_indexing.store.database import id_list, varints
 from livedex_indexing.store.read_pool import Reader
 
-_MANY: Final = 1_000  # chunks: counting a word in more takes long, and a few more change nothing
-_SAME_SIZE: Final = 0.02  # share by which the number of all chunks may differ for a count to be carried over
+MANY: Final = 1_000  # chunks: counting a word in more takes long, and a few more change nothing
+SAME_SIZE: Final = 0.02  # share by which the number of all chunks may differ for a count to be carried over
 _OTHER_ROWS: Final = 8_000
 _SAMPLE: Final = 4_000  # chunks that tell how long those of each language are
 _FEW: Final = 30  # chunks of average length that each language has more: a few tell little
@@ -25,7 +25,7 @@ _REMEMBERED_WORDS: Final = 10_000  # counts of words, about 2 MB
 _REMEMBERED_MEANINGS: Final = 1_000  # misspelt words, under 1 MB
 # How long a lookup serves searches that do not wait: it takes up to 50 ms during heavy indexing.
 _FOUND_S: Final = 60.0  # where it found words, which stay valid as long as they are in the index
-_MISSED_S: Final = 3.0
+MISSED_S: Final = 3.0
 
 _COUNT_TERM = "SELECT doc FROM temp.vocabulary WHERE term = ?"
 _COUNT_ROWS = "SELECT count(*) FROM postings WHERE postings MATCH ?"
@@ -63,7 +63,7 @@ class Meanings:
         if known is not None:
             if known.found == generation:
                 return known.words
-            old = time.monotonic() - known.at > (_FOUND_S if known.words else _MISSED_S)
+            old = time.monotonic() - known.at > (_FOUND_S if known.words else MISSED_S)
             if not fresh and (known.taken == generation or not old):
                 known.taken = generation  # so that all pages of the generation use it
                 return known.words
@@ -96,7 +96,7 @@ class WordCounts:
         if self.chunks is None:
             totals = reader.one(_TOTALS)
             self.chunks = varints(totals)[0] if totals else 0
-            if abs(self.chunks - self._counted_at) > _SAME_SIZE * self._counted_at:
+            if abs(self.chunks - self._counted_at) > SAME_SIZE * self._counted_at:
                 self._many, self._counted_at, self._lengths = {}, self.chunks, None
         return self.chunks
 
@@ -136,7 +136,7 @@ class WordCounts:
                 rows = int(reader.one(_COUNT_TERM, (stems[0],)) or 0)
             else:
                 rows = int(reader.one(_COUNT_ROWS, (match,)))
-            if rows >= _MANY and len(self._many) < _REMEMBERED_WORDS:
+            if rows >= MANY and len(self._many) < _REMEMBERED_WORDS:
                 self._many[match] = rows
         return rows
 

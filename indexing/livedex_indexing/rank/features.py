@@ -25,7 +25,7 @@ WORDS: Final = 24  # words to look for in a row: the rarest
 NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
 _RARE_ROWS: Final = 5_000  # rows that the rare words have together
-_LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
+LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
 _BODY, _HEADS, _SYMBOLS = 0, 2, 3
 _STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
 _ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
@@ -33,9 +33,9 @@ _WRITTEN_ROWS: Final = 40_000  # rows: the written form of a commoner word is no
 
 _LED = """SELECT livedex_features(postings) FROM postings
           WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
-_IN_SPANS = f"""{WITH_SPANS} SELECT livedex_features(postings) FROM spans CROSS JOIN postings
-                WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
-                AND +postings.rowid IN (SELECT value FROM json_each(?))"""
+IN_SPANS = f"""{WITH_SPANS} SELECT livedex_features(postings) FROM spans CROSS JOIN postings
+               WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
+               AND +postings.rowid IN (SELECT value FROM json_each(?))"""
 _WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
@@ -137,7 +137,7 @@ def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Ext
     words = len(wanted.phrases)
     places = spans(ids, wanted.phrases, last)
     rare = _rarest([wanted.phrases[number] for number in wanted.terms])
-    if _LED_WORD_US * words * sum(term.rows for term in rare) < places.cost_us:
+    if LED_WORD_US * words * sum(term.rows for term in rare) < places.cost_us:
         if len(rare) == words:
             reader.rows(_LED, (match, id_list(ids)))  # no other row contains a query word
             return
@@ -147,7 +147,7 @@ def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Ext
         ids = ids - extractor.found.keys()
         places = spans(ids, wanted.phrases, last)
     if ids:
-        reader.rows(_IN_SPANS, (places.json, match, id_list(ids)))
+        reader.rows(IN_SPANS, (places.json, match, id_list(ids)))
 
 
 def _rarest(terms: Sequence[QueryTerm]) -> list[QueryTerm]:

@@ -33,7 +33,7 @@ EXAMINED_PER_WORD: Final = 50  # … this many for each: there BM25 alone puts t
 _SMALL_INDEX: Final = 5_000  # chunks: below, few words get as many rows (topics of `help()`: .787, not .727)
 BY_PATH: Final = 15  # path-only matches whose chunks are examined …
 FIRST_CHUNKS: Final = 4  # … at least this many of each, besides those with a rare word
-_ALL_CHUNKS: Final = 1_000  # chunks of such files: up to here all are examined if the query has a prefix
+ALL_CHUNKS: Final = 1_000  # chunks of such files: up to here all are examined if the query has a prefix
 _COPIES: Final = 64  # copies of one content whose names are examined
 _USUAL_NAME: Final = 12  # characters in the name of a file of code
 
@@ -164,7 +164,7 @@ class RankedResults:
         contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._resolved.chunks
         chunks = self._contents(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
-        if len(chunks) <= _ALL_CHUNKS and any(term.prefix for term in self._scored):
+        if len(chunks) <= ALL_CHUNKS and any(term.prefix for term in self._scored):
             return chunks  # each query for a prefix reads all words with it: `extract` does that once for all chunks
         matching = postings.matching_chunks(
             self._reader, self._scored, chunks, self._compiled.chunks, small=self._resolved.small

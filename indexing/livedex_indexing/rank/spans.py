@@ -18,7 +18,7 @@ from livedex_indexing.store.database import as_json
 
 _BEGIN_US: Final = 5.0  # to start a span, and
 _BEGIN_WORD_US: Final = 5.0  # for each word there
-_ROW_US: Final = 0.05  # for one more row of a word
+ROW_US: Final = 0.05  # for one more row of a word
 
 # Goes before a SELECT … FROM spans CROSS JOIN the table, whose rowid is BETWEEN low AND high.
 WITH_SPANS: Final = """WITH spans (low, high) AS MATERIALIZED
@@ -35,7 +35,7 @@ class Spans(NamedTuple):
 def spans(ids: Iterable[int], terms: Sequence[QueryTerm], last: int) -> Spans:
     """Return the spans in which to look for the terms. ``last``: approximate maximum id of the table."""
     begin_us = _BEGIN_US + _BEGIN_WORD_US * len(terms)
-    id_us = _ROW_US * sum(min(term.rows, last) for term in terms) / max(1, last)
+    id_us = ROW_US * sum(min(term.rows, last) for term in terms) / max(1, last)
     # FTS5 gathers a prefix from all its words again for each span: seconds if it has many.
     reach = float("inf") if id_us == 0 or any(term.prefix for term in terms) else begin_us / id_us
     bounds: list[list[int]] = []

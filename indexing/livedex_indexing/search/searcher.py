@@ -24,8 +24,8 @@ from livedex_indexing.search.typed_lines import answer_typed_lines
 from livedex_indexing.search.word_search import WordSearch
 from livedex_indexing.store.read_pool import DeadlinePassed, ReadPool
 
-_FAILED: Final = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
-              AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
+COUNT_FAILED: Final = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
+                    AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
 
 
 class Searcher:
@@ -65,7 +65,7 @@ class Searcher:
                 else:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
                 with reader.without_deadline():
-                    return answer._replace(failed=reader.one(_FAILED))
+                    return answer._replace(failed=reader.one(COUNT_FAILED))
         except DeadlinePassed:
             mode = "keyword" if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []

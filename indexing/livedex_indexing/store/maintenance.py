@@ -20,7 +20,7 @@ from livedex_indexing.store.contents import LONG_AGO
 from livedex_indexing.store.database import BUSY_MS, fetch, varints
 from livedex_indexing.store.sql import IN_CONTENT
 
-_MERGE_PAGES: Final = 250  # per step: about 12 ms
+MERGE_PAGES: Final = 250  # per step: about 12 ms
 _VACUUM_PAGES: Final = 1_000
 _FRAGMENTS: Final = 12  # segments of one table: with as many, a merge makes searches faster
 _TABLES: Final = ("postings", "exact", "paths")
@@ -162,7 +162,7 @@ def _merge_all(db: apsw.Connection, table: str) -> Generator[None]:
     A negative step puts all segments into one level, as 'optimize' would in one go; positive steps continue. Then do it
     once more: rows deleted meanwhile may have been copied into the new segment before their deletion.
     """
-    while _merge_step(db, table, -_MERGE_PAGES):
+    while _merge_step(db, table, -MERGE_PAGES):
         yield
         yield from _merge(db, table)
 
@@ -170,7 +170,7 @@ def _merge_all(db: apsw.Connection, table: str) -> Generator[None]:
 def _merge(db: apsw.Connection, table: str) -> Generator[None]:
     """Continue a merge that has begun; merge segments of one level if there are several (`usermerge`), and segments
     with many removed rows (`deletemerge`)."""
-    while _merge_step(db, table, _MERGE_PAGES):
+    while _merge_step(db, table, MERGE_PAGES):
         yield
 
 

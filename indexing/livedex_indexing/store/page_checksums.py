@@ -31,7 +31,7 @@ _SUM: Final = struct.Struct("<Q")
 # them (Rebello et al., Can Applications Recover from fsync Failures?, USENIX ATC 2020).
 _unsynced: Final[set[str]] = set()
 
-_sync: Final = getattr(os, "fdatasync", os.fsync)  # as in SQLite: macOS has no fdatasync
+sync: Final = getattr(os, "fdatasync", os.fsync)  # as in SQLite: macOS has no fdatasync
 
 
 class _File(apsw.VFSFile):
@@ -47,7 +47,7 @@ class _File(apsw.VFSFile):
     def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
         try:
             if self._own >= 0:
-                _sync(self._own)
+                sync(self._own)
             if not self._named:  # SQLite's own sync also makes the name of a new file durable; the bytes are already
                 super().xSync(flags)
                 self._named = True
@@ -92,7 +92,7 @@ class _Vfs(apsw.VFS):
         return microseconds
 
 
-_registered: Final = _Vfs()  # SQLite keeps no reference of its own
+WRITER_VFS: Final = _Vfs()  # SQLite keeps no reference of its own
 
 
 def is_unsynced(path: str) -> bool:

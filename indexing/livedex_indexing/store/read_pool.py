@@ -47,7 +47,7 @@ class Reader:
         self._path = path
         self._deadline_applies = True
         self.scratch: dict[str, object] = {}
-        self.db = open_reader(path, self._ended)
+        self.db = open_reader(path, self.ends_statement)
         self.db.execute(_VOCABULARY)
         word = self.db.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         plain = self.db.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
@@ -121,7 +121,8 @@ class Reader:
                 raise Cancelled("the search was cancelled") from None
             raise DeadlinePassed("the search ran past its deadline") from None
 
-    def _ended(self) -> bool:
+    def ends_statement(self) -> bool:
+        """Whether the running statement is to end now. SQLite asks every few thousand steps."""
         return (self._deadline_applies and self.is_past_deadline()) or self._cancelled()
 
 

@@ -269,7 +269,7 @@ def test_a_reader_never_meets_half_a_file(file: Path, tmp_path: Path) -> None:
 
 def test_an_edit_that_does_not_end_is_a_conflict(file: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(file, "# held\n")
-    monkeypatch.setattr(config_edit, "_LOCK_WAIT_S", 0.1)
+    monkeypatch.setattr(config_edit, "LOCK_WAIT_S", 0.1)
     with file.open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(Conflict, match="another process"):

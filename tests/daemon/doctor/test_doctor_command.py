@@ -167,7 +167,7 @@ def test_sockets(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_daemon_that_does_not_answer(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system_checks, "_ANSWER_S", 0.2)
+    monkeypatch.setattr(system_checks, "ANSWER_S", 0.2)
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(home.socket))
         silent.listen()
@@ -187,7 +187,7 @@ def test_too_few_watches(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     limits.mkdir()
     (limits / "max_user_instances").write_text("128\n")
     (limits / "max_user_watches").write_text("3\n")
-    monkeypatch.setattr(file_checks, "_INOTIFY", f"{limits}/")
+    monkeypatch.setattr(file_checks, "INOTIFY", f"{limits}/")
     few = only("watches", "warning")
     assert "at least 3 folders" in few["message"]
     assert "fs.inotify.max_user_watches=" in few["fix"]
@@ -211,9 +211,9 @@ def test_an_old_sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_checks, "_LOW_BYTES", 1 << 60)
+    monkeypatch.setattr(file_checks, "LOW_BYTES", 1 << 60)
     assert "free" in only("disk", "warning")["message"]
-    monkeypatch.setattr(file_checks, "_FULL_BYTES", 1 << 60)
+    monkeypatch.setattr(file_checks, "FULL_BYTES", 1 << 60)
     assert "LIVEDEX_HOME" in only("disk", "failed")["fix"]
 
 

@@ -137,7 +137,7 @@ def test_all_roots_are_marked_before_another_source_is_there(
     roots = Asked()
     roots.replace(RootTable([online_root()]))
     starting = watching(EventSource, tmp_path, heard, backlog=backlog, roots=roots)
-    monkeypatch.setattr("livedex_daemon.watch.event_source._native", lambda *_: FakeWatcher())
+    monkeypatch.setattr("livedex_daemon.watch.event_source.make_watcher", lambda *_: FakeWatcher())
     starting.start("native")
     assert starting.watcher is not None
     assert backlog.pending([(1, b"")]) == 1

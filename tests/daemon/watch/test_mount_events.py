@@ -61,7 +61,7 @@ def test_its_thread_goes_on_after_an_error(monkeypatch: pytest.MonkeyPatch, tmp_
     table = tmp_path / "mountinfo"
     table.write_bytes(b"")
     monkeypatch.setattr(mount_events, "MOUNTINFO", table)
-    monkeypatch.setattr(mount_events, "_CHANGED", 1)
+    monkeypatch.setattr(mount_events, "CHANGED", 1)
     monkeypatch.setattr(mount_events, "RETRY_S", 0.01)
     tries: list[set[bytes]] = []
     done = threading.Event()

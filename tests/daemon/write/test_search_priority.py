@@ -62,10 +62,20 @@ def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
     priority = SearchPriority(0.01)
     with priority.searching():
         priority.yield_to_searches(MANY)  # as long as allowed
-    priority = SearchPriority(LONG_S)
-    priority._thread.since = time.monotonic()
+
+    def wait_twice() -> None:
+        priority.yield_to_searches(MANY)
+        again.wait(LONG_S)
+        priority.yield_to_searches(MANY)
+
+    priority, again = SearchPriority(LONG_S), threading.Event()
+    thread = threading.Thread(target=wait_twice)
     with priority.searching():
-        priority.yield_to_searches(MANY)  # twice as long as it worked, which is next to nothing
+        thread.start()
+    with priority.searching():
+        again.set()
+        thread.join(LONG_S / 2)  # twice as long as it worked, which is next to nothing
+        assert not thread.is_alive()
 
 
 def test_somebody_asks_until_nobody_has_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

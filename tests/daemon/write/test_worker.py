@@ -96,7 +96,7 @@ def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
 
 def test_orders_of_a_thread_that_fails_fail(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not a turn that fails, which is tried again: the thread as a whole."""
-    monkeypatch.setattr(Worker, "_turn", lambda _worker: sys.exit())
+    monkeypatch.setattr("livedex_daemon.write.worker.translated", lambda _path: sys.exit())
     waiting = worker.submit(lambda: None)
     worker.start()
     with pytest.raises(Unavailable):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import metadata
+from importlib.util import find_spec, module_from_spec
+from types import ModuleType
 
 import pytest
 
-from livedex_indexing.chunk import chunk_plan
-from livedex_indexing.chunk.chunk_plan import ChunkSettings, choose, possible
+from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose, possible
 
 DEFAULT = ChunkSettings()
 
@@ -68,8 +70,8 @@ def test_a_header_is_cpp_when_it_opens_a_class() -> None:
 
 
 def test_only_the_head_counts() -> None:
-    late = b" " * chunk_plan.HEAD_BYTES + b"\nclass X {\n"
-    assert choose(b"a.h", late, DEFAULT) == choose(b"a.h", late[: chunk_plan.HEAD_BYTES], DEFAULT)
+    late = b" " * HEAD_BYTES + b"\nclass X {\n"
+    assert choose(b"a.h", late, DEFAULT) == choose(b"a.h", late[:HEAD_BYTES], DEFAULT)
 
 
 def test_a_suffix_can_be_given_another_pipeline() -> None:
@@ -81,7 +83,16 @@ def test_a_suffix_can_be_given_another_pipeline() -> None:
         choose(b"a.md", b"", ChunkSettings(pipelines={".md": "nothing"}))
 
 
-def test_the_signature_depends_on_what_the_pipeline_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+def next_start() -> ModuleType:
+    """The module as the next process loads it: it has planned nothing yet."""
+    spec = find_spec("livedex_indexing.chunk.chunk_plan")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_signature_depends_on_what_the_pipeline_uses() -> None:
     names = [b"a.md", b"a.py", b"a.c", b"a.txt", b"a.rst"]
     before = {name: choose(name, b"", DEFAULT).signature for name in names}
     assert len(set(before.values())) == len(names)
@@ -90,11 +101,9 @@ def test_the_signature_depends_on_what_the_pipeline_uses(monkeypatch: pytest.Mon
         assert all(choose(name, b"", other).signature != before[name] for name in names)
 
     def changed(**component: int) -> set[bytes]:
-        chunk_plan._cached_plan.cache_clear()
-        with monkeypatch.context() as patch:
-            patch.setattr(chunk_plan, "_COMPONENTS", {**chunk_plan._COMPONENTS, **component})
-            after = {name: choose(name, b"", DEFAULT).signature for name in names}
-        chunk_plan._cached_plan.cache_clear()
+        other = next_start()
+        other.COMPONENTS.update(component)
+        after = {name: other.choose(name, b"", DEFAULT).signature for name in names}
         return {name for name in names if after[name] != before[name]}
 
     assert changed(markdown=99) == {b"a.md"}
@@ -103,11 +112,10 @@ def test_the_signature_depends_on_what_the_pipeline_uses(monkeypatch: pytest.Mon
 
 def test_a_new_grammar_changes_its_language_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: choose(name, b"", DEFAULT).signature for name in (b"a.c", b"a.py", b"a.md")}
-    real = chunk_plan._version
-    monkeypatch.setattr(chunk_plan, "_version", lambda name: "9" if name == "tree-sitter-c" else real(name))
-    chunk_plan._cached_plan.cache_clear()
-    after = {name: choose(name, b"", DEFAULT).signature for name in before}
-    chunk_plan._cached_plan.cache_clear()
+    real = metadata.version
+    monkeypatch.setattr(metadata, "version", lambda name: "9" if name == "tree-sitter-c" else real(name))
+    other = next_start()
+    after = {name: other.choose(name, b"", DEFAULT).signature for name in before}
     assert [name for name in before if before[name] != after[name]] == [b"a.c"]
 
 

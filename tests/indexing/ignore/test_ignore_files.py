@@ -234,7 +234,7 @@ def test_a_repository_that_appears_above_the_root_is_noticed(tree: Tree, rules: 
 def test_forgetting_for_want_of_room_changes_no_answer(
     tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ignore_rules, "_MAX_CACHED", 3)
+    monkeypatch.setattr(ignore_rules, "MAX_CACHED", 3)
     for number in range(10):
         tree.write(f"{number}/.gitignore", f"x{number}\n")
     given = rules()

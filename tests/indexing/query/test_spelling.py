@@ -243,7 +243,7 @@ def test_facets_count_what_was_meant(index: Indexed) -> None:
 def test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago(
     index: Indexed, monkeypatch: pytest.MonkeyPatch, old_s: float
 ) -> None:
-    monkeypatch.setattr("livedex_indexing.query.word_counts._MISSED_S", old_s)
+    monkeypatch.setattr("livedex_indexing.query.word_counts.MISSED_S", old_s)
     index.write("root/a.txt", "mallory\n")
     assert meant(index, "alocate", fresh=False) is None
     index.write("root/b.txt", "allocate\n")
@@ -267,12 +267,12 @@ def test_what_a_word_meant_counts_as_long_as_it_stands_there(index: Indexed) -> 
 
 
 def test_all_pages_of_a_generation_mean_the_same(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livedex_indexing.query.word_counts._MISSED_S", 60.0)
+    monkeypatch.setattr("livedex_indexing.query.word_counts.MISSED_S", 60.0)
     index.write("root/a.txt", "mallory\n")
     assert meant(index, "alocate") is None
     index.write("root/b.txt", "allocate\n")
     assert meant(index, "alocate", fresh=False) is None
-    monkeypatch.setattr("livedex_indexing.query.word_counts._MISSED_S", 0.0)
+    monkeypatch.setattr("livedex_indexing.query.word_counts.MISSED_S", 0.0)
     assert meant(index, "alocate", fresh=False, offset=10) is None
     index.write("root/c.txt", "another\n")
     assert meant(index, "alocate", fresh=False) == "allocate"

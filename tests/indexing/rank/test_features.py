@@ -21,7 +21,7 @@ def compiled(reader: Reader, text: str) -> CompiledQuery:
 
 @pytest.mark.parametrize("row_us", [0.0, 1e9], ids=["one span", "a span each"])
 def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.MonkeyPatch, row_us: float) -> None:
-    monkeypatch.setattr("livedex_indexing.rank.spans._ROW_US", row_us)
+    monkeypatch.setattr("livedex_indexing.rank.spans.ROW_US", row_us)
     index.write("root/a.py", f"def walrus():\n    # {TEXT}")
     index.write("root/b.txt", "tusk " + "filler " * NEAR_WORDS + "walrus\n")
     index.write("root/c.txt", "tusk " + "filler " * (NEAR_WORDS + 1) + "walrus\n")

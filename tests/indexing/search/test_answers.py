@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +168,8 @@ def test_files_that_failed_are_told(index: Indexed) -> None:
     with index.store.transaction():
         index.store.put_files([row, row._replace(path=b"b.txt")])
     assert index.ask("walrus").failed == 2
-    plan = index.store._db.execute(f"EXPLAIN QUERY PLAN {searcher._FAILED}").fetchall()
+    with closing(sqlite3.connect(index.store.path)) as db:
+        plan = db.execute(f"EXPLAIN QUERY PLAN {searcher.COUNT_FAILED}").fetchall()
     assert any("files_failed" in str(step[3]) for step in plan), plan
     index.store.set_root(row.root_id, missing_since=1.0)
     assert index.ask("walrus").failed == 0
@@ -183,14 +186,14 @@ def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.Mo
     rows = Reader.rows
 
     def recorded(reader: Reader, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        if sql == features._IN_SPANS:
+        if sql == features.IN_SPANS:
             asked.append(len(json.loads(values[0])))
         return rows(reader, sql, values)
 
     index.write("root/a.txt", "the walrus tusk\n")
     index.write("root/b.txt", "the walrus tusk again\n")
-    monkeypatch.setattr(spans, "_ROW_US", 1e9)
-    monkeypatch.setattr(features, "_LED_WORD_US", 1e9)
+    monkeypatch.setattr(spans, "ROW_US", 1e9)
+    monkeypatch.setattr(features, "LED_WORD_US", 1e9)
     monkeypatch.setattr(Reader, "rows", recorded)
     assert index.found("tusk walrus") == ["a.txt", "b.txt"]
     assert index.found("tusk wal*") == ["a.txt", "b.txt"]

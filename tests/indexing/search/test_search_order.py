@@ -129,7 +129,7 @@ def test_the_deadline_serves_what_was_found(index: Indexed, monkeypatch: pytest.
         index.write(f"root/f{number}.txt", f"walrus {number}\n")
     late = iter([False, True])
     monkeypatch.setattr("livedex_indexing.store.read_pool.Reader.is_past_deadline", lambda reader: next(late, True))
-    monkeypatch.setattr("livedex_indexing.store.read_pool.Reader._ended", lambda reader: False)
+    monkeypatch.setattr("livedex_indexing.store.read_pool.Reader.ends_statement", lambda reader: False)
     answer = index.ask("walrus")
     assert (len(answer.hits), answer.next_offset) == (2, 2)
     assert [warning["code"] for warning in answer.warnings] == ["query_deadline"]
@@ -261,7 +261,7 @@ def test_the_chunks_of_files_found_by_their_path_may_all_be_looked_into(
         index.write(f"root/other{number:02}.txt", f"walrus walrus {number}\n")
     monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 10)
     answers = [index.search("walrus*", limit=100, explain=True)]
-    monkeypatch.setattr("livedex_indexing.rank.results._ALL_CHUNKS", 0)
+    monkeypatch.setattr("livedex_indexing.rank.results.ALL_CHUNKS", 0)
     answers.append(index.search("walrus*", limit=100, explain=True))
     assert answers[0] == answers[1]
     assert any(hit["score"] and "walruses" in hit["snippet"] for hit in answers[0])

@@ -225,8 +225,8 @@ def test_a_root_among_others_is_found_by_its_contents(index: Indexed, monkeypatc
 def test_how_many_chunks_hold_a_common_word_is_kept_while_the_index_hardly_grows(
     index: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livedex_indexing.query.word_counts._MANY", 5)
-    monkeypatch.setattr("livedex_indexing.query.word_counts._SAME_SIZE", 0.3)
+    monkeypatch.setattr("livedex_indexing.query.word_counts.MANY", 5)
+    monkeypatch.setattr("livedex_indexing.query.word_counts.SAME_SIZE", 0.3)
     counted: list[str] = []
     one = Reader.one
 

@@ -143,7 +143,7 @@ def test_what_is_forgotten_while_all_is_merged_does_not_stay_in_what_is_merged(
     rig: Rig, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A merge goes in steps, and what goes between two of them may be written already."""
-    monkeypatch.setattr(maintenance, "_MERGE_PAGES", 10)
+    monkeypatch.setattr(maintenance, "MERGE_PAGES", 10)
     for number in range(20):
         rig.put(b"keep/%d" % number, " ".join(f"word{number}x{place}" for place in range(3_000)))
     for canary in ("bqjxkvbw", "dqjxkvbw"):

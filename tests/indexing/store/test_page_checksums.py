@@ -39,8 +39,8 @@ def counting() -> Iterator[Callable[[], int]]:
 def test_others_go_on_while_the_writer_waits_for_a_lock() -> None:
     with counting() as done:
         before = done()
-        assert apsw.VFS.xSleep(page_checksums._registered, 1) >= 1, "the one of SQLite, which holds the interpreter"
-        assert page_checksums._registered.xSleep(300_000) == 300_000
+        assert apsw.VFS.xSleep(page_checksums.WRITER_VFS, 1) >= 1, "the one of SQLite, which holds the interpreter"
+        assert page_checksums.WRITER_VFS.xSleep(300_000) == 300_000
         assert done() > before + 2
 
 
@@ -57,7 +57,7 @@ def test_others_go_on_while_the_disk_syncs(tmp_path: Path, monkeypatch: pytest.M
             os.fsync(descriptor)
             passed.append(descriptor)
 
-        monkeypatch.setattr(page_checksums, "_sync", slow)
+        monkeypatch.setattr(page_checksums, "sync", slow)
         assert store.checkpoint()
         assert len(passed) == 2, "the log, then the file"
 
@@ -75,7 +75,7 @@ def test_a_sync_that_failed_is_remembered_until_there_is_a_new_file(
         store.put_root(b"/r", 1, 1)
         assert store.replaced_or_lost() is None
         with monkeypatch.context() as patch:
-            patch.setattr(page_checksums, "_sync", fail)
+            patch.setattr(page_checksums, "sync", fail)
             with pytest.raises(IndexUnwritable):
                 store.checkpoint()
             with pytest.raises(IndexUnwritable):
