@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,63 +15,8 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("inotify is Linux's", allow_module_level=True)
 
+from helpers.watched_folder import WAIT_S, Sink, pass_barrier
 from livedex_daemon.watch.inotify import COOKIES, InotifyWatcher
-
-WAIT_S = 10.0
-
-
-class Sink:
-    def __init__(self) -> None:
-        self.paths: list[tuple[int, bytes, bool]] = []
-        self.roots: list[int] = []
-        self.outside: list[bytes] = []
-        self.lost = 0
-        self.reached = threading.Event()
-        self.held: threading.Event | None = None  # what it waits for before it takes a path
-
-    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
-        self.reached.set()
-        if self.held is not None:
-            self.held.wait(WAIT_S)
-        self.paths.append((root_id, path, tree))
-
-    def root_changed(self, root_id: int) -> None:
-        self.roots.append(root_id)
-
-    def outside_changed(self, path: bytes) -> None:
-        self.outside.append(path)
-
-    def mounts_changed(self, points: set[bytes]) -> None: ...
-
-    def events_lost(self) -> None:
-        self.lost += 1
-
-
-@pytest.fixture
-def sink() -> Sink:
-    return Sink()
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "root"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def watcher(sink: Sink, tmp_path: Path, root: Path) -> Iterator[InotifyWatcher]:
-    watcher = InotifyWatcher(sink, str(tmp_path / "cookies"))
-    watcher.start()
-    assert watcher.watch_folder(1, b"", os.fsencode(root))
-    yield watcher
-    watcher.stop()
-
-
-def pass_barrier(watcher: InotifyWatcher) -> None:
-    passed = threading.Event()
-    assert watcher.barrier(passed.set)
-    assert passed.wait(WAIT_S)
 
 
 def side_by_side(count: int, work: Callable[[int], None]) -> None:

@@ -17,46 +17,8 @@ if sys.platform != "linux":
 from watchdog.observers import inotify_c
 
 from helpers.support import wait_until
+from helpers.watched_folder import WAIT_S, Sink, pass_barrier
 from livedex_daemon.watch.inotify import InotifyWatcher
-
-WAIT_S = 10.0
-
-
-class Sink:
-    def __init__(self) -> None:
-        self.paths: list[tuple[int, bytes]] = []
-
-    def path_changed(self, root_id: int, path: bytes, *, tree: bool) -> None:
-        self.paths.append((root_id, path))
-
-    def root_changed(self, root_id: int) -> None: ...
-
-    def outside_changed(self, path: bytes) -> None: ...
-
-    def mounts_changed(self, points: set[bytes]) -> None: ...
-
-    def events_lost(self) -> None: ...
-
-
-@pytest.fixture
-def sink() -> Sink:
-    return Sink()
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    folder = tmp_path / "root"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def watcher(sink: Sink, tmp_path: Path, root: Path) -> Iterator[InotifyWatcher]:
-    watcher = InotifyWatcher(sink, str(tmp_path / "cookies"))
-    watcher.start()
-    assert watcher.watch_folder(1, b"", os.fsencode(root))
-    yield watcher
-    watcher.stop()
 
 
 @pytest.fixture
@@ -80,12 +42,6 @@ def after_the_call(monkeypatch: pytest.MonkeyPatch, path: Path, action: Callable
     monkeypatch.setattr(inotify_c, "inotify_add_watch", placed)
 
 
-def pass_barrier(watcher: InotifyWatcher) -> None:
-    passed = threading.Event()
-    assert watcher.barrier(passed.set)
-    assert passed.wait(WAIT_S)
-
-
 def test_a_call_that_hangs_delays_no_barrier(
     watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch, threads: ThreadPoolExecutor
 ) -> None:
@@ -102,7 +58,7 @@ def test_a_call_that_hangs_delays_no_barrier(
         assert hung.wait(WAIT_S)
         (root / "file").touch()
         threads.submit(pass_barrier, watcher).result(WAIT_S / 2)
-        assert (1, b"file") in sink.paths
+        assert (1, b"file", False) in sink.paths
         wait_until(lambda: threads.submit(watcher.caught_up).result(WAIT_S / 2), what="catching up")
         threads.submit(watcher.unwatch, 1, b"elsewhere").result(WAIT_S / 2)
         assert not placing.done()
@@ -125,7 +81,7 @@ def test_a_moved_folder_whose_old_name_ends_its_watch_is_watched_again(
     sink.paths.clear()
     (root / "new" / "file").write_text("x")
     pass_barrier(watcher)
-    assert (1, b"new/file") in sink.paths
+    assert (1, b"new/file", False) in sink.paths
 
 
 def test_a_folder_that_moves_away_while_it_is_placed_is_heard_of_no_more(
