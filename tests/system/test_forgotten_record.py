@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
+from helpers.forgotten_file import FORGOTTEN, FORGOTTEN_WORD, index_and_forget
+from helpers.support import Daemon, Home, Tree, codes, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -18,10 +19,7 @@ FILES = 8
 
 @pytest.fixture
 def indexed(client: Client, tree: Tree) -> Iterator[Client]:
-    tree.write_all({f"d0/f{number}.txt": f"some words and number{number}\n" for number in range(FILES)})
-    tree.write("forgotten.txt", "canaryword\n")
-    add_root(client, tree)
-    assert client.call("files/delete", {"path": str(tree / "forgotten.txt")}) == {"deleted": 1}
+    index_and_forget(client, tree, ["d0"] * FILES)
     yield client
 
 
@@ -59,22 +57,22 @@ def test_damaged_marks_are_restored_and_nothing_forgotten_is_served(
     lose(home)
     daemon.start()
     with daemon.client() as client:
-        assert found(client, "canaryword") == []
+        assert found(client, FORGOTTEN_WORD) == []
         assert len(found(client, "words")) == FILES
         both = lose in (remove_both, empty_both)
         assert ("forgotten_lost" in codes(client)) == both
         assert client.call("index/audit", {"repair": True})["differences"] == []
-        (file,) = client.call("files/list", {"path": str(tree / "forgotten.txt")})["files"]
+        (file,) = client.call("files/list", {"path": str(tree / FORGOTTEN)})["files"]
         assert file["reason"] == "forgotten"
     daemon.kill()
     daemon.start()
     with daemon.client() as client:
-        assert found(client, "canaryword") == []
+        assert found(client, FORGOTTEN_WORD) == []
         assert ("forgotten_lost" in codes(client)) == both
     daemon.restart()
     with daemon.client() as client:
         assert codes(client) == set()
-        assert found(client, "canaryword") == []
+        assert found(client, FORGOTTEN_WORD) == []
 
 
 @pytest.mark.parametrize("lose", [damage_the_marks, empty_both], ids=lambda lose: lose.__name__)
@@ -89,4 +87,4 @@ def test_marks_damaged_under_the_daemon_are_written_again(
     daemon.start()
     with daemon.client() as client:
         wait_until(lambda: client.call("status")["state"] == "ready", what="a whole index")
-        assert found(client, "canaryword number0") == []
+        assert found(client, f"{FORGOTTEN_WORD} number0") == []

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from helpers.forgotten_file import FORGOTTEN_WORD, index_and_forget
 from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from livedex_indexing.store.database import SCHEMA_VERSION
 from livedex_ipc.errors import Unavailable
@@ -26,10 +27,7 @@ FLIPPED_STARTS = int(os.environ.get("LIVEDEX_FLIPPED_STARTS", "3"))
 
 @pytest.fixture
 def indexed(client: Client, tree: Tree) -> Iterator[Client]:
-    tree.write_all({f"d{number % 4}/f{number}.txt": f"some words and number{number}\n" for number in range(FILES)})
-    tree.write("forgotten.txt", "canaryword\n")
-    add_root(client, tree)
-    assert client.call("files/delete", {"path": str(tree / "forgotten.txt")}) == {"deleted": 1}
+    index_and_forget(client, tree, [f"d{number % 4}" for number in range(FILES)])
     yield client
 
 
@@ -132,7 +130,7 @@ def test_a_lost_index_is_built_anew(
     wait_until(lambda: home.logs().count("index_lost") > before, NOTICED_S, what="the loss being noticed")
     wait_until(lambda: is_whole(home, daemon), what="a whole index")
     assert len(found(indexed, "words")) == FILES
-    assert found(indexed, "canaryword") == [], "what was forgotten stays so"
+    assert found(indexed, FORGOTTEN_WORD) == [], "what was forgotten stays so"
     assert indexed.call("status")["generation"] > generation
     tree.write("d0/f0.txt", "anotherword\n")
     assert found(indexed, "anotherword") == ["d0/f0.txt"]
@@ -141,7 +139,7 @@ def test_a_lost_index_is_built_anew(
     daemon.restart()
     with daemon.client() as again:
         assert len(found(again, "some")) == FILES - 1
-        assert found(again, "canaryword") == []
+        assert found(again, FORGOTTEN_WORD) == []
 
 
 def test_marks_outlive_the_folder_they_lay_in(indexed: Client, home: Home, daemon: Daemon) -> None:
@@ -153,7 +151,7 @@ def test_marks_outlive_the_folder_they_lay_in(indexed: Client, home: Home, daemo
     daemon.start()
     with daemon.client() as again:
         wait_until(lambda: is_whole(home, daemon), what="a whole index")
-        assert found(again, "canaryword") == []
+        assert found(again, FORGOTTEN_WORD) == []
 
 
 def test_meanwhile_it_answers_and_says_how_things_stand(client: Client, tree: Tree, home: Home) -> None:
@@ -200,7 +198,7 @@ def test_a_start_with_a_damaged_index(
     with daemon.client() as again:
         wait_until(lambda: is_whole(home, daemon), what="a whole index")
         assert len(found(again, "words")) == FILES
-        assert found(again, "canaryword") == []
+        assert found(again, FORGOTTEN_WORD) == []
 
 
 def a_folder(index: Path) -> None:
@@ -273,7 +271,7 @@ def test_shared_memory_cut_short_costs_a_restart_and_nothing_else(
     assert (answer["fresh"], [hit["relative_path"] for hit in answer["hits"]]) == (True, ["d0/f0.txt"])
     with daemon.client() as again:
         assert len(found(again, "words")) == FILES - 1
-        assert found(again, "canaryword") == []
+        assert found(again, FORGOTTEN_WORD) == []
         assert again.call("index/audit", {})["differences"] == []
         assert codes(again) == set()
 
@@ -296,7 +294,7 @@ def test_a_start_whose_roots_cannot_be_read(indexed: Client, home: Home, daemon:
     wait_until(lambda: is_whole(home, daemon), what="a whole index")
     with daemon.client() as again:
         assert len(found(again, "words")) == FILES
-        assert found(again, "canaryword") == []
+        assert found(again, FORGOTTEN_WORD) == []
 
 
 def test_a_repair_takes_damage_as_a_finding(indexed: Client, home: Home) -> None:
@@ -323,7 +321,7 @@ def test_starts_with_flipped_bits(indexed: Client, home: Home, daemon: Daemon) -
             assert said["repaired"] == len(said["differences"]), seed
             wait_until(lambda: is_whole(home, daemon), what="a whole index")
             assert len(found(again, "words")) == FILES
-            assert found(again, "canaryword") == []
+            assert found(again, FORGOTTEN_WORD) == []
 
 
 def flip_bits(index: Path, count: int, seed: int) -> None:
