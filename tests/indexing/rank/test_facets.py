@@ -62,7 +62,7 @@ def test_out_of_time_there_are_none(index: Indexed, monkeypatch: pytest.MonkeyPa
         raise DeadlinePassed("late")
 
     index.write("root/a.py", "walrus\n")
-    monkeypatch.setattr(facets.MatchCounter, "_matches", late)
+    monkeypatch.setattr(facets.MatchCounter, "facets", late)
     answer = index.ask("walrus", facets=["languages"], deadline=time.monotonic() + 60)
     assert [hit["relative_path"] for hit in answer.hits] == ["a.py"]
     assert "facets" not in answer.extras
