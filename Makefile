@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # Programs that some tests need. Where they are not and cannot be installed, those tests are skipped and say so.
-PROGRAMS := git ripgrep:rg strace
+PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze
 WORKERS ?= 2
 ARGS ?=
 SOURCES := daemon indexing ipc service tests bench
@@ -37,7 +37,7 @@ soak: $(VENV)/.dev programs
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
-	  LIVEDEX_CALL_CELLS=9999 LIVEDEX_FORESTS=3000 LIVEDEX_TREES=3000 \
+	  LIVEDEX_RESTARTS=100 LIVEDEX_HOSTILE=10000 LIVEDEX_CALL_CELLS=9999 LIVEDEX_FORESTS=3000 LIVEDEX_TREES=3000 \
 	  $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/system tests/properties $(ARGS)
 
 # Each planted defect must make its test fail: docs/planted-defects.md.

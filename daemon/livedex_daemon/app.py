@@ -39,6 +39,7 @@ from livedex_daemon.process.restart import EXIT_CODE, Restart
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.stopping import SignalThread, StopDeadline
 from livedex_daemon.process.supervision import Part, SupervisedTask
+from livedex_daemon.process.supervisor_reports import SupervisorReports
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
 from livedex_daemon.upkeep.chores import DaemonChores
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
@@ -67,6 +68,7 @@ from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
 
+SOCKET_NAME = "livedex"  # of the socket that a supervisor passes, if it passes several
 BEGIN_S = 0.3  # the socket answers after this, however long catching up takes
 GRACE_S = 1.0  # for running requests when the daemon stops
 NOTIFIER_S, WORKER_S, POOL_S = 0.3, 1.0, 0.3  # for their threads; what hangs is left behind
@@ -119,10 +121,10 @@ class App:
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
         self._ending, self._signals = self._hear_signals(edited)  # whoever sees the socket may send one
-        sockets = supervisor.inherited_sockets()
-        self._socket_guard = SocketGuard(locations.socket_path, sockets[0] if sockets else None)
+        self._socket_guard = SocketGuard(locations.socket_path, supervisor.inherited_socket(SOCKET_NAME))
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
         self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
+        self._reports = SupervisorReports(worker, backlog.pending)
         self._tasks = self._supervised_tasks()
         parts: tuple[Part, ...] = (notifier.thread, self._schedule.checks, *self._reloader.followers, *self._tasks)
         health = Health(DaemonState(
@@ -144,7 +146,13 @@ class App:
         self._server = Server(answered_by_one_table(methods, roots), limits=limits)
 
     def _supervised_tasks(self) -> list[SupervisedTask]:
-        runs = {"socket": self._watch_socket, "watchdog": self._beat, "restart": self._restart.run}
+        reports = self._reports
+        runs = {
+            "socket": self._watch_socket,
+            "watchdog": reports.feed_watchdog,
+            "restart": self._restart.run,
+            "status_line": reports.follow_status,
+        }
         return [SupervisedTask(name, run) for name, run in runs.items()]
 
     @property
@@ -180,7 +188,7 @@ class App:
             # complete; a large tree, or a root on a disk that hangs, delays no client.
             await asyncio.wait([beginning], timeout=BEGIN_S)
             await self._server.start(self._socket_guard.sock)
-            supervisor.ready("serving")
+            self._reports.ready()
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self._locations.log_path)
             stopped = asyncio.create_task(self._stopping.wait())
@@ -228,14 +236,6 @@ class App:
             self._index.store.close()
         self._crashes.end()
         log.info("daemon_stopped", extra={"worker_ended": worker_ended})
-
-    async def _beat(self) -> None:
-        """Tell the supervisor's watchdog that the loop and the worker are alive."""
-        interval = supervisor.watchdog_interval_s()
-        while interval is not None:
-            if self._worker.alive():
-                supervisor.watchdog()
-            await asyncio.sleep(interval)
 
 
 def load_config(locations: Locations) -> Config:

@@ -1,4 +1,4 @@
-"""Talk to the supervisor (systemd) that started this process: ready, reload, watchdog, sockets, log format.
+"""Talk to the supervisor (systemd) that started this process: ready, reload, watchdog, sockets.
 
 Invariant: without a supervisor every call does nothing and returns False or nothing. No fault of a supervisor ends the
 daemon, except when it announces sockets and does not pass them.
@@ -6,22 +6,16 @@ daemon, except when it announces sockets and does not pass them.
 
 from __future__ import annotations
 
-import logging
 import os
 import select
 import socket
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 WAIT_MS = 50  # for a supervisor that is slow to read: clients wait meanwhile
 FIRST_FD = 3  # the first inherited descriptor: sd_listen_fds(3)
-
-# <N> at the start of a stderr line is its priority in the journal (sd-daemon(3)).
-_PRIORITIES = ((logging.CRITICAL, 2), (logging.ERROR, 3), (logging.WARNING, 4), (logging.INFO, 6), (0, 7))
-_STANDARD = frozenset(vars(logging.LogRecord("", 0, "", 0, "", (), None))) | {"message", "asctime", "taskName"}
 
 
 def notify(state: str) -> bool:
@@ -82,50 +76,31 @@ def watchdog_interval_s() -> float | None:
     return int(allowed) / 2_000_000 if usable else None
 
 
-def inherited_sockets() -> list[socket.socket]:
-    """Return the listening sockets that the supervisor passed; an empty list if there are none. Never unlink them.
+def status(text: str) -> bool:
+    """Give people a line about what the daemon does now."""
+    return notify(_status_line(text).lstrip())
 
-    Take them once: remove their variables from the environment, and keep child processes from inheriting them.
-    Raise ValueError when an announced descriptor is missing or is not a listening Unix stream socket.
+
+def inherited_socket(name: str) -> socket.socket | None:
+    """Return the listening socket that the supervisor passed under ``name``, else the first one; None without any.
+
+    Never unlink it. Take it once: the variables are removed from the environment, child processes do not inherit the
+    socket, and all others that were passed are closed. Raise ValueError when an announced descriptor is missing or is
+    not a listening Unix stream socket.
     """
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
-        return []
+        return None
     count = os.environ.get("LISTEN_FDS", "0")
-    for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
-        os.environ.pop(name, None)
+    names = os.environ.get("LISTEN_FDNAMES", "").split(":")
+    for variable in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
+        os.environ.pop(variable, None)
     if not count.isdecimal() or not count.isascii():
         raise ValueError(f"LISTEN_FDS is {count!r}, which is not a number")
-    return [_inherited(descriptor) for descriptor in range(FIRST_FD, FIRST_FD + int(count))]
-
-
-def log_formatter() -> logging.Formatter:
-    """Return the formatter of log lines on stderr: with priorities if that is the journal, else with times."""
-    return JournalFormatter() if stderr_is_journal() else EventFormatter("%(asctime)s %(levelname)s %(name)s")
-
-
-class EventFormatter(logging.Formatter):
-    """Format ``prefix event key=value …``: the event is the message, the fields are the record's ``extra``."""
-
-    def __init__(self, prefix: str) -> None:
-        super().__init__(f"{prefix} %(message)s".lstrip())
-        self.default_msec_format = "%s.%03d"
-
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's own name)
-        """Return the line, without a traceback."""
-        fields = "".join(f" {key}={value!r}" for key, value in vars(record).items() if key not in _STANDARD)
-        return super().formatMessage(record) + fields
-
-
-class JournalFormatter(EventFormatter):
-    """Start each line with its priority; the journal itself adds the time and the unit."""
-
-    def __init__(self) -> None:
-        super().__init__("%(name)s")
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the record with its priority on each line: traceback lines without one would count as notices."""
-        prefix = next(f"<{priority}>" for level, priority in _PRIORITIES if record.levelno >= level)
-        return "\n".join(prefix + line for line in super().format(record).splitlines())
+    sockets = [_inherited(descriptor) for descriptor in range(FIRST_FD, FIRST_FD + int(count))]
+    chosen = names.index(name) if name in names[: len(sockets)] else 0
+    for other in sockets[:chosen] + sockets[chosen + 1 :]:
+        other.close()
+    return sockets[chosen] if sockets else None
 
 
 def _status_line(text: str) -> str:
@@ -167,12 +142,3 @@ def _inherited(descriptor: int) -> socket.socket:
         sock.detach()
         raise ValueError(f"descriptor {descriptor} is not a listening Unix stream socket")
     return sock
-
-
-def stderr_is_journal() -> bool:
-    """Return whether stderr is the stream in JOURNAL_STREAM, which children inherit even if stderr is redirected."""
-    try:
-        info = os.fstat(sys.stderr.fileno())
-    except (OSError, ValueError, AttributeError):
-        return False
-    return os.environ.get("JOURNAL_STREAM") == f"{info.st_dev}:{info.st_ino}"

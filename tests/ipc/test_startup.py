@@ -13,6 +13,7 @@ from helpers.support import Home
 
 OURS = {
     "cli",
+    "cli.argument_types",
     "cli.argument_values",
     "cli.arguments",
     "cli.command_parser",
@@ -20,6 +21,7 @@ OURS = {
     "cli.commands.search_command",
     "cli.context",
     "cli.main",
+    "cli.service_arguments",
     "cli.streams",
     "client",
     "constants",

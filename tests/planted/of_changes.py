@@ -241,7 +241,8 @@ DEFECTS = (
                 "        for task in self._tasks:\n            task.start()\n",
                 "        import threading\n"
                 "        self._tasks[0].start()\n"
-                "        threading.Thread(target=lambda: asyncio.run(self._beat()), daemon=True).start()\n",
+                "        feed = self._reports.feed_watchdog\n"
+                "        threading.Thread(target=lambda: asyncio.run(feed()), daemon=True).start()\n",
             ),
         ),
         f"{WATCHDOG}::test_a_loop_that_hangs_is_not_called_alive",
@@ -249,8 +250,8 @@ DEFECTS = (
     Defect(
         "watchdog-without-the-worker",
         "the supervisor is told that the daemon lives though nothing is indexed any more",
-        "livedex_daemon/app.py",
-        (("            if self._worker.alive():\n", "            if True:\n"),),
+        "livedex_daemon/process/supervisor_reports.py",
+        (("            if self._heartbeat.beats():\n", "            if True:\n"),),
         f"{WATCHDOG}::test_a_worker_that_died_is_not_called_alive",
     ),
     Defect(

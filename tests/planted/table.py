@@ -13,6 +13,7 @@ from planted.of_keeping import DEFECTS as OF_KEEPING
 from planted.of_limits import DEFECTS as OF_LIMITS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
+from planted.of_service import DEFECTS as OF_SERVICE
 from planted.of_threads import DEFECTS as OF_THREADS
 
 PARTS: dict[str, tuple[Defect, ...]] = {
@@ -27,6 +28,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Limits": OF_LIMITS,
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,
+    "The service": OF_SERVICE,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import select
 import socket
@@ -19,7 +18,7 @@ import pytest
 from helpers.support import Home
 from livedex_service import supervisor
 
-VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "JOURNAL_STREAM")
+VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES")
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +46,7 @@ def test_states_are_told_in_one_datagram_each(manager: socket.socket) -> None:
     assert supervisor.ready() and manager.recv(999) == b"READY=1"
     assert supervisor.stopping("bye") and manager.recv(999) == b"STOPPING=1\nSTATUS=bye"
     assert supervisor.watchdog() and manager.recv(999) == b"WATCHDOG=1"
+    assert supervisor.status("2 of 3") and manager.recv(999) == b"STATUS=2 of 3"
 
 
 def test_a_reload_begins_with_its_time_and_ends_ready(manager: socket.socket) -> None:
@@ -130,27 +130,30 @@ def test_the_watchdogs_interval(
 # As a supervisor starts a daemon: descriptors from 3 on, the pid known only after the fork.
 INHERIT = """
 import os, socket, sys
-from livedex_service.supervisor import inherited_sockets
+from livedex_service.supervisor import inherited_socket
 for target, source in enumerate(map(int, sys.argv[2:]), 3):
     os.dup2(source, target)
 os.environ["LISTEN_PID"] = sys.argv[1] if sys.argv[1] else str(os.getpid())
+found = None
 try:
-    found = inherited_sockets()
+    found = inherited_socket("livedex")
 except ValueError as error:
     print("ValueError", error)
 else:
-    print([(sock.fileno(), sock.family.name, sock.get_inheritable()) for sock in found])
-print([name for name in os.environ if name.startswith("LISTEN_")], inherited_sockets())
+    print(found and (found.fileno(), found.family.name, found.get_inheritable()))
+print([name for name in os.environ if name.startswith("LISTEN_")], inherited_socket("livedex"))
+if isinstance(found, socket.socket):
+    print([number for number in (3, 4) if os.path.exists(f"/dev/fd/{number}")])
 """
 
 
-def inherit(count: str, descriptors: list[int], pid: str = "") -> list[str]:
+def inherit(count: str, descriptors: list[int], pid: str = "", names: str = "x") -> list[str]:
     # High numbers first, so that placing one from 3 on does not overwrite another.
     high = [os.dup2(descriptor, 50 + index) for index, descriptor in enumerate(descriptors)]
     try:
         done = subprocess.run(
             [sys.executable, "-c", INHERIT, pid, *map(str, high)],
-            env={**os.environ, "LISTEN_FDS": count, "LISTEN_FDNAMES": "x"},
+            env={**os.environ, "LISTEN_FDS": count, "LISTEN_FDNAMES": names},
             pass_fds=high,
             capture_output=True,
             text=True,
@@ -170,16 +173,21 @@ def listening(home: Home) -> Iterator[socket.socket]:
         yield sock
 
 
-def test_sockets_are_taken_over_once(listening: socket.socket) -> None:
-    found, after = inherit("1", [listening.fileno()])
-    assert found == "[(3, 'AF_UNIX', False)]"
-    assert after == "[] []"
-    assert inherit("2", [listening.fileno()] * 2)[0] == "[(3, 'AF_UNIX', False), (4, 'AF_UNIX', False)]"
-    assert inherit("0", [])[0] == "[]"
+def test_a_socket_is_taken_over_once(listening: socket.socket) -> None:
+    assert inherit("1", [listening.fileno()])[:2] == ["(3, 'AF_UNIX', False)", "[] None"]
+    assert inherit("0", [])[0] == "None"
+
+
+def test_of_several_the_named_one_is_taken_and_the_others_are_closed(listening: socket.socket) -> None:
+    two = [listening.fileno()] * 2
+    assert inherit("2", two, names="other:livedex") == ["(4, 'AF_UNIX', False)", "[] None", "[4]"]
+    assert inherit("2", two, names="livedex:other") == ["(3, 'AF_UNIX', False)", "[] None", "[3]"]
+    assert inherit("2", two, names="")[0] == "(3, 'AF_UNIX', False)"
+    assert inherit("1", two[:1], names="other:livedex")[0] == "(3, 'AF_UNIX', False)"
 
 
 def test_sockets_for_another_process_are_left_alone(listening: socket.socket) -> None:
-    assert inherit("1", [listening.fileno()], pid="1")[0] == "[]"
+    assert inherit("1", [listening.fileno()], pid="1")[0] == "None"
 
 
 def test_what_was_promised_and_is_not_right_is_an_error(listening: socket.socket, tmp_path: Path) -> None:
@@ -191,54 +199,3 @@ def test_what_was_promised_and_is_not_right_is_an_error(listening: socket.socket
     with socket.socket(socket.AF_UNIX) as idle, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams:
         for sock in (idle, datagrams):
             assert "not a listening Unix stream socket" in inherit("1", [sock.fileno()])[0]
-
-
-FORMAT = """
-import logging, os, sys
-if sys.argv[1] == "journal":
-    info = os.fstat(2)
-    os.environ["JOURNAL_STREAM"] = f"{info.st_dev}:{info.st_ino}"
-elif sys.argv[1] == "other":
-    os.environ["JOURNAL_STREAM"] = "1:2"
-from livedex_service.supervisor import log_formatter
-handler = logging.StreamHandler()
-handler.setFormatter(log_formatter())
-log = logging.getLogger("livedex.test")
-log.addHandler(handler)
-log.setLevel(1)
-log.info("started", extra={"roots": 2, "path": "a b"})
-log.warning("slow")
-try:
-    raise ValueError("x")
-except ValueError:
-    log.exception("failed")
-log.debug("detail")
-log.critical("gone")
-"""
-
-
-def lines_of(where: str) -> list[str]:
-    done = subprocess.run([sys.executable, "-c", FORMAT, where], capture_output=True, text=True, check=True)
-    return done.stderr.splitlines()
-
-
-def test_in_the_journal_each_line_has_its_priority() -> None:
-    lines = lines_of("journal")
-    assert lines[:2] == ["<6>livedex.test started roots=2 path='a b'", "<4>livedex.test slow"]
-    assert lines[2] == "<3>livedex.test failed" and lines[3].startswith("<3>Traceback")
-    assert all(line.startswith("<3>") for line in lines[2:-2])
-    assert lines[-2:] == ["<7>livedex.test detail", "<2>livedex.test gone"]
-
-
-@pytest.mark.parametrize("where", ["nothing", "other"])
-def test_elsewhere_lines_have_a_time(where: str) -> None:
-    first = lines_of(where)[0]
-    assert first.endswith("INFO livedex.test started roots=2 path='a b'") and first[:2] == "20"
-
-
-def test_a_stderr_that_is_closed_is_no_journal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JOURNAL_STREAM", "1:2")
-    monkeypatch.setattr(sys, "stderr", None)
-    assert type(supervisor.log_formatter()) is supervisor.EventFormatter
-    record = logging.LogRecord("n", logging.INFO, "p", 1, "event", (), None)
-    assert supervisor.JournalFormatter().format(record) == "<6>n event"

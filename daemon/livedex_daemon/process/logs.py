@@ -12,7 +12,7 @@ import sys
 import time
 from io import TextIOWrapper
 
-from livedex_service import supervisor
+from livedex_service import journal
 
 MAX_BYTES = 10 << 20
 BACKUPS = 5
@@ -42,14 +42,12 @@ def set_up(path: str, level: str) -> None:
         root.removeHandler(handler)
         handler.close()
     file = _PrivateFile(path, maxBytes=MAX_BYTES, backupCount=BACKUPS, delay=True)
-    formatter = supervisor.EventFormatter("%(asctime)sZ %(levelname)s %(name)s")
+    formatter = journal.EventFormatter("%(asctime)sZ %(levelname)s %(name)s")
     formatter.converter = time.gmtime
     file.setFormatter(formatter)
     root.addHandler(file)
-    if supervisor.stderr_is_journal() or sys.stderr.isatty():
-        stream = logging.StreamHandler()
-        stream.setFormatter(supervisor.log_formatter())
-        root.addHandler(stream)
+    if journal.stderr_is_journal() or sys.stderr.isatty():
+        root.addHandler(journal.log_handler())
     set_level(level)
     logging.getLogger("apscheduler").setLevel(logging.WARNING)
     logging.getLogger("asyncio").setLevel(logging.WARNING)

@@ -6,100 +6,11 @@ that a command takes has exactly one option.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from livedex_ipc.cli.argument_types import Command, Operand, Option
+from livedex_ipc.cli.service_arguments import SERVICE
 from livedex_ipc.constants import COLOURS, FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 
-
-class Option:
-    """One option. ``flags``: its spellings; ``param``: the key of its value.
-
-    ``metavar`` None: takes no value and sets ``const``; ``convert``: a converter of ``argument_values``; ``many``: may
-    be repeated, and the values become a list; ``choices``: the only values allowed, empty for any; ``complete``: what a
-    shell offers as its value (``path``, ``root`` or ``""``).
-    """
-
-    __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "param")
-
-    def __init__(
-        self,
-        flags: str,
-        param: str,
-        help: str,
-        *,
-        metavar: str | None = None,
-        convert: str = "text",
-        many: bool = False,
-        choices: Sequence[str] = (),
-        const: object = True,
-        complete: str = "",
-    ) -> None:
-        self.flags = tuple(flags.split())
-        self.param = param
-        self.help = help
-        self.metavar = metavar
-        self.convert = convert
-        self.many = many
-        self.choices = tuple(choices)
-        self.const = const
-        self.complete = complete
-
-
-class Operand:
-    """The words of a command line that are not options: from ``least`` to ``most`` of them (None: no limit)."""
-
-    __slots__ = ("choices", "complete", "convert", "least", "most", "name", "param")
-
-    def __init__(
-        self,
-        name: str,
-        param: str,
-        *,
-        least: int = 1,
-        most: int | None = 1,
-        convert: str = "text",
-        choices: Sequence[str] = (),
-        complete: str = "",
-    ) -> None:
-        self.name = name
-        self.param = param
-        self.least = least
-        self.most = most
-        self.convert = convert
-        self.choices = tuple(choices)
-        self.complete = complete
-
-
-class Command:
-    """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``."""
-
-    __slots__ = ("examples", "name", "notes", "operand", "options", "run", "subcommands", "summary")
-
-    def __init__(
-        self,
-        name: str,
-        summary: str,
-        *,
-        run: str = "",
-        operand: Operand | None = None,
-        options: Sequence[Option] = (),
-        subcommands: Sequence[Command] = (),
-        notes: str = "",
-        examples: Sequence[str] = (),
-    ) -> None:
-        self.name = name
-        self.summary = summary
-        self.run = run
-        self.operand = operand
-        self.options = tuple(options)
-        self.subcommands = tuple(subcommands)
-        self.notes = notes
-        self.examples = tuple(examples)
-
-    def subcommand(self, name: str) -> Command | None:
-        """Return the subcommand called ``name``, None if there is none."""
-        return next((command for command in self.subcommands if command.name == name), None)
-
+__all__ = ["GLOBAL_OPTIONS", "ROOT", "Command", "Operand", "Option"]
 
 GLOBAL_OPTIONS = (
     Option("--json", "json", "print JSON"),
@@ -353,6 +264,7 @@ ROOT = Command(
             examples=("livedex delete ~/notes/private.md",),
         ),
         _CONFIG,
+        SERVICE,
         Command("doctor", "check this installation; works without a daemon", run="daemon_command:exec_daemon"),
         Command(
             "completion",

@@ -51,10 +51,6 @@ class Context:
 
         return replaced(client, info, self.streams, spawn=may_spawn)
 
-    def connect_any(self) -> Client:
-        """Connect to a running daemon of whatever version."""
-        return connect(spawn=False)
-
     def show(self, result: R, render: Callable[[R], str]) -> None:
         """Print ``result``: unchanged as JSON, or as text made by ``render``."""
         if self.streams.json:

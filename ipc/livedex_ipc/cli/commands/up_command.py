@@ -12,7 +12,7 @@ from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.process_end import has_ended
 from livedex_ipc.cli.progress_bar import Progress
-from livedex_ipc.client import Client
+from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import NoDaemon, TimedOut
 
 if TYPE_CHECKING:
@@ -73,16 +73,22 @@ def _is_synced(client: Client) -> bool:
 
 def down(context: Context) -> int:
     """Stop the daemon and wait until it has ended; do nothing if none runs. Raises TimedOut."""
+    pid = stop_daemon()
+    message = "no daemon was running\n" if pid is None else f"stopped the daemon (pid {pid})\n"
+    context.show({}, lambda _: message)
+    return 0
+
+
+def stop_daemon() -> int | None:
+    """Stop the daemon that runs, wait until it has ended, and return its pid; None if none ran. Raises TimedOut."""
     try:
-        client = context.connect_any()
+        client = connect(spawn=False)
     except NoDaemon:
-        context.show({}, lambda _: "no daemon was running\n")
-        return 0
+        return None
     with client:
         info: ServerInfo = client.call("server/info", timeout_s=_ANSWER_S)
         pid = info["pid"]
-        result = client.call("server/shutdown", timeout_s=_ANSWER_S)
+        client.call("server/shutdown", timeout_s=_ANSWER_S)
         if not has_ended(pid, _STOP_S):
             raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})
-    context.show(result, lambda _: f"stopped the daemon (pid {pid})\n")
-    return 0
+    return pid

@@ -1,0 +1,183 @@
+"""``livedex service``: installs, removes and drives the service that starts the daemon.
+
+Invariant: no daemon is started outside of the service; an installation that fails leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from livedex_ipc import paths
+from livedex_ipc.cli.commands.up_command import stop_daemon
+from livedex_ipc.cli.context import ANSWER_MS, Context
+from livedex_ipc.client import connect
+from livedex_ipc.errors import Unavailable
+from livedex_service import service_manager
+from livedex_service.executable import NotInstalledError, daemon_command
+from livedex_service.service_manager import Manager, ManagerError, Plan
+from livedex_service.systemd_units import Launch
+
+if TYPE_CHECKING:
+    from livedex_ipc.cli.streams import Streams
+
+T = TypeVar("T")
+
+# What decides where the files are: the service must find the same ones as the command.
+_VARIABLES = ("LIVEDEX_HOME", "LIVEDEX_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+_NOT_INSTALLED = 1
+
+
+def install(context: Context) -> int:
+    """Write, enable and start the service; with --dry-run print what that means."""
+    manager = _manager(context)
+    dry_run = bool(context.values.get("dry_run"))
+    if dry_run:
+        plan = manager.install_plan()
+    else:
+        _checked(manager.require)
+        if not context.values.get("system") and not _checked(manager.state).active:
+            stop_daemon()  # it would keep the index locked, and the service's daemon out
+        plan = _checked(lambda: service_manager.install(manager))
+    _show_plan(context.streams, manager, plan, dry_run=dry_run)
+    return 0
+
+
+def uninstall(context: Context) -> int:
+    """Stop and remove the service; with --dry-run print what that means."""
+    manager = _manager(context)
+    dry_run = bool(context.values.get("dry_run"))
+    plan = manager.uninstall_plan() if dry_run else _checked(lambda: service_manager.uninstall(manager))
+    _show_plan(context.streams, manager, plan, dry_run=dry_run, removed=True)
+    return 0
+
+
+def show(context: Context) -> int:
+    """Print the files of the service."""
+    manager = _manager(context, context.values.get("platform"))
+    plan = manager.install_plan()
+    if context.streams.json:
+        _show_plan(context.streams, manager, plan, dry_run=True)
+    else:
+        context.streams.write("\n".join(f"# {file.path}\n{file.text}" for file in plan.files))
+    return 0
+
+
+def start(context: Context) -> int:
+    """Start the service."""
+    return _act(context, "start")
+
+
+def stop(context: Context) -> int:
+    """Stop the service."""
+    return _act(context, "stop")
+
+
+def restart(context: Context) -> int:
+    """Restart the service."""
+    return _act(context, "restart")
+
+
+def reload(context: Context) -> int:
+    """Have the daemon read its configuration, and wait for that. Raises ConfigInvalid with all faults."""
+    with connect(spawn=False) as client:
+        result = client.call("server/reload", timeout_s=ANSWER_MS / 1000)
+    context.show(result, lambda _: "the configuration was read again\n")
+    return 0
+
+
+def status(context: Context) -> int:
+    """Print how the service is; exit 1 when it is not installed."""
+    manager = _manager(context)
+    return 0 if _show_state(context.streams, manager) else _NOT_INSTALLED
+
+
+def logs(context: Context) -> int:
+    """Replace this process with the program that prints the log. Raises Unavailable."""
+    command = _manager(context).log_command()
+    context.streams.flush()
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise Unavailable(f"{command[0]} cannot be run: {error.strerror}: read {_log_path()} instead") from error
+
+
+def _act(context: Context, verb: str) -> int:
+    manager = _manager(context)
+    if not _checked(manager.state).installed:
+        raise Unavailable("the service is not installed: run `livedex service install`")
+    _checked(lambda: manager.act(verb))
+    _show_state(context.streams, manager)
+    return 0
+
+
+def _manager(context: Context, platform: str | None = None) -> Manager:
+    """Return the service manager of this machine, or of ``platform``."""
+    try:
+        launch = Launch(daemon_command(), _environment())
+    except NotInstalledError as error:
+        raise Unavailable(str(error)) from error
+    if (platform or ("launchd" if sys.platform == "darwin" else "systemd")) == "launchd":
+        from livedex_service.launchd_agent import LaunchdAgent
+
+        return LaunchdAgent(launch, paths.socket_path(), _log_path())
+    from livedex_service.systemd_manager import SystemdTemplate, SystemdUser
+
+    if context.values.get("system"):
+        return SystemdTemplate(Launch(launch.command, {}))
+    return SystemdUser(launch, _socket_elsewhere())
+
+
+def _environment() -> dict[str, str]:
+    """Return the variables that the service needs, with absolute paths: its working folder is another one."""
+    given = {name: value for name in _VARIABLES if (value := os.environ.get(name))}
+    return {name: os.path.abspath(value) if name.startswith("LIVEDEX_") else value for name, value in given.items()}
+
+
+def _socket_elsewhere() -> str | None:
+    """Return the socket's path; None if it is the usual one below the runtime folder."""
+    where = paths.socket_path()
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    return None if where == os.path.join(runtime, paths.APP, paths.SOCKET_NAME) else where
+
+
+def _log_path() -> str:
+    return os.path.join(paths.log_dir(), "livedex.log")
+
+
+def _checked(action: Callable[[], T]) -> T:
+    try:
+        return action()
+    except ManagerError as error:
+        raise Unavailable(str(error)) from error
+
+
+def _show_plan(streams: Streams, manager: Manager, plan: Plan, *, dry_run: bool, removed: bool = False) -> None:
+    if streams.json:
+        files = [file._asdict() for file in plan.files]
+        streams.write_json({"manager": manager.name, "files": files, "commands": plan.commands, "dry_run": dry_run})
+        return
+    if not dry_run:
+        done = "removed" if removed else "wrote"
+        streams.write("".join(f"{done} {file.path}\n" for file in plan.files))
+        return
+    commands = "".join(f"$ {' '.join(command)}\n" for command in plan.commands)
+    if removed:
+        streams.write(commands + "".join(f"$ rm {file.path}\n" for file in plan.files))
+    else:
+        streams.write("".join(f"# {file.path}\n{file.text}\n" for file in plan.files) + commands)
+
+
+def _show_state(streams: Streams, manager: Manager) -> bool:
+    """Print the state; return whether the service is installed."""
+    state = _checked(manager.state)
+    if streams.json:
+        streams.write_json({"manager": manager.name, **state._asdict()})
+    elif not state.installed:
+        streams.write("the service is not installed: run `livedex service install`\n")
+    else:
+        running = f"active, pid {state.pid}" if state.active else "inactive: the first client starts it"
+        streams.write(f"{manager.name}: {running}, {'enabled' if state.enabled else 'not enabled'} at login\n")
+    return state.installed

@@ -1,0 +1,37 @@
+"""The part of the argument tree about the service that starts the daemon."""
+
+from __future__ import annotations
+
+from livedex_ipc.cli.argument_types import Command, Option
+
+_DRY_RUN = Option("--dry-run", "dry_run", "only print what would be written and run")
+_SYSTEM = Option("--system", "system", "the template for a machine with many users; needs root")
+_PLATFORM = Option("--platform", "platform", "of this service manager", metavar="P", choices=("systemd", "launchd"))
+
+SERVICE = Command(
+    "service",
+    "make the daemon a service of systemd or launchd",
+    subcommands=(
+        Command(
+            "install",
+            "write the service, enable it, and start its socket",
+            run="service_command:install",
+            options=(_SYSTEM, _DRY_RUN),
+            notes="A daemon that runs outside of the service is stopped; the first client starts the service's.",
+            examples=("livedex service install --dry-run", "livedex service install"),
+        ),
+        Command(
+            "uninstall",
+            "stop the service and remove it; the index stays",
+            run="service_command:uninstall",
+            options=(_SYSTEM, _DRY_RUN),
+        ),
+        Command("print", "print the files of the service", run="service_command:show", options=(_SYSTEM, _PLATFORM)),
+        Command("start", "start the service", run="service_command:start"),
+        Command("stop", "stop the service until it is started or the user logs in", run="service_command:stop"),
+        Command("restart", "restart the service", run="service_command:restart"),
+        Command("reload", "have the daemon read its configuration again", run="service_command:reload"),
+        Command("status", "whether the service is installed, enabled and active", run="service_command:status"),
+        Command("logs", "print the last lines of the log", run="service_command:logs"),
+    ),
+)

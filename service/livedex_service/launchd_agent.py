@@ -1,0 +1,93 @@
+"""The service under launchd: the property list of a user's agent, and launchctl.
+
+Invariant: the list contains absolute paths only, since launchd knows neither ``~`` nor variables.
+"""
+
+from __future__ import annotations
+
+import os
+import plistlib
+import re
+
+from livedex_service.service_manager import ManagerError, Plan, State, UnitFile, must_run, run
+from livedex_service.systemd_units import Launch
+
+LABEL = "livedex"
+SOCKET_NAME = "Listeners"  # under this name the daemon asks launchd for its socket
+_SOCKET_MODE = 0o600
+
+
+def plist(launch: Launch, socket_path: str, log_path: str, path: str) -> str:
+    """Return the property list. ``path``: the ``PATH`` of the daemon; launchd's own has next to nothing on it."""
+    content = {
+        "Label": LABEL,
+        "ProgramArguments": [*launch.command, "daemon"],
+        "EnvironmentVariables": {"PATH": path, **launch.environment},
+        "Sockets": {SOCKET_NAME: {"SockPathName": socket_path, "SockPathMode": _SOCKET_MODE, "SockType": "stream"}},
+        # A daemon that ends with 0 was asked to. KeepAlive starts it at login too.
+        "KeepAlive": {"SuccessfulExit": False},
+        "ThrottleInterval": 10,
+        "ExitTimeOut": 10,
+        # Background is throttled whenever the user does something, and a search must not be.
+        "ProcessType": "Adaptive",
+        "LowPriorityBackgroundIO": True,
+        "Umask": 0o077,
+        "StandardErrorPath": log_path,
+    }
+    return plistlib.dumps(content, sort_keys=False).decode()
+
+
+class LaunchdAgent:
+    """The agent of one user."""
+
+    name = "launchd"
+
+    def __init__(self, launch: Launch, socket_path: str, log_path: str) -> None:
+        self._launch = launch
+        self._socket_path = socket_path
+        self._log_path = log_path
+        self._domain = f"gui/{os.getuid()}"
+        self._target = f"{self._domain}/{LABEL}"
+
+    def _file(self) -> UnitFile:
+        path = os.path.join(os.path.expanduser("~"), "Library", "LaunchAgents", f"{LABEL}.plist")
+        return UnitFile(path, plist(self._launch, self._socket_path, self._log_path, os.environ.get("PATH", "")))
+
+    def require(self) -> None:
+        """Raise ManagerError unless launchd has a session of this user."""
+        if run(["launchctl", "print", self._domain]).returncode != 0:
+            raise ManagerError("launchd has no session of this user: log in at the screen first")
+
+    def install_plan(self) -> Plan:
+        """Return what ``install`` does; an agent that is loaded already is replaced."""
+        file = self._file()
+        # `bootstrap` refuses an agent that is loaded, and `bootout` one that is not.
+        replace = f'launchctl bootout {self._target} 2>/dev/null; exec launchctl bootstrap {self._domain} "$0"'
+        return Plan((file,), (("sh", "-c", replace, file.path),))
+
+    def uninstall_plan(self) -> Plan:
+        """Return what ``uninstall`` does."""
+        return Plan((self._file(),), (("launchctl", "bootout", self._target),))
+
+    def after_removal(self) -> None:
+        """launchd keeps nothing of an agent that is not loaded."""
+
+    def act(self, verb: str) -> None:
+        """Start, stop or restart. Stopped, it is unloaded until it is started or the user logs in."""
+        if verb == "stop":
+            must_run(["launchctl", "bootout", self._target])
+        elif verb == "start":
+            must_run(["launchctl", "bootstrap", self._domain, self._file().path])
+        else:
+            must_run(["launchctl", "kickstart", "-k", self._target])
+
+    def state(self) -> State:
+        """Return how the agent is."""
+        done = run(["launchctl", "print", self._target])
+        found = re.search(r"^\s*pid = (\d+)$", done.stdout, re.MULTILINE)
+        pid = int(found[1]) if found else None
+        return State(os.path.exists(self._file().path), done.returncode == 0, pid is not None, pid)
+
+    def log_command(self) -> list[str]:
+        """Return the words that print the last lines of the log file."""
+        return ["tail", "-n", "100", self._log_path]

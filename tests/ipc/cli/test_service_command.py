@@ -1,0 +1,166 @@
+"""`livedex service` against a systemctl of the test's own, which notes what it is asked and does a little of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.support import Home, is_alive, wait_until
+
+# Notes its words; `refuse` makes a verb fail, `pid` is what it says of the service.
+SYSTEMCTL = """#!/bin/sh
+here=$(dirname "$0")
+echo "$*" >> "$here/noted"
+case "$*" in
+  *"show livedex.service"*) cat "$here/shown" 2>/dev/null ;;
+esac
+if [ -f "$here/refuse" ] && echo "$*" | grep -q "$(cat "$here/refuse")"; then echo "Unit says no." >&2; exit 1; fi
+"""
+
+
+class Manager:
+    """The fake service manager and the home that it is for."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.bin = home.path / "bin"
+        self.bin.mkdir()
+        for name in ("systemctl", "journalctl"):
+            program = self.bin / name
+            program.write_text(SYSTEMCTL)
+            program.chmod(0o755)
+        self.env = {
+            "PATH": f"{self.bin}{os.pathsep}{home.env['PATH']}",
+            "XDG_CONFIG_HOME": str(home.path / "etc"),
+        }
+        self.units = home.path / "etc" / "systemd" / "user"
+
+    def run(self, *words: str, code: int = 0) -> Any:
+        """What `livedex service WORDS` prints as JSON; of an error its error object."""
+        done = self.home.run("--json", "service", *words, env=self.env)
+        assert done.returncode == code, done.stderr
+        return json.loads(done.stdout) if done.stdout else json.loads(done.stderr)["error"] if done.stderr else None
+
+    def noted(self) -> list[str]:
+        """What systemctl was asked to change."""
+        file = self.bin / "noted"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return [line.removeprefix("--user ") for line in lines if " show " not in line]
+
+    def files(self) -> list[str]:
+        return sorted(os.listdir(self.units)) if self.units.exists() else []
+
+
+@pytest.fixture
+def manager(home: Home) -> Manager:
+    return Manager(home)
+
+
+@pytest.fixture(autouse=True)
+def on_linux(request: pytest.FixtureRequest) -> None:
+    if os.uname().sysname != "Linux":
+        pytest.skip("systemd is Linux's")
+
+
+def test_install_and_uninstall_leave_nothing(manager: Manager) -> None:
+    plan = manager.run("install", "--dry-run")
+    assert plan["dry_run"] and manager.files() == [] and manager.noted() == []
+    done = manager.run("install")
+    assert done == {**plan, "dry_run": False}
+    assert manager.files() == ["livedex.service", "livedex.socket"]
+    for file in done["files"]:
+        assert Path(file["path"]).read_text() == file["text"]
+        assert Path(file["path"]).stat().st_mode & 0o777 == 0o644
+    assert [f"--user {line}" for line in manager.noted()] == [" ".join(command[1:]) for command in done["commands"]], (
+        "what was announced is what was done"
+    )
+    assert manager.run("status")["installed"] is True
+    manager.run("uninstall")
+    assert manager.files() == []
+    assert manager.noted()[-3:] == [
+        "disable --now livedex.socket livedex.service",
+        "reset-failed livedex.socket livedex.service",
+        "daemon-reload",
+    ]
+    assert manager.run("status", code=1)["installed"] is False
+    manager.run("uninstall")
+
+
+def test_the_service_finds_the_home_and_its_socket(manager: Manager) -> None:
+    texts = {Path(file["path"]).name: file["text"] for file in manager.run("print")["files"]}
+    assert f"Environment=LIVEDEX_HOME={manager.home.path}\n" in texts["livedex.service"]
+    assert f"ListenStream={manager.home.socket}\n" in texts["livedex.socket"]
+
+
+def test_a_daemon_outside_of_the_service_is_stopped(manager: Manager) -> None:
+    manager.home.run_json("up")
+    pid = manager.home.server_pid()
+    assert pid is not None
+    manager.run("install", "--dry-run")
+    assert is_alive(pid)
+    manager.run("install")
+    wait_until(lambda: not is_alive(pid), what="the end of the daemon")
+
+
+def test_an_installation_that_fails_leaves_what_was_there(manager: Manager) -> None:
+    (manager.bin / "refuse").write_text(" enable ")
+    assert "Unit says no." in manager.run("install", code=4)["message"]
+    assert manager.files() == []
+    manager.units.mkdir(parents=True, exist_ok=True)
+    (manager.units / "livedex.socket").write_text("mine\n")
+    manager.run("install", code=4)
+    assert (manager.units / "livedex.socket").read_text() == "mine\n"
+    assert manager.files() == ["livedex.socket"]
+
+
+def test_without_a_manager_nothing_is_written(manager: Manager) -> None:
+    (manager.bin / "refuse").write_text("Version")
+    error = manager.run("install", code=4)
+    assert "enable-linger" in error["message"] and "Unit says no." in error["message"]
+    assert manager.files() == []
+    manager.env["PATH"] = "/nonexistent"
+    assert "systemctl is not installed here" in manager.run("install", code=4)["message"]
+
+
+def test_start_stop_restart_and_the_state(manager: Manager) -> None:
+    assert "not installed" in manager.run("start", code=4)["message"]
+    manager.run("install")
+    (manager.bin / "shown").write_text("UnitFileState=enabled\nActiveState=active\nMainPID=42\n")
+    state = {"manager": "systemd", "installed": True, "enabled": True, "active": True, "pid": 42}
+    assert manager.run("start") == state
+    assert manager.run("restart") == state
+    (manager.bin / "shown").write_text("UnitFileState=disabled\nActiveState=inactive\nMainPID=0\n")
+    assert manager.run("stop") == {**state, "enabled": False, "active": False, "pid": None}
+    assert manager.noted()[-3:] == [
+        "start livedex.socket livedex.service",
+        "restart livedex.service",
+        "stop livedex.socket livedex.service",
+    ]
+    (manager.bin / "refuse").write_text(" stop ")
+    assert "Unit says no." in manager.run("stop", code=4)["message"]
+
+
+def test_reload_reads_the_configuration_and_names_its_faults(manager: Manager) -> None:
+    assert manager.run("reload", code=3)["code"] == 4, "none runs, and none is started"
+    manager.home.run_json("up")
+    assert manager.run("reload") == {}
+    manager.home.config.write_text("[lgo]\n")
+    assert manager.run("reload", code=2)["data"]["faults"][0]["nearest"] == "log"
+
+
+def test_the_log_is_that_of_the_unit(manager: Manager) -> None:
+    manager.home.run("service", "logs", env=manager.env)
+    assert manager.noted() == ["--unit livedex.service --lines 100 --no-pager"]
+
+
+def test_print_is_plain_text_and_needs_no_manager(manager: Manager) -> None:
+    done = manager.home.run("service", "print", env={"PATH": "/nonexistent"})
+    assert done.returncode == 0
+    assert "[Service]\n" in done.stdout and "[Socket]\n" in done.stdout
+    template = manager.home.run("service", "print", "--system").stdout
+    assert "/etc/systemd/system/livedex@.service" in template and "User=%i" in template
+    assert "<key>Sockets</key>" in manager.home.run("service", "print", "--platform", "launchd").stdout

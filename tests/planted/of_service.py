@@ -1,0 +1,94 @@
+"""Defects of what service managers start, say and hear."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+ACTIVATION = "tests/system/test_socket_activation.py"
+COMMAND = "tests/ipc/cli/test_service_command.py"
+JOURNAL = "tests/service/test_journal.py"
+
+DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        "silent-writer-called-alive",
+        "the watchdog is fed for ever by a thread that lives and does nothing",
+        "livedex_daemon/process/supervisor_reports.py",
+        ((" and self._clock() - self._answered_at < SILENT_S", ""),),
+        "tests/daemon/process/test_supervisor_reports.py::test_a_writer_that_hangs_is_not_called_alive_for_long",
+    ),
+    Defect(
+        "status-line-stays",
+        "the status line says for ever what was to be done at the start",
+        "livedex_daemon/process/supervisor_reports.py",
+        (("            if (text := self.status()) != self._last and", "            if (text := '') and"),),
+        f"{ACTIVATION}::test_the_status_line_follows_the_work",
+    ),
+    Defect(
+        "any-socket-taken",
+        "of several sockets that systemd passes, the first one is taken, whatever its name",
+        "livedex_service/supervisor.py",
+        (("    chosen = names.index(name) if name in names[: len(sockets)] else 0", "    chosen = 0"),),
+        "tests/service/test_supervisor.py::test_of_several_the_named_one_is_taken_and_the_others_are_closed",
+    ),
+    Defect(
+        "inherited-socket-removed",
+        "the daemon removes the socket that systemd keeps, and no client finds the next daemon",
+        "livedex_daemon/process/socket_guard.py",
+        (("None if inherited else identity(path)", "identity(path)"),),
+        f"{ACTIVATION}::test_what_a_supervisor_hears_from_the_start_to_the_end",
+    ),
+    Defect(
+        "journal-waited-for",
+        "a journal that does not read makes log lines get lost or the daemon wait",
+        "livedex_service/journal.py",
+        (("            self._print(record)\n", "            return\n"),),
+        f"{JOURNAL}::test_a_journal_that_is_gone_or_does_not_read_costs_nothing",
+    ),
+    Defect(
+        "lines-break-the-journals-entry",
+        "a line ending in a path makes fields of the journal's entry out of the rest of the path",
+        "livedex_service/journal.py",
+        (('    if b"\\n" not in data:', "    if True:"),),
+        f"{JOURNAL}::test_an_event_comes_with_its_fields",
+    ),
+    Defect(
+        "notify-reload-in-the-unit",
+        "the unit has a type that systemd before 253 silently takes for simple",
+        "livedex_service/systemd_units.py",
+        (("Type=notify\n", "Type=notify-reload\n"),),
+        "tests/service/test_systemd_units.py::test_the_service_runs_on_old_versions_and_restarts_what_fails",
+    ),
+    Defect(
+        "percent-in-a-path",
+        "a percent sign in a path means something else in the unit",
+        "livedex_service/systemd_units.py",
+        (("    plain = escaped(word)", "    plain = word"),),
+        "tests/service/test_systemd_units.py::test_a_word_stays_one_word",
+    ),
+    Defect(
+        "half-an-installation",
+        "an installation that systemd refuses leaves its files",
+        "livedex_service/service_manager.py",
+        (
+            (
+                "            if text is None:\n                _remove(path)\n",
+                "            if text is None:\n                pass\n",
+            ),
+        ),
+        f"{COMMAND}::test_an_installation_that_fails_leaves_what_was_there",
+    ),
+    Defect(
+        "daemon-left-beside-the-service",
+        "a daemon that runs already keeps the index, and the service's daemon ends at once",
+        "livedex_ipc/cli/commands/service_command.py",
+        (("            stop_daemon()  #", "            str()  #"),),
+        f"{COMMAND}::test_a_daemon_outside_of_the_service_is_stopped",
+    ),
+    Defect(
+        "cache-in-the-unit",
+        "the unit names a command in a cache, which is gone tomorrow",
+        "livedex_service/executable.py",
+        (("    if any(part in python for part in _PASSING):", "    if False:"),),
+        "tests/service/test_executable.py::test_one_from_a_cache_is_refused",
+    ),
+)
