@@ -16,6 +16,8 @@ from collections.abc import Callable
 
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.audit_pass import AuditSources
+from livedex_daemon.answer.exchange_answers import ExchangeMethods
+from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
@@ -86,9 +88,8 @@ class App:
 
     def __init__(self, locations: Locations, config: Config) -> None:
         # What the parts share
-        self._locations = locations
+        self._locations, self._config = locations, CurrentConfig(config)
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
-        self._config = CurrentConfig(config)
         self._forgotten, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
         priority, power = SearchPriority(), PowerGate()
@@ -133,6 +134,7 @@ class App:
         ))  # fmt: skip
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
+        self._exchange = ExchangeThread(locations.exchange_db, self._config)
         groups = (
             ServerMethods(watching, self._reloader.reload, self._ending.begin, self._restart),
             SearchMethod(reads, health),
@@ -140,10 +142,10 @@ class App:
             RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
             IndexMethods(reads, store, roots, IndexRun(worker, backlog, roots, store_health), audits),
             FileMethods(reads, roots, worker),
+            ExchangeMethods(self._exchange),
         )
         methods = {name: handler for group in groups for name, handler in group.table().items()}
-        limits = descriptors.limits_for(descriptors.raise_limit())
-        self._server = Server(answered_by_one_table(methods, roots), limits=limits)
+        self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
     def _supervised_tasks(self) -> list[SupervisedTask]:
         reports = self._reports
@@ -224,6 +226,7 @@ class App:
         self._socket_guard.close()
         await self._server.close(GRACE_S)
         self._reads.close()
+        self._exchange.close()
         self._watching.stop()
         self._notifier.stop(NOTIFIER_S)
         worker_ended = self._worker.stop(WORKER_S)

@@ -11,3 +11,6 @@ GROUPS = ("chunk", "file")
 STATUSES = ("indexed", "pending", "skipped", "failed")
 FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by default, in milliseconds
 SYNC_TIMEOUT_MS = 30_000  # the same for ``sync``
+OUTCOMES = ("completed", "failed", "timed_out")  # of a claimed message
+LEASE_S = 60  # how long a claim lasts by default, in seconds
+REQUEST_TIMEOUT_MS = 30_000  # how long a request waits for its reply by default

@@ -6,53 +6,20 @@ Invariant: a method or param that is not in the table does not exist, and everyt
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 from livedex_ipc.errors import InvalidParams, MethodNotFound
+from livedex_ipc.exchange_methods import EXCHANGE
+from livedex_ipc.method_types import Field, Method
 from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, path_params, paths_bytes, shown
 
-__all__ = ["METHODS", "Field", "Method", "check_params", "method_named", "path_bytes", "paths_bytes"]
+__all__ = ["METHODS", "check_params", "method_named", "path_bytes", "paths_bytes"]
 
 PROTOCOL = 1  # incremented when a client of the previous version would misread an answer
 
 MAX_WAIT_MS = 24 * 60 * 60 * 1000
 SEARCH_WINDOW = 10_000  # the most that offset + limit may be
-
-
-class Field(NamedTuple):
-    """One field of a result. A ``?`` after the type: may be null; ``optional``: may be absent."""
-
-    name: str
-    type: str
-    doc: str
-    optional: bool = False
-
-
-class Method:
-    """One method. ``cancel_on_close``: cancelled when its connection closes, as no one else wants the answer.
-
-    ``window``: the most that its ``offset`` plus ``limit`` may be; None without such a bound.
-    """
-
-    __slots__ = ("cancel_on_close", "doc", "fields", "name", "params", "window")
-
-    def __init__(
-        self,
-        name: str,
-        doc: str,
-        params: tuple[Param, ...] = (),
-        fields: tuple[Field, ...] = (),
-        *,
-        cancel_on_close: bool = False,
-        window: int | None = None,
-    ) -> None:
-        self.name = name
-        self.doc = doc
-        self.params: dict[str, Param] = {param.name: param for param in params}
-        self.fields = fields
-        self.cancel_on_close = cancel_on_close
-        self.window = window
 
 
 def check_params(method: str, params: object, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
@@ -370,6 +337,7 @@ _TABLE = (
         path_params("path", "absolute path of a file or folder", required=True),
         (Field("deleted", "integer", "number of files"),),
     ),
+    *EXCHANGE,
 )
 
 # Messages the daemon sends unasked, described like methods: ``fields`` are their params.

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS, Field, Method
+from livedex_ipc.method_types import Field, Method
+from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
 from livedex_ipc.params import MAX_ITEMS, Param
 
 OPENRPC_VERSION = "1.3.2"
@@ -21,6 +22,12 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "path_b64": {"type": "string", "contentEncoding": "base64"},
     "time": {"type": "string", "format": "date-time"},
     "token": {"type": ["string", "integer"]},
+    "object": {"type": "object"},
+    "follow_up": {
+        "type": "object",
+        "properties": {"topic": {"type": "string"}, "body": {"type": "string"}, "metadata": {"type": "object"}},
+        "required": ["topic", "body"],
+    },
 }
 
 

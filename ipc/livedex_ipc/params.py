@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from livedex_ipc.errors import InvalidParams
 
 MAX_ITEMS = 1000  # entries of one list param
+MAX_OBJECT_BYTES = 64 * 1024  # of one object param, as JSON
 MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON parser reads exactly
 B64 = "_b64"  # `path_b64` is a `path` that is not UTF-8, as base64; it takes precedence over `path`
 
@@ -218,6 +219,32 @@ def _check_token(param: Param, value: Any) -> None:
         raise _fault(param, value, "a string or an integer")
 
 
+def _check_object(param: Param, value: Any, field: str | None = None) -> None:
+    if not isinstance(value, dict):
+        raise _fault(param, value, "an object", field)
+    import json
+
+    try:
+        size = len(json.dumps(value, ensure_ascii=False).encode())
+    except UnicodeEncodeError:
+        raise _fault(param, value, "text: it contains half of a surrogate pair", field) from None
+    if size > MAX_OBJECT_BYTES:
+        raise _fault(param, value, f"an object of at most {MAX_OBJECT_BYTES} bytes", field)
+
+
+def _check_follow_up(param: Param, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise _fault(param, value, "an object")
+    for name in ("topic", "body"):
+        _check_string(param, value.get(name), f"{param.name}.{name}")
+    if value.get("metadata") is not None:
+        _check_object(param, value["metadata"], f"{param.name}.metadata")
+    unknown = value.keys() - {"topic", "body", "metadata"}
+    if unknown:
+        field = f"{param.name}.{shown(min(unknown))}"
+        raise InvalidParams(f"{param.name} has no {shown(min(unknown))}", {"field": field})
+
+
 def _items(param: Param, value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise _fault(param, value, "a list of strings")
@@ -245,4 +272,6 @@ _CHECKS: dict[str, Callable[[Param, Any], None]] = {
     "paths_b64": _check_paths_b64,
     "time": _check_time,
     "token": _check_token,
+    "object": _check_object,
+    "follow_up": _check_follow_up,
 }

@@ -5,9 +5,9 @@ Invariant: the fields are the params of the method table, which checks them; not
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-from livedex_ipc.wire_results import Empty
+from livedex_ipc.wire_results import Empty, JsonObject
 
 Kind = Literal["markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"]
 Facet = Literal["languages", "kinds", "roots"]
@@ -105,3 +105,71 @@ class ExplainParams(PathParams, FreshParams):
 class RetrieveParams(PathParams, FreshParams):
     start_line: int | None
     end_line: int | None
+
+
+class ExchangePublishParams(TypedDict):
+    topic: str
+    body: str
+    parent_id: int | None
+    conversation_id: str | None
+    producer: str | None
+    metadata: JsonObject | None
+    idempotency_key: str | None
+
+
+class ExchangeRequestParams(ExchangePublishParams):
+    success_topic: str | None
+    failure_topic: str | None
+    timeout_ms: int
+
+
+class ExchangeReadParams(TypedDict):
+    topic: str | None
+    conversation_id: str | None
+    after_id: int
+    limit: int
+
+
+class ExchangeClaimParams(TypedDict):
+    topic: str
+    worker_group: str | None
+    worker_instance_id: str | None
+    lease_s: int
+
+
+class ExchangeRenewParams(TypedDict):
+    claim_id: int
+    token: str
+    lease_s: int
+
+
+class FollowUp(TypedDict):
+    """The message that a completion publishes."""
+
+    topic: str
+    body: str
+    metadata: NotRequired[JsonObject | None]
+
+
+class ExchangeCompleteParams(TypedDict):
+    claim_id: int
+    token: str
+    status: Literal["completed", "failed", "timed_out"]
+    follow_up: FollowUp | None
+
+
+class ExchangeWaitParams(TypedDict):
+    topic: str | None
+    conversation_id: str | None
+    after_id: int | None
+    timeout_ms: int
+
+
+class ExchangeCheckParams(TypedDict):
+    conversation_id: str
+
+
+class ExchangeInspectParams(TypedDict):
+    id: int | None
+    conversation_id: str | None
+    topic: str | None

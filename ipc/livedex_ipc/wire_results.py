@@ -7,9 +7,11 @@ the library there, which is encoded when it leaves; a client has the decoded fie
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 F = TypeVar("F")
+JsonObject = Mapping[str, object]
 
 ServerState = Literal["starting", "indexing", "ready", "degraded"]
 Reason = Literal[

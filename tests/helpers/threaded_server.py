@@ -20,7 +20,8 @@ from typing import Any
 from helpers.support import wait_until
 from livedex_ipc.errors import NotFound
 from livedex_ipc.limits import Limits
-from livedex_ipc.methods import METHODS, Method
+from livedex_ipc.method_types import Method
+from livedex_ipc.methods import METHODS
 from livedex_ipc.params import Param
 from livedex_ipc.server.binding import bind, identity, unbind
 from livedex_ipc.server.calls import Call, Handler

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc import request_params, wire_results
+from livedex_ipc import exchange_results, request_params, wire_results
 
 RESULTS: dict[str, Any] = {
     "server/info": wire_results.ServerInfo,
@@ -26,6 +26,17 @@ RESULTS: dict[str, Any] = {
     "files/explain": wire_results.ExplainResult,
     "files/retrieve": wire_results.RetrieveResult,
     "files/delete": wire_results.DeleteResult,
+    "exchange/publish": exchange_results.PublishResult,
+    "exchange/read": exchange_results.ReadResult,
+    "exchange/claim": exchange_results.ClaimResult,
+    "exchange/renew": exchange_results.RenewResult,
+    "exchange/complete": exchange_results.CompleteResult,
+    "exchange/wait": exchange_results.WaitResult,
+    "exchange/check": exchange_results.CheckResult,
+    "exchange/request": exchange_results.RequestResult,
+    "exchange/notify": exchange_results.NotifyResult,
+    "exchange/inspect": exchange_results.InspectResult,
+    "exchange/stats": exchange_results.ExchangeStatsResult,
 }
 PARAMS: dict[str, Any] = {
     **dict.fromkeys(RESULTS, request_params.NoParams),
@@ -41,4 +52,13 @@ PARAMS: dict[str, Any] = {
     "files/explain": request_params.ExplainParams,
     "files/retrieve": request_params.RetrieveParams,
     "files/delete": request_params.PathParams,
+    "exchange/publish": request_params.ExchangePublishParams,
+    "exchange/read": request_params.ExchangeReadParams,
+    "exchange/claim": request_params.ExchangeClaimParams,
+    "exchange/renew": request_params.ExchangeRenewParams,
+    "exchange/complete": request_params.ExchangeCompleteParams,
+    "exchange/wait": request_params.ExchangeWaitParams,
+    "exchange/check": request_params.ExchangeCheckParams,
+    "exchange/request": request_params.ExchangeRequestParams,
+    "exchange/inspect": request_params.ExchangeInspectParams,
 }

@@ -14,6 +14,8 @@ OURS = {
     "livedex_ipc.client",
     "livedex_ipc.constants",
     "livedex_ipc.errors",
+    "livedex_ipc.exchange_methods",
+    "livedex_ipc.method_types",
     "livedex_ipc.methods",
     "livedex_ipc.params",
     "livedex_ipc.paths",

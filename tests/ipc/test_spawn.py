@@ -19,7 +19,8 @@ from livedex_ipc.spawn import start
 # A daemon in small: counts its starts, binds where it is told, and says what the daemon would see of its surroundings.
 DAEMON = """
 import asyncio, json, os, sys
-from livedex_ipc.methods import METHODS, Method
+from livedex_ipc.method_types import Method
+from livedex_ipc.methods import METHODS
 from livedex_ipc.server.rpc_server import Server, bind
 
 path = os.environ["LIVEDEX_SOCKET"]

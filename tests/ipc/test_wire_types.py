@@ -10,8 +10,9 @@ from typing import Any, Literal, NotRequired, TypeVar, Union, get_args, get_orig
 import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
-from livedex_ipc import wire_results
-from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS, Field
+from livedex_ipc import request_params, wire_results
+from livedex_ipc.method_types import Field
+from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
 from livedex_ipc.params import B64, Param
 
 CHANGES: dict[str, Any] = {"search/changed": wire_results.SearchChanged, "$/progress": wire_results.Progress}
@@ -34,6 +35,8 @@ PARAM_TYPES: dict[str, Any] = {
     "paths_b64": list[str],
     "time": str,
     "token": str | int,
+    "object": wire_results.JsonObject,
+    "follow_up": request_params.FollowUp,
 }
 
 

@@ -8,6 +8,7 @@ from planted.of_changes import DEFECTS as OF_CHANGES
 from planted.of_children import DEFECTS as OF_CHILDREN
 from planted.of_command import DEFECTS as OF_COMMAND
 from planted.of_errors import DEFECTS as OF_ERRORS
+from planted.of_exchange import DEFECTS as OF_EXCHANGE
 from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
 from planted.of_limits import DEFECTS as OF_LIMITS
@@ -26,6 +27,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Threads, versions and what waits": OF_THREADS,
     "What decides about a path": OF_SCOPES,
     "Limits": OF_LIMITS,
+    "The exchange": OF_EXCHANGE,
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,
     "The service": OF_SERVICE,

@@ -61,6 +61,18 @@ class WatchConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ExchangeConfig:
+    """``retention_s`` is in seconds, ``max_body`` in bytes of UTF-8; the others are numbers of attempts, of messages
+    and of follow-ups."""
+
+    max_attempts: int = 5
+    retention_s: float = 30 * 86_400.0
+    max_body: int = 4 << 20
+    max_waiting: int = 1_000_000
+    max_hops: int = 32
+
+
+@dataclass(frozen=True, slots=True)
 class PowerConfig:
     wait_on_battery: bool
     yield_to_load: bool
@@ -79,6 +91,7 @@ class Config:
     index: IndexConfig
     chunking: ChunkingConfig
     watch: WatchConfig
+    exchange: ExchangeConfig
     power: PowerConfig
     log: LogConfig
 
@@ -183,6 +196,13 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
             of("chunking.tokenizer"), of("chunking.chunk_size"), of("chunking.overlap"), of("chunking.pipelines")
         ),
         watch=WatchConfig(of("watch.observer"), of("watch.poll_every"), of("watch.reconcile_every")),
+        exchange=ExchangeConfig(
+            of("exchange.max_attempts"),
+            of("exchange.retention"),
+            of("exchange.max_body"),
+            of("exchange.max_waiting"),
+            of("exchange.max_hops"),
+        ),
         power=PowerConfig(of("power.wait_on_battery"), of("power.yield_to_load")),
         log=LogConfig(of("log.level")),
     )

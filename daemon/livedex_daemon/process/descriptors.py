@@ -41,6 +41,11 @@ def _wanted(hard: int) -> Iterator[int]:
         wanted //= 2
 
 
+def raised_limits() -> Limits:
+    """Raise the limit, and return those of the server that it allows."""
+    return limits_for(raise_limit())
+
+
 def limits_for(descriptors: int) -> Limits:
     """Return the limits of the server in a process that may open so many descriptors."""
     limits = Limits()

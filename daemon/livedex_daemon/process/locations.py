@@ -19,8 +19,8 @@ class Locations:
     """Absolute paths, not resolved. ``state_dir`` contains the socket if there is no runtime folder.
 
     ``data_dir`` contains ``index_db`` (derived), ``forgotten_db`` (the marks of ``livedex delete``, which survive a
-    rebuild), ``lock_path`` (locked by the one daemon of this home) and ``cookie_dir`` (its files are touched to learn
-    that all earlier events of the roots have arrived).
+    rebuild), ``exchange_db`` (messages, which nothing else has), ``lock_path`` (locked by the one daemon of this home)
+    and ``cookie_dir`` (its files are touched to learn that all earlier events of the roots have arrived).
     """
 
     config_path: str
@@ -40,6 +40,10 @@ class Locations:
     @property
     def forgotten_db(self) -> str:
         return os.path.join(self.data_dir, "forgotten.db")
+
+    @property
+    def exchange_db(self) -> str:
+        return os.path.join(self.data_dir, "exchange.db")
 
     @property
     def lock_path(self) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from livedex_ipc.errors import Cancelled, InvalidRequest
-from livedex_ipc.methods import Method
+from livedex_ipc.method_types import Method
 from livedex_ipc.server import message_json
 from livedex_ipc.wire_results import ProgressValue
 

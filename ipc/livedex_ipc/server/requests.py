@@ -14,7 +14,8 @@ from typing import Any, Protocol
 
 from livedex_ipc.errors import Cancelled, InternalError, InvalidRequest, LivedexError, Unavailable
 from livedex_ipc.limits import Limits
-from livedex_ipc.methods import Method, check_params, method_named
+from livedex_ipc.method_types import Method
+from livedex_ipc.methods import check_params, method_named
 from livedex_ipc.server import message_json
 from livedex_ipc.server.calls import Batch, Call, Channel, Handler, Request, RequestId, id_of, method_of, superseded
 
@@ -31,8 +32,8 @@ class Dispatcher(Protocol):
     limits: Limits
     closing: bool
 
-    def watch(self, task: asyncio.Task[None]) -> None:
-        """Keep a reference to the task until it is done."""
+    def watch(self, task: asyncio.Task[None], *, waits: bool = False) -> None:
+        """Keep a reference to the task until it is done. ``waits``: it only waits for others."""
 
 
 class Requests:
@@ -143,7 +144,7 @@ class Requests:
         request.task = self._loop.create_task(self._run(request))
         # A task that is cancelled before its first step never enters _run, nor its ``finally``.
         request.task.add_done_callback(lambda _task: self._finish(request))
-        self._server.watch(request.task)
+        self._server.watch(request.task, waits=request.method.waits)
 
     async def _run(self, request: Request) -> None:
         name = request.method.name

@@ -13,7 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.limits import Limits
-from livedex_ipc.methods import METHODS, Method
+from livedex_ipc.method_types import Method
+from livedex_ipc.methods import METHODS
 from livedex_ipc.server.binding import bind, identity, unbind
 from livedex_ipc.server.calls import Call, Handler
 from livedex_ipc.server.connection import Connection
@@ -56,6 +57,7 @@ class Server:
         self._connections: set[Connection] = set()
         self._refused: set[Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: set[asyncio.Task[None]] = set()
         self._listener: Listener | None = None
 
     @property
@@ -65,7 +67,7 @@ class Server:
 
     @property
     def busy(self) -> bool:
-        """Whether a request is running, besides the one that asks."""
+        """Whether a request is running, besides the one that asks, and those that only wait for others."""
         current = asyncio.current_task()
         return any(task is not current for task in self._tasks)
 
@@ -127,10 +129,14 @@ class Server:
         self._refused.discard(connection)
         self.unfinished.count(connection, 0)
 
-    def watch(self, task: asyncio.Task[None]) -> None:
-        """Keep a reference to a request's task until it is done: it may outlive its connection."""
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def watch(self, task: asyncio.Task[None], *, waits: bool = False) -> None:
+        """Keep a reference to a request's task until it is done: it may outlive its connection.
+
+        ``waits``: it only waits for others, so that the end need not wait for it.
+        """
+        tasks = self._waiting if waits else self._tasks
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def _wait_for_tasks(self, timeout_s: float) -> None:
         current = asyncio.current_task()

@@ -7,13 +7,22 @@ from typing import Any, get_origin, get_type_hints
 import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
+from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.fresh_reads import SearchMethod
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_ipc.methods import METHODS
 from livedex_ipc.server.rpc_server import Handler
 
-GROUPS: tuple[Any, ...] = (ServerMethods, RootMethods, IndexMethods, FileMethods, SearchMethod, SubscriptionMethods)
+GROUPS: tuple[Any, ...] = (
+    ServerMethods,
+    RootMethods,
+    IndexMethods,
+    FileMethods,
+    SearchMethod,
+    SubscriptionMethods,
+    ExchangeMethods,
+)
 # Without their parts: the tables only name the methods.
 HANDLERS: dict[str, Handler] = {
     name: handler for group in GROUPS for name, handler in group.__new__(group).table().items()

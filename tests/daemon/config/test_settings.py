@@ -133,7 +133,7 @@ ignore = ["a", 7]
     ]
 
 
-LATER = ["parsing", "embedding", "knowledge", "exchange", "plugins"]
+LATER = ["parsing", "embedding", "knowledge", "plugins"]
 
 
 @pytest.mark.parametrize("text", [*(f"[{table}]" for table in LATER), "[plugin.x]", '[[standing]]\nquery = "x"'])

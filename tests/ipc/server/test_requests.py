@@ -9,7 +9,7 @@ from typing import Any
 
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.limits import Limits
-from livedex_ipc.methods import Method
+from livedex_ipc.method_types import Method
 from livedex_ipc.params import Param
 from livedex_ipc.server.calls import Call, Handler, Request
 from livedex_ipc.server.requests import Requests
@@ -31,7 +31,7 @@ class FakeServer:
         self.let_go = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
 
-    def watch(self, task: asyncio.Task[None]) -> None:
+    def watch(self, task: asyncio.Task[None], *, waits: bool = False) -> None:
         self.tasks.append(task)
 
     async def _echo(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:

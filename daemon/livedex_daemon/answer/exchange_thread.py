@@ -1,0 +1,113 @@
+"""Runs the calls of the exchange on a thread of their own, and wakes those that wait for a message.
+
+Invariant: a wake-up is advice. Whoever waits looks into the file again, at the latest after ``RECHECK_S`` when another
+process has written to it, and when a lease ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.exchange.exchange_store import Exchange
+
+RECHECK_S: Final = 0.25  # how soon a write of another process is noticed
+FULL_RECHECK_S: Final = 5.0  # how soon it is noticed though the log's size and time are the same
+TIDY_EVERY_S: Final = 600.0
+
+T = TypeVar("T")
+Stamp = tuple[int, int, int] | None
+
+
+class ExchangeThread:
+    """Opens the file at the first call. For the event loop's thread."""
+
+    def __init__(self, path: str, current: CurrentConfig) -> None:
+        self._path = path
+        self._current = current
+        self._thread = ThreadPoolExecutor(1, "exchange")
+        self._exchange: Exchange | None = None  # for that thread alone
+        self._tidied_at = 0.0
+        self.waiters = Waiters(path)
+
+    async def run(self, action: Callable[[Exchange], T]) -> T:
+        """Return the result of ``action``, and raise what it raises. Also raises ExchangeUnusable."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action)
+
+    def _run(self, action: Callable[[Exchange], T]) -> T:
+        if self._exchange is None:
+            self._exchange = Exchange(self._path, self._current.config.exchange)
+        self._exchange.limits = self._current.config.exchange
+        return action(self._exchange)
+
+    def tidy(self) -> None:
+        """Remove what is old, now and then, after what is under way."""
+        now = time.monotonic()
+        if now - self._tidied_at > TIDY_EVERY_S:
+            self._tidied_at = now
+            self._thread.submit(self._run, lambda exchange: exchange.remove_old())
+
+    def close(self) -> None:
+        """Close the file after the call that is under way, which may hang: nobody waits for it here."""
+        self._thread.submit(self._close)
+        self._thread.shutdown(wait=False)
+        self.waiters.close()
+
+    def _close(self) -> None:
+        if self._exchange is not None:
+            self._exchange.close()
+
+
+class Waiters:
+    """Who waits for a change of the exchange. For the event loop's thread."""
+
+    def __init__(self, path: str) -> None:
+        self._log = f"{path}-wal"
+        self._events: set[asyncio.Event] = set()
+        self._watching: asyncio.Task[None] | None = None
+
+    def add(self) -> asyncio.Event:
+        """Return an event that is set when something may have changed; ``remove`` it in the end."""
+        event = asyncio.Event()
+        self._events.add(event)
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch())
+        return event
+
+    def remove(self, event: asyncio.Event) -> None:
+        self._events.discard(event)
+        if not self._events and self._watching is not None:
+            self._watching.cancel()
+            self._watching = None
+
+    def wake(self) -> None:
+        """Let all look again."""
+        for event in self._events:
+            event.set()
+
+    def close(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+
+    async def _watch(self) -> None:
+        """Notice what other processes write: each commit changes the log."""
+        seen = self._stamp()
+        woken_at = time.monotonic()
+        while True:
+            await asyncio.sleep(RECHECK_S)
+            found, now = self._stamp(), time.monotonic()
+            if found != seen or now - woken_at > FULL_RECHECK_S:
+                seen, woken_at = found, now
+                self.wake()
+
+    def _stamp(self) -> Stamp:
+        try:
+            found = os.stat(self._log)
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,254 @@
+"""Opens ``exchange.db`` and runs its transactions, for one of many processes.
+
+Invariant: a durable transaction that returned is on the disk, and a file that was put in the place of the opened one is
+never mistaken for it. The file is never removed, emptied or replaced here.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from livedex_ipc.errors import Unavailable
+
+APPLICATION_ID: Final = 0x4C444558 + 1  # index.db has the number before
+SCHEMA_VERSION: Final = 1
+BUSY_S: Final = 10.0  # a process that was stopped in the middle of a transaction keeps all others waiting
+CACHE_KIB: Final = 4_096
+WAL_CHECKPOINT_PAGES: Final = 2_000
+JOURNAL_LIMIT_BYTES: Final = 32 << 20
+
+_FILES: Final = ("", "-wal")
+_DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+_UNUSABLE: Final = (
+    apsw.FullError,
+    apsw.IOError,
+    apsw.ReadOnlyError,
+    apsw.CantOpenError,
+    apsw.PermissionsError,
+    apsw.ProtocolError,
+)
+
+
+class ExchangeUnusable(Unavailable):
+    """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
+
+
+class ExchangeDatabase:
+    """One connection. For one thread at a time. Every method raises ExchangeUnusable."""
+
+    def __init__(self, path: str) -> None:
+        """Open the file; create it (0600) if there is none."""
+        self._path = path
+        self._is_synced = True  # whether each commit waits for the disk
+        self._lost_sync = False
+        with self._translated():
+            self._db = self._open()
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @contextmanager
+    def transaction(self, *, durable: bool) -> Iterator[apsw.Connection]:
+        """Write. Nothing is changed if the block raises.
+
+        ``durable``: it is on the disk when the block has ended, with all that was written before. Else a power loss may
+        undo it, until something durable is written.
+        """
+        with self._translated():
+            self._look_at_file()
+            self._set_synced(durable)
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException as error:
+                if isinstance(error, apsw.IOError | apsw.FullError):
+                    self._lost_sync = True
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Read one state of the file."""
+        with self._translated():
+            self._look_at_file()
+            self._db.execute("BEGIN")
+            try:
+                yield self._db
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
+
+    def changes(self) -> int:
+        """Return a number that differs after another connection has written."""
+        with self._translated():
+            self._look_at_file()
+            return int(self._db.pragma("data_version"))
+
+    def bytes_on_disk(self) -> int:
+        total = 0
+        for suffix in ("", "-wal"):
+            with suppress(OSError):
+                total += os.stat(self._path + suffix).st_size
+        return total
+
+    def _open(self) -> apsw.Connection:
+        self._identities: dict[str, tuple[int, int]] = {}
+        _make_private(self._path)
+        db = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            db.set_busy_handler(_wait_for_lock())
+            db.pragma("cache_size", -CACHE_KIB)
+            db.pragma("temp_store", "memory")
+            self._check_version(db)
+            _use_log(db)
+            self._is_synced = True
+            db.pragma("synchronous", "full")
+            db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
+            db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
+            _make_tables(db)
+            return db
+        except BaseException:
+            db.close()
+            raise
+
+    def _check_version(self, db: apsw.Connection) -> None:
+        tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
+        application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
+        if not tables and application in (0, APPLICATION_ID):
+            return
+        if application != APPLICATION_ID:
+            raise self._unusable("it is a database of another program: move it away")
+        if version > SCHEMA_VERSION:
+            raise self._unusable("a newer livedex wrote it: use that one")
+
+    def _look_at_file(self) -> None:
+        """Open the file again if it or its log is not the one that was opened: commits to a removed file succeed."""
+        for suffix in _FILES:
+            found = _identity(self._path + suffix)
+            known = self._identities.get(suffix)
+            if known is None and found is not None:
+                self._identities[suffix] = found
+            elif found != known:
+                self._db.close()
+                self._db = self._open()
+                return
+
+    def _set_synced(self, durable: bool) -> None:
+        if self._lost_sync:
+            # The kernel marks pages as written that the disk refused. What is in the log is copied, and synced, anew.
+            self._db.pragma("wal_checkpoint(TRUNCATE)")
+            self._lost_sync = False
+        if durable != self._is_synced:
+            self._db.pragma("synchronous", "full" if durable else "normal")
+            self._is_synced = durable
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGED as error:
+            raise self._unusable(f"it is damaged ({error}): move it away, or restore it from a backup") from error
+        except (apsw.BusyError, apsw.LockedError) as error:
+            raise self._unusable("another program has locked it") from error
+        except _UNUSABLE as error:
+            raise self._unusable(str(error)) from error
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+
+    def _unusable(self, reason: str) -> ExchangeUnusable:
+        return ExchangeUnusable(f"the exchange {self._path} cannot be used: {reason}", {"path": self._path})
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def rows(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+    """Return all rows of a statement, as tuples. No cursor stays open that would pin the log."""
+    return db.execute(sql, values).fetchall()
+
+
+def first_row(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
+    """Return the first row of a statement as a tuple, None if there is none."""
+    found = db.execute(sql, values).fetchall()
+    return found[0] if found else None
+
+
+def _wait_for_lock() -> Any:
+    """Return a busy handler. SQLite's own waits up to 100 ms at a time: with many processes some would starve."""
+    deadline = 0.0
+
+    def wait(tries: int) -> bool:
+        nonlocal deadline
+        now = time.monotonic()
+        if tries == 0:
+            deadline = now + BUSY_S
+        time.sleep(random.uniform(0.0005, 0.004))
+        return now < deadline
+
+    return wait
+
+
+def _make_private(path: str) -> None:
+    """Create the file if there is none, and make its name durable: a commit in it must be found again."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+        folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise OSError(0, "it is not a regular file")
+    with suppress(PermissionError):
+        Path(path).chmod(0o600)
+
+
+def _use_log(db: apsw.Connection) -> None:
+    """Switch to a write-ahead log. Of many processes that begin at the same time, one does."""
+    deadline = time.monotonic() + BUSY_S
+    while True:
+        try:
+            if str(db.pragma("journal_mode", "wal")).lower() == "wal":
+                return
+            raise apsw.CantOpenError("its file system cannot hold a write-ahead log")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(random.uniform(0.001, 0.01))
+
+
+def _make_tables(db: apsw.Connection) -> None:
+    if int(db.pragma("user_version")) == SCHEMA_VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if int(db.pragma("user_version")) != SCHEMA_VERSION:
+            db.execute(Path(__file__).with_name("exchange.sql").read_text(encoding="utf-8"))
+            db.pragma("application_id", APPLICATION_ID)
+            db.pragma("user_version", SCHEMA_VERSION)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise

@@ -1,0 +1,127 @@
+"""The file: private, refused where it is not ours or damaged, never replaced, and not mistaken for another."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from helpers.exchange_file import Queue
+from livedex_daemon.exchange import exchange_database
+from livedex_daemon.exchange.exchange_database import ExchangeDatabase, ExchangeUnusable
+
+
+def test_it_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with closing(Queue(tmp_path / "exchange.db")) as queue:
+            queue.publish("a", "")
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {"exchange.db": 0o600, "exchange.db-wal": 0o600, "exchange.db-shm": 0o600}
+
+
+@pytest.mark.parametrize("content", [b"not a database" * 100, b"SQLite format 3\0" + b"\xff" * 4080])
+def test_a_damaged_file_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "exchange.db"
+    path.write_bytes(content)
+    with pytest.raises(ExchangeUnusable, match="damaged"):
+        Queue(path)
+    assert path.read_bytes() == content
+
+
+def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "exchange.db"
+    db = apsw.Connection(str(path))
+    db.execute("CREATE TABLE theirs (a)")
+    db.close()
+    with pytest.raises(ExchangeUnusable, match="another program"):
+        Queue(path)
+
+
+def test_the_file_of_a_newer_livedex_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "exchange.db"
+    with monkeypatch.context() as patch:
+        patch.setattr(exchange_database, "SCHEMA_VERSION", 2)
+        Queue(path).close()
+    with pytest.raises(ExchangeUnusable, match="newer livedex"):
+        Queue(path)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("elsewhere")])
+def test_what_is_no_file_is_refused(tmp_path: Path, make: object) -> None:
+    assert callable(make)
+    make(tmp_path / "exchange.db")
+    with pytest.raises(ExchangeUnusable, match="not a regular file"):
+        Queue(tmp_path / "exchange.db")
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal"])
+def test_a_removed_file_is_not_written_to(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "before")
+        Path(f"{path}{suffix}").unlink()
+        queue.publish("a", "after")
+        with closing(Queue(path)) as other:
+            assert [message["body"] for message in other.read("a")][-1] == "after"
+
+
+def test_a_failed_block_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue, closing(ExchangeDatabase(str(path))) as database:
+        queue.publish("a", "")
+        with pytest.raises(ZeroDivisionError), database.transaction(durable=True) as db:
+            db.execute("DELETE FROM messages")
+            raise ZeroDivisionError
+        assert len(queue.read("a")) == 1
+
+
+@pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
+def test_what_is_durable_waits_for_the_disk(tmp_path: Path, durable: bool, level: int) -> None:
+    with closing(ExchangeDatabase(str(tmp_path / "exchange.db"))) as database:
+        for each in (True, False, durable):
+            with database.transaction(durable=each) as db:
+                found = db.pragma("synchronous")
+        assert found == level
+
+
+def test_a_lock_that_stays_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange_database, "BUSY_S", 0.05)
+    path = tmp_path / "exchange.db"
+    with closing(ExchangeDatabase(str(path))) as database, closing(Queue(path)) as other:
+        with database.transaction(durable=True):
+            with pytest.raises(ExchangeUnusable, match="locked"):
+                other.publish("a", "")
+            assert other.read("a") == []
+        assert other.publish("a", "")["id"] == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs a disk of its own")
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    limit = 1 << 20
+    import resource
+
+    with closing(Queue(tmp_path / "exchange.db")) as queue:
+        queue.publish("a", "before")
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        import signal
+
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            with pytest.raises(ExchangeUnusable):
+                for _ in range(100):
+                    queue.publish("a", "x" * 100_000)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            signal.signal(signal.SIGXFSZ, ignored)
+        last = queue.publish("a", "after")["id"]
+        found = [message["id"] for message in queue.read("a", limit=1000)]
+        assert found == list(range(1, last + 1))

@@ -1,0 +1,105 @@
+"""Defects of the exchange: messages lost or doubled, leases that end wrongly, workers that are not fenced off."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+_CLAIMS = "livedex_daemon/exchange/claims.py"
+_TESTS = "tests/daemon/exchange/test_claims.py"
+
+DEFECTS = (
+    Defect(
+        "claim-without-token",
+        "whoever knows the number of a claim can complete it",
+        _CLAIMS,
+        (("WHERE id = ? AND token = ? AND status = 'active'", "WHERE id = ? AND ? <> 0 AND status = 'active'"),),
+        f"{_TESTS}::test_another_token_is_refused",
+    ),
+    Defect(
+        "late-worker-accepted",
+        "a worker whose lease has ended completes the message that another one may have",
+        _CLAIMS,
+        (("AND NOT ({_EXPIRED})", "AND (1 OR {_EXPIRED})"),),
+        f"{_TESTS}::test_a_late_worker_is_refused",
+    ),
+    Defect(
+        "leases-by-the-wall-clock",
+        "a clock that is set ahead ends all leases",
+        "livedex_daemon/exchange/lease_clock.py",
+        (("time.clock_gettime_ns(_CLOCK)", "int(time.time() * 1e9)"),),
+        f"{_TESTS}::test_a_wall_clock_that_jumps_ends_no_lease",
+    ),
+    Defect(
+        "leases-outlive-a-restart-of-the-machine",
+        "a lease of an earlier start of the machine is compared with a clock that began again at zero",
+        _CLAIMS,
+        (("(boot_id <> ? OR lease_ends_ns <= ?)", "(boot_id IS NULL OR ? IS NULL OR lease_ends_ns <= ?)"),),
+        f"{_TESTS}::test_a_lease_of_an_earlier_start_of_the_machine_has_ended",
+    ),
+    Defect(
+        "poison-claimed-for-ever",
+        "a message that kills its workers goes round without end",
+        _CLAIMS,
+        (("        if attempt < limits.max_attempts:", "        if attempt:"),),
+        f"{_TESTS}::test_a_message_that_loses_its_workers_is_a_dead_letter",
+    ),
+    Defect(
+        "newest-first",
+        "the newest message that waits is claimed, and the oldest may wait for ever",
+        _CLAIMS,
+        (("WHERE topic_id = ? ORDER BY message_id LIMIT 1", "WHERE topic_id = ? ORDER BY message_id DESC LIMIT 1"),),
+        f"{_TESTS}::test_the_oldest_comes_first_and_each_once",
+    ),
+    Defect(
+        "key-published-twice",
+        "a publisher that repeats itself with its key publishes again",
+        "livedex_daemon/exchange/messages.py",
+        (("        if known is not None:", "        if known is None and topic < 0:"),),
+        "tests/daemon/exchange/test_exchange_messages.py::test_a_key_is_published_once_in_a_topic",
+    ),
+    Defect(
+        "chain-without-end",
+        "a plugin that publishes to its own topic never comes to an end",
+        "livedex_daemon/exchange/messages.py",
+        (("    if hops + 1 > limits.max_hops:", "    if hops < 0:"),),
+        "tests/daemon/exchange/test_exchange_messages.py::test_a_plugin_that_publishes_to_itself_comes_to_an_end",
+    ),
+    Defect(
+        "removed-exchange-written-to",
+        "messages are published into a file that was removed, and lost",
+        "livedex_daemon/exchange/exchange_database.py",
+        (("            elif found != known:", "            elif not suffix and known is None:"),),
+        "tests/daemon/exchange/test_exchange_database.py::test_a_removed_file_is_not_written_to",
+    ),
+    Defect(
+        "age-by-the-wall-clock",
+        "a clock that is set ahead removes finished conversations",
+        "livedex_daemon/exchange/retention.py",
+        (("max(0.0, (clock.now_ns() - boot_ns) / 1e9)", "max(0.0, time.time() - wall_s)"),),
+        "tests/daemon/exchange/test_retention.py::test_a_clock_set_ahead_removes_nothing",
+    ),
+    Defect(
+        "reported-twice",
+        "a finished conversation is reported by every `notify`",
+        "livedex_daemon/exchange/conversations.py",
+        (
+            (
+                "    for number in _finished(db, clock, MOST_NOTIFIED):\n        has_reported(db, number)\n",
+                "    for number in _finished(db, clock, MOST_NOTIFIED):\n",
+            ),
+        ),
+        "tests/daemon/exchange/test_conversations.py::test_each_request_is_reported_once_when_it_is_finished",
+    ),
+    Defect(
+        "waiters-not-woken",
+        "who waits for a message notices none that another process published",
+        "livedex_daemon/answer/exchange_thread.py",
+        (
+            (
+                "            if found != seen or now - woken_at > FULL_RECHECK_S:",
+                "            if not seen and not found:",
+            ),
+        ),
+        "tests/system/test_exchange.py::test_who_waits_is_woken_by_another_process",
+    ),
+)
