@@ -62,7 +62,7 @@ from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
-from livedex_indexing.chunk import chunk_process
+from livedex_indexing.child import child_starter
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Server
@@ -230,7 +230,7 @@ class App:
         self._watching.stop()
         self._notifier.stop(NOTIFIER_S)
         worker_ended = self._worker.stop(WORKER_S)
-        chunk_process.kill_all()
+        child_starter.kill_all()
         self._pool.stop(POOL_S)
         self._index.readers.close()
         self._index.salvage.close()

@@ -25,7 +25,7 @@ import hashlib, os, sys
 
 if "STATES" in os.environ and ("livedex_daemon" in sys.orig_argv or "chunk_child" in " ".join(sys.orig_argv)):
     states = os.environ["STATES"]
-    from livedex_indexing.chunk import code_version
+    from livedex_indexing.child import code_version
 
     def read_from_disk():
         with open(states + "/version", "rb") as file:

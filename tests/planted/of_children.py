@@ -54,7 +54,7 @@ DEFECTS = (
     Defect(
         "child-killed-with-its-thread",
         "a child ends with the thread that asked for it, in the middle of another thread's file",
-        "livedex_indexing/chunk/child_starter.py",
+        "livedex_indexing/child/child_starter.py",
         (("return _thread.submit(_start, arguments, environment).result()", "return _start(arguments, environment)"),),
         f"{PROCESS}::test_it_outlives_the_thread_that_started_it",
     ),

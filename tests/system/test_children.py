@@ -27,7 +27,7 @@ if "livedex_indexing.chunk.chunk_child" not in sys.orig_argv and "LINK" in os.en
 # The code that a process runs is named by a file, which the test rewrites: an upgrade in place.
 BY_A_FILE = """
 import hashlib, os
-from livedex_indexing.chunk import code_version
+from livedex_indexing.child import code_version
 
 def read_from_disk():
     with open(os.environ["VERSION"], "rb") as file:

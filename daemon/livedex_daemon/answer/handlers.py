@@ -161,7 +161,7 @@ class RootMethods:
         path = _required_path(params)
         lookups = self._reads.lookups
         if not await lookups.run(path, lambda lookup: lookup.is_folder(lookup.real(path))):
-            exists = await lookups.run(path, lambda lookup: lookup.exists(path))
+            exists = await lookups.run(path, lambda lookup: lookup.exists(lookup.entry(path)))
             state = "is not a folder" if exists else "does not exist"
             raise InvalidParams(f"{display_path(path)} {state}: a root must be an existing folder", {"field": "path"})
         await self._prove_writable()

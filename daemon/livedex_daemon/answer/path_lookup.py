@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from livedex_indexing.disk.mounts import mount_point
+from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.path_text import display_path
 from livedex_ipc.errors import Unavailable
@@ -23,7 +24,6 @@ THREADS: Final = 16
 PER_MOUNT: Final = 2
 HUNG_S: Final = 0.5  # without an answer for this long, a file system counts as hung
 LOOKUP_S: Final = 10.0  # for methods without a time limit of their own
-MAX_LINKS: Final = 40  # as in the kernel
 
 T = TypeVar("T")
 
@@ -38,25 +38,7 @@ class Lookup:
 
     def real(self, path: bytes) -> bytes:
         """Return ``path`` with all links resolved, as os.path.realpath does. Raise Unavailable."""
-        left = path.split(b"/")[::-1]
-        done, links = b"", 0
-        while left:
-            name = left.pop()
-            if name in (b"", b"."):
-                continue
-            if name == b"..":
-                done = done.rpartition(b"/")[0]
-                continue
-            here = done + b"/" + name
-            target = self._link(here) if links < MAX_LINKS else None
-            if target is None:
-                done = here
-                continue
-            links += 1
-            left += target.split(b"/")[::-1]
-            if target.startswith(b"/"):
-                done = b""
-        return done or b"/"
+        return real_path(path, self._go_to).path
 
     def entry(self, path: bytes) -> bytes:
         """Return ``path`` with the links in its folders resolved; a link in its last part stays. Raise Unavailable."""
@@ -65,19 +47,11 @@ class Lookup:
 
     def is_folder(self, path: bytes) -> bool:
         self._go_to(path)
-        return os.path.isdir(path)
+        return REMOTE.run(path, b"", partial(os.path.isdir, path))
 
     def exists(self, path: bytes) -> bool:
         self._go_to(path)
-        return os.path.lexists(path)
-
-    def _link(self, path: bytes) -> bytes | None:
-        """Return the target of a link; None if ``path`` is none, is not there, or cannot be read."""
-        self._go_to(path)
-        try:
-            return REMOTE.run(path, b"", partial(os.readlink, path))
-        except OSError:
-            return None
+        return REMOTE.run(path, b"", partial(os.path.lexists, path))
 
     def _go_to(self, path: bytes) -> None:
         self._refuse_if_hung(self, path)

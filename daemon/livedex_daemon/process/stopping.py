@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import NoReturn
 
-from livedex_indexing.chunk import chunk_process
+from livedex_indexing.child import child_starter
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ Action = Callable[[], object]
 
 def end_process(code: int) -> NoReturn:
     """End the process at once: Python's own exit joins every executor's threads, and one of them may hang."""
-    chunk_process.kill_all()
+    child_starter.kill_all()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or never there
             stream.flush()

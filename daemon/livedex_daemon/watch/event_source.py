@@ -5,14 +5,12 @@ Invariant: every report becomes a mark in the backlog or a reload of the configu
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.watch.backlog import Backlog, Mark
@@ -181,10 +179,9 @@ class EventSource:
         watcher = self.watcher
 
         def watch(folder: bytes) -> None:
-            if watcher is not None:
+            if watcher is not None and not REMOTE.holds(folder):  # there the call may hang; the root check compares
                 self._watched_outside.add(folder)
-                with contextlib.suppress(TimeoutError):  # a share does not answer; the root check compares the file
-                    REMOTE.run(folder, b"", partial(watcher.watch_outside, folder))
+                watcher.watch_outside(folder)
 
         return watch
 

@@ -21,7 +21,7 @@ from livedex_daemon.watch.root_table import Root, RootState
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_indexing.chunk import chunk_plan
-from livedex_indexing.disk import tree
+from livedex_indexing.disk import root_folder, tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.model import RootUpdate
@@ -69,14 +69,16 @@ class Presence:
 
     def _check_folder(self, root: Root, rewatch: bool) -> None:
         """Raises OSError: only an error that says so means that the root is gone."""
-        found = REMOTE.run(root.path, b"", partial(_found, root.path))
+        found = root_folder.look(root.path)
         if not stat.S_ISDIR(found.st_mode):
             self._leave(root, "missing")
             return
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
-        if not same and root.first_indexed and self._has_files(root) and _is_empty(root.path):
+        if not same and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path):
             self._leave(root, "missing")
-        elif root.state == "missing" and root.first_indexed and self._has_files(root) and _is_empty(root.path):
+        elif (
+            root.state == "missing" and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path)
+        ):
             pass  # an empty folder that had files may be an unmounted disk
         elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
@@ -96,6 +98,9 @@ class Presence:
                 self._could_not_check(root, error)
             return False
         return (found.st_dev, found.st_ino) == (root.dev, root.ino)
+
+    def _was_emptied(self, root: Root) -> bool:
+        return root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path)
 
     def _has_files(self, root: Root) -> bool:
         return bool(self._store.folders_below(root.id, b""))
@@ -171,19 +176,3 @@ class Presence:
         root.walked_at = time.monotonic()
         planned = chunk_plan.fingerprint(root.planned) if root.planned is not None else 0
         self._save(root, first_indexed=True, last_reconciled=root.last_reconciled, planned=planned)
-
-
-def _found(path: bytes) -> os.stat_result:
-    """Describe what is there. Raises OSError, for a folder also if it cannot be listed."""
-    found = os.lstat(path)
-    if stat.S_ISDIR(found.st_mode):
-        os.close(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC | os.O_NOFOLLOW))
-    return found
-
-
-def _is_empty(path: bytes) -> bool:
-    def look() -> bool:
-        with os.scandir(path) as entries:
-            return next(entries, None) is None
-
-    return REMOTE.run(path, b"", look)

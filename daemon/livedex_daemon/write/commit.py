@@ -17,7 +17,7 @@ from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome
 from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
-from livedex_indexing.chunk.code_version import failure_signature
+from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.disk import tree
 from livedex_indexing.model import ChunkedContent, FileRow
 from livedex_indexing.store.forgotten_files import ForgottenFiles

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled
 from livedex_daemon.write.walk import Policy, Work
+from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import Plan
-from livedex_indexing.chunk.code_version import failure_signature
 from livedex_indexing.disk import tree
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.text import decoder

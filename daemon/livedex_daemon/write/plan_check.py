@@ -5,9 +5,9 @@ Invariant: it reads no file, and its answer depends only on the row, the setting
 
 from __future__ import annotations
 
+from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.code_version import failure_signature
 from livedex_indexing.model import FileRow
 
 

@@ -19,7 +19,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from livedex_indexing.chunk import code_version
+from livedex_indexing.child import code_version
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
 from livedex_indexing.chunk.chunk_messages import (
     CONTENT,

@@ -13,15 +13,14 @@ import select
 import signal
 import subprocess
 import time
-import weakref
 from collections.abc import Sequence
 from typing import NoReturn
 
 import msgspec
 
-from livedex_indexing.chunk import code_version
+from livedex_indexing.child import code_version
+from livedex_indexing.child.child_starter import start_child
 from livedex_indexing.chunk.answer_check import is_sound
-from livedex_indexing.chunk.child_starter import start_child
 from livedex_indexing.chunk.chunk_limits import most_bytes
 from livedex_indexing.chunk.chunk_messages import (
     HEADER,
@@ -46,17 +45,6 @@ _START_S = 60.0  # time for the imports of a child on a busy machine
 _FAILURE_CHARS = 500  # of the reason for a failure
 _END_S = 5.0  # time for a child to end by itself
 _AGAIN_S = 0.01  # pause after a pipe that is ready took and gave nothing, as where the system is short of memory
-
-
-_children: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
-
-
-def kill_all() -> None:
-    """Kill every child of this process: whoever waits for one is released. Call it when the process ends."""
-    for child in list(_children):
-        if child.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child.pid, signal.SIGKILL)
 
 
 class WorkerDied(Exception):
@@ -134,7 +122,6 @@ class ChunkProcess:
         except OSError as error:
             reason = f"cannot start: {error.strerror or error}"
             raise WorkerDied(reason, None, [], other_version=code_version.was_replaced()) from error
-        _children.add(self._child)
         return self._child
 
     def _bury(self, why: str) -> str:

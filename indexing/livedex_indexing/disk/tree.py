@@ -12,14 +12,15 @@ import os
 import stat as modes
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from livedex_indexing.disk.beneath import check_relative, folder
-from livedex_indexing.disk.remote_mounts import REMOTE, RemoteMount, run_on
+from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.model import EntryKind, FileState, Stat
+from livedex_indexing.relpath import absolute
 
 # O_NONBLOCK: a pipe that replaced the file after the check must not block us.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -74,8 +75,11 @@ class TooLarge(TreeError):
     reason = "too_large"
 
     def __init__(self, stat: Stat) -> None:
-        super().__init__(f"{stat.size} bytes")
+        super().__init__(stat)
         self.stat = stat
+
+    def __str__(self) -> str:
+        return f"{self.stat.size} bytes"
 
 
 class Unsettled(TreeError):
@@ -88,8 +92,11 @@ class ReadFailed(TreeError):
     """The system could not read the entry (a bad disk, a lost share); ``errno`` says why."""
 
     def __init__(self, error: OSError) -> None:
-        super().__init__(os.strerror(error.errno or errno.EIO))
+        super().__init__(error)
         self.errno = error.errno or errno.EIO
+
+    def __str__(self) -> str:
+        return os.strerror(self.errno)
 
 
 class Snapshot(NamedTuple):
@@ -133,14 +140,19 @@ def _stat(root: bytes, rel: bytes) -> Stat:
         return describe(os.stat(name, dir_fd=fd, follow_symlinks=False))
 
 
-def stat_names(root: bytes, rel: bytes, names: Iterable[bytes]) -> dict[bytes, Stat]:
+def stat_names(root: bytes, rel: bytes, names: Collection[bytes]) -> dict[bytes, Stat]:
     """Describe those ``names`` that exist in folder ``rel``, links not followed. Raises Denied, Missing, ReadFailed."""
+    remote = REMOTE.inside(root, rel)
+    local = [name for name in names if name not in remote] if remote else list(names)
     try:
-        return REMOTE.run(root, rel, partial(retry_stale, partial(_stat_names, root, rel, list(names))))
+        found = REMOTE.run(root, rel, partial(retry_stale, partial(_stat_names, root, rel, local)))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
         raise _fault(error) from error
+    if remote:
+        found |= {name: describe(status) for name, status in _mounted(root, rel, remote) if name in names}
+    return found
 
 
 def _stat_names(root: bytes, rel: bytes, names: list[bytes]) -> dict[bytes, Stat]:
@@ -160,35 +172,39 @@ def listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
     For walks over whole trees, where making a `Stat` of each entry would cost as much as the system call. Raises
     Denied, Missing, ReadFailed.
     """
+    remote = REMOTE.inside(root, rel)
     try:
-        return REMOTE.run(root, rel, partial(retry_stale, partial(_listing, root, rel)))
+        entries = REMOTE.run(root, rel, partial(retry_stale, partial(_listing, root, rel, remote)))
     except OSError as error:
         if error.errno in _GONE:
             raise Missing from error
         raise _fault(error) from error
+    return [*entries, *_mounted(root, rel, remote)] if remote else entries
 
 
-def _listing(root: bytes, rel: bytes) -> list[tuple[bytes, os.stat_result]]:
+def _listing(root: bytes, rel: bytes, left_out: Collection[bytes]) -> list[tuple[bytes, os.stat_result]]:
     entries = []
-    remote = REMOTE.inside(root, rel)
     with folder(root, rel, listing=True) as fd, os.scandir(fd) as found:
         for entry in found:
+            name = entry.name.encode(_NAMES, "surrogateescape")
+            if name in left_out:
+                continue
             try:
-                status = entry.stat(follow_symlinks=False) if entry.name not in remote else _mounted(remote[entry.name])
+                entries.append((name, entry.stat(follow_symlinks=False)))
             except FileNotFoundError:
                 continue  # deleted since it was listed
-            entries.append((entry.name.encode(_NAMES, "surrogateescape"), status))
     return entries
 
 
-def _mounted(mount: RemoteMount) -> os.stat_result:
-    """Describe a mount point. If it cannot be described, it is a folder on no device: who enters it gets the error."""
-    try:
-        return run_on([mount], partial(os.lstat, mount.point))
-    except OSError as error:
-        if error.errno in _GONE:
-            raise
-        return os.stat_result((modes.S_IFDIR, *[0] * 9), {"st_mtime_ns": 0, "st_ctime_ns": 0})
+def _mounted(root: bytes, rel: bytes, names: Collection[bytes]) -> Iterator[tuple[bytes, os.stat_result]]:
+    """Describe mount points. One that does not answer is a folder on no device: who enters it gets the error."""
+    for name in names:
+        path = absolute(absolute(root, rel), name)
+        try:
+            yield name, REMOTE.run(path, b"", partial(os.lstat, path))
+        except OSError as error:
+            if error.errno not in _GONE:
+                yield name, os.stat_result((modes.S_IFDIR, *[0] * 9), {"st_mtime_ns": 0, "st_ctime_ns": 0})
 
 
 def scan(root: bytes, rel: bytes) -> list[tuple[bytes, Stat]]:

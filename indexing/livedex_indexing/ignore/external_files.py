@@ -7,18 +7,14 @@ followed only for the user's own configuration, never where another person may h
 
 from __future__ import annotations
 
-import os
-import stat as modes
-from functools import partial
 from typing import NamedTuple
 
 from livedex_indexing.disk import tree
-from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.users_file import read_users_file, stat_users_file
 from livedex_indexing.model import FileState, Stat
 
 NOT_REGULAR = "is not a regular file, so livedex ignores it"
 UNREADABLE = "cannot be read"
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class Lines(NamedTuple):
@@ -62,22 +58,14 @@ def stat_at(path: bytes) -> Stat | None:
 def users_lines(path: bytes, limit: int) -> Lines:
     """Do the same as ``lines_beneath`` for a file of the user's own configuration, which may well be a link."""
     try:
-        return REMOTE.run(path, b"", partial(_users_lines, path, limit))
+        data = read_users_file(path, limit + 1)
+        return Lines(b"", NOT_REGULAR) if data is None else whole_lines(data, limit)
     except (PermissionError, ValueError):
         return Lines(b"", UNREADABLE)
     except OSError as error:
         if tree.is_gone(error):
             return Lines(b"", None)
         raise tree.ReadFailed(error) from error
-
-
-def _users_lines(path: bytes, limit: int) -> Lines:
-    if not modes.S_ISREG(os.stat(path).st_mode):
-        return Lines(b"", NOT_REGULAR)
-    with os.fdopen(os.open(path, _READ), "rb") as file:
-        if not modes.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return Lines(b"", NOT_REGULAR)
-        return whole_lines(file.read(limit + 1), limit)
 
 
 class Source(NamedTuple):
@@ -101,7 +89,7 @@ class Source(NamedTuple):
                 return None
             return FileState(0, 0, 0, found.ino) if found.kind == "folder" else found.state
         try:
-            target = REMOTE.run(self.path, b"", partial(os.stat, self.path))
+            target = stat_users_file(self.path)
         except (PermissionError, ValueError):
             return None
         except OSError as error:

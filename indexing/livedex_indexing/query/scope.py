@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from livedex_indexing import relpath
+from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.model import Place
 from livedex_ipc.errors import OutsideRoots
 
@@ -21,7 +22,7 @@ def places(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:
 
     The path may contain symbolic links; roots are real paths. Raises OutsideRoots when there is no place.
     """
-    found = places_at(os.path.normpath(path), roots) or places_at(os.path.realpath(path), roots)
+    found = places_at(os.path.normpath(path), roots) or places_at(real_path(path).path, roots)
     if not found:
         shown = path.decode("utf-8", "replace")
         raise OutsideRoots(f"no root contains {shown}; `livedex up {shown}` adds it", {"path": shown})
@@ -39,7 +40,7 @@ def relative(path: bytes, roots: Mapping[int, bytes]) -> Place | None:
 
 def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
     """Return the id of the root at that path; files of a root nested in it do not belong to it. Raises OutsideRoots."""
-    for wanted in (os.path.normpath(path), os.path.realpath(path)):
+    for wanted in (os.path.normpath(path), real_path(path).path):
         for root_id, root in roots.items():
             if root == wanted:
                 return root_id

@@ -14,9 +14,9 @@ from livedex_daemon.write.commit import Applied, Committer
 from livedex_daemon.write.outcomes import Failed, Known, Outcome
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work
+from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.code_version import failure_signature
 from livedex_indexing.model import FileRow, FileState, Stat
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 

@@ -13,7 +13,8 @@ from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.file_reading import AVOIDED, FileReader
 from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped
 from livedex_daemon.write.walk import bare_row
-from livedex_indexing.chunk import chunk_plan, code_version
+from livedex_indexing.child import code_version
+from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 

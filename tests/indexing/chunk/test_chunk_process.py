@@ -16,8 +16,9 @@ import pytest
 
 from helpers.fault_injection import with_code
 from helpers.support import wait_until
+from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_messages as messages
-from livedex_indexing.chunk import chunk_process, code_version
+from livedex_indexing.chunk import chunk_process
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.chunk.chunker import chunk_content
@@ -196,7 +197,8 @@ def impostor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str],
         script = tmp_path / "impostor"
         script.write_text(f"""#!{sys.executable}
 import os, sys, time
-from livedex_indexing.chunk import chunk_messages as messages, code_version
+from livedex_indexing.child import code_version
+from livedex_indexing.chunk import chunk_messages as messages
 
 def send(kind, message):
     os.write(1, messages.frame(kind, message))

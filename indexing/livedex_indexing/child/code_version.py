@@ -1,4 +1,4 @@
-"""An identifier of the code that chunks files, to compare two processes and to date what was found with it.
+"""An identifier of the code that child processes run, to compare two processes and to date what was found with it.
 
 Invariant: two processes have the same identifier only if the code they loaded is the same, byte for byte. A release
 number alone would not do: an editable or half-upgraded installation keeps it while its code changes.
@@ -12,8 +12,8 @@ from typing import Final
 
 import livedex_ipc
 
-_FOLDERS: Final = ("chunk", "text")  # the wire, the plans and the chunkers; the decoder
-_FILES: Final = ("model.py",)
+_FOLDERS: Final = ("child", "chunk", "disk", "text")  # what children load
+_FILES: Final = ("model.py", "relpath.py")
 
 
 def read_from_disk() -> bytes:

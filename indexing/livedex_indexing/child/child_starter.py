@@ -1,4 +1,4 @@
-"""Start child processes from one thread that lives as long as the process.
+"""Start child processes from one thread that lives as long as the process, and end them with it.
 
 Invariant: a child's parent thread ends only with the parent process. The kernel's signal at the death of a parent
 (``PR_SET_PDEATHSIG``) is about the thread that started the child, and may therefore be a kill.
@@ -6,16 +6,21 @@ Invariant: a child's parent thread ends only with the parent process. The kernel
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import weakref
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 _thread: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
+_children: Final[weakref.WeakSet[subprocess.Popen[bytes]]] = weakref.WeakSet()
 
 
-def start_child(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def start_child(arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start this interpreter with ``arguments`` and two pipes that do not block. Raise OSError.
 
     Too many threads count as an OSError too: the system says EAGAIN.
@@ -26,7 +31,15 @@ def start_child(arguments: list[str], environment: dict[str, str]) -> subprocess
         raise OSError(str(error)) from error
 
 
-def _start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def kill_all() -> None:
+    """Kill every child of this process: whoever waits for one is released. Call it when the process ends."""
+    for child in list(_children):
+        if child.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGKILL)
+
+
+def _start(arguments: list[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     child = subprocess.Popen(
         [sys.executable, *arguments],
         stdin=subprocess.PIPE,
@@ -39,4 +52,5 @@ def _start(arguments: list[str], environment: dict[str, str]) -> subprocess.Pope
     for pipe in (child.stdin, child.stdout):
         assert pipe is not None
         os.set_blocking(pipe.fileno(), False)
+    _children.add(child)
     return child

@@ -1,0 +1,1 @@
+"""Child processes of the library: how they start and end, and of which version they are."""
