@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from livedex_daemon.config import settings as configuration
@@ -46,6 +47,20 @@ def policy_of(config: Config) -> Policy:
         pipelines=dict(chunking.pipelines),
     )
     return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
+
+
+def _is_real(config: Config) -> bool:
+    """Return False while the path of a root may still contain links, so that another root of the index may be meant."""
+    return all(root.is_real for root in config.roots)
+
+
+def _with_known_paths(config: Config, former: Config) -> Config:
+    """Keep the former path of each root whose own could not be resolved now."""
+    known = {root.configured: root.path for root in former.roots}
+    roots = (
+        root if root.is_real else replace(root, path=known.get(root.configured, root.path)) for root in config.roots
+    )
+    return replace(config, roots=tuple(roots))
 
 
 class ConfigTargets(NamedTuple):
@@ -119,10 +134,12 @@ class Reloader:
     def check(self) -> None:
         """Read the file again if it differs from the last one read: without a watch there is no event.
 
-        Also read it while its configuration is owed, or refused: it may be that the file could not be read.
+        Also read it while its configuration is owed, or refused: it may be that the file could not be read. And while
+        the path of a root is not known to be real: the mount that it lies on may answer again.
         """
         refused = self._current.fault is not None
-        if self._timer is None and (self.must_apply or refused or self._state_of_file() != self._seen):
+        owed = self.must_apply or refused or not _is_real(self._current.config)
+        if self._timer is None and (owed or self._state_of_file() != self._seen):
             self.soon()
 
     def close(self) -> None:
@@ -176,6 +193,7 @@ class Reloader:
             self._current.fault = error.message
             raise
         self._current.fault = None
+        config = _with_known_paths(config, self._current.config)
         if config != self._current.config or self.must_apply:
             await self._apply(config, first=False)
 
@@ -217,7 +235,7 @@ class Reloader:
                 fault = error  # the other roots must not wait for this one
         self._regroup(admitted, current, first)
         for path, row in known.items():
-            if path not in wanted:
+            if path not in wanted and (path in current or _is_real(config)):
                 watching.forget_root(row.id)
                 self._targets.steps.backlog.drop_root(row.id)
                 with store.transaction():

@@ -1,5 +1,8 @@
 """A small FUSE server that shows a folder read-only: a file system that hangs while its server is stopped (SIGSTOP).
 
+After SIGUSR1 it takes requests and answers none, so that the kernel keeps those who ask, even if they are killed; after
+SIGUSR2 it answers them all.
+
 Run as a program: ``fuse_server.py MOUNT FOLDER PID_FILE``, in a mount namespace of one's own. It returns when the mount
 serves; a process in the background, whose id is in PID_FILE, then answers until it is killed.
 
@@ -8,9 +11,11 @@ Invariant: nothing is cached by the kernel for longer than one call, so that eac
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
+import signal
 import struct
 import sys
 from collections.abc import Callable
@@ -19,7 +24,7 @@ from pathlib import Path
 HEADER = struct.Struct("<IIQQIIIHH")  # length, opcode, unique, node, then who asks
 REPLY = struct.Struct("<IiQ")  # length, errno, unique
 ATTRIBUTES = struct.Struct("<6Q10I")
-LOOKUP, FORGET, GETATTR, OPEN, READ, STATFS, RELEASE = 1, 2, 3, 14, 15, 17, 18
+LOOKUP, FORGET, GETATTR, READLINK, OPEN, READ, STATFS, RELEASE = 1, 2, 3, 5, 14, 15, 17, 18
 FLUSH, INIT, OPENDIR, READDIR, RELEASEDIR, ACCESS, INTERRUPT, BATCH_FORGET = 25, 26, 27, 28, 29, 34, 36, 42
 SILENT = frozenset((FORGET, INTERRUPT, BATCH_FORGET))  # these get no reply
 DIRECT_IO = 1
@@ -30,10 +35,13 @@ class FuseServer:
         self._device = device
         self._paths = {1: folder}  # node to path
         self._nodes = {folder: 1}
+        self._holds = False
+        self._held: list[bytes] = []
         self._answers: dict[int, Callable[[int, bytes], bytes]] = {
             INIT: self._init,
             LOOKUP: self._lookup,
             GETATTR: self._attributes_of,
+            READLINK: lambda node, _body: os.fsencode(os.readlink(self._paths[node])),
             OPENDIR: self._open,
             OPEN: self._open,
             READDIR: self._entries,
@@ -42,31 +50,43 @@ class FuseServer:
             **dict.fromkeys((RELEASE, RELEASEDIR, FLUSH, ACCESS), lambda _node, _body: b""),
         }
 
+    def hold(self, *_: object) -> None:
+        self._holds = True
+
+    def go_on(self, *_: object) -> None:
+        self._holds = False
+        held, self._held = self._held, []
+        for request in held:
+            self._serve(request)
+
     def serve(self) -> None:
         """Answer until the file system is unmounted."""
         while True:
             try:
                 request = os.read(self._device, 1 << 18)
+                if self._holds:
+                    self._held.append(request)
+                else:
+                    self._serve(request)
             except OSError as error:
-                if error.errno in (errno.EINTR, errno.ENOENT):  # ENOENT: the caller gave up
-                    continue
-                return
-            _, opcode, unique, node, *_ = HEADER.unpack_from(request)
-            if opcode in SILENT:
-                continue
-            code, body = 0, b""
-            try:
-                answer = self._answers.get(opcode)
-                if answer is None:
-                    raise OSError(errno.ENOSYS, "not served")
-                body = answer(node, request[HEADER.size :])
-            except OSError as error:
-                code = error.errno or errno.EIO
-            try:
-                os.write(self._device, REPLY.pack(REPLY.size + len(body), -code, unique) + body)
-            except OSError as error:
-                if error.errno != errno.ENOENT:
+                if error.errno not in (errno.EINTR, errno.ENOENT):  # ENOENT: the caller gave up
                     return
+
+    def _serve(self, request: bytes) -> None:
+        """Answer one request. Raises OSError."""
+        _, opcode, unique, node, *_ = HEADER.unpack_from(request)
+        if opcode in SILENT:
+            return
+        code, body = 0, b""
+        try:
+            answer = self._answers.get(opcode)
+            if answer is None:
+                raise OSError(errno.ENOSYS, "not served")
+            body = answer(node, request[HEADER.size :])
+        except OSError as error:
+            code = error.errno or errno.EIO
+        with contextlib.suppress(FileNotFoundError):
+            os.write(self._device, REPLY.pack(REPLY.size + len(body), -code, unique) + body)
 
     def _init(self, _node: int, _body: bytes) -> bytes:
         return struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 16, 12, 1 << 16, 1, 0, 0, *[0] * 8)
@@ -124,6 +144,8 @@ def main(point: str, folder: str, pid_file: str) -> None:
     server = mount(point, folder)
     if os.fork():
         os._exit(0)
+    signal.signal(signal.SIGUSR1, server.hold)
+    signal.signal(signal.SIGUSR2, server.go_on)
     Path(pid_file).write_text(str(os.getpid()))
     server.serve()
 

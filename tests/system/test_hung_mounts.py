@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +29,15 @@ SERVER = Path(__file__).parents[1] / "helpers" / "fuse_server.py"
 
 
 class Share:
-    """Three roots: one with a FUSE mount inside, one that is on it, and one that has nothing to do with it."""
+    """Three roots: one with a FUSE mount inside, one that is on it, and one that has nothing to do with it.
+
+    The configuration names the second by a link on the mount.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.disk, self.outer, self.other = (Tree(folder / name) for name in ("disk", "outer", "other"))
         self.disk.write_all({"a.txt": "zebra one\n", "sub/b.txt": "zebra two\n", "root/c.txt": "giraffe one\n"})
+        (self.disk / "way").symlink_to("root")
         self.outer.write_all({"mine.txt": "zebra mine\n"})
         self.other.write_all({"o.txt": "zebra other\n"})
         self.point = folder / "outer" / "share"
@@ -40,13 +46,18 @@ class Share:
 
     @property
     def config(self) -> str:
-        paths = (self.outer.path, self.point / "root", self.other.path)
+        paths = (self.outer.path, self.point / "way", self.other.path)
         return '[watch]\nreconcile_every = "1s"\n' + "".join(f'[[roots]]\npath = "{path}"\n' for path in paths)
 
     @property
     def mounted(self) -> list[str]:
         words = (sys.executable, SERVER, self.point, self.disk.path, self._pid_file)
         return in_namespaces(SERVE, *map(str, words))
+
+    @property
+    def entered(self) -> list[str]:
+        """The words before a command that run it where the share is mounted already."""
+        return ["nsenter", "-t", self._pid_file.read_text(), "-U", "-m", "--preserve-credentials"]
 
     def signal(self, number: signal.Signals) -> None:
         """To the server of the share, and to no other process."""
@@ -88,6 +99,15 @@ def read_errors(client: Client) -> list[str]:
     return [one["message"] for one in client.call("status")["warnings"] if one["code"] == "read_errors"]
 
 
+def roots_in_the_index(client: Client) -> set[str]:
+    with closing(sqlite3.connect(f"file:{client.call('status')['db_path']}?mode=ro", uri=True)) as index:
+        return {os.fsdecode(path) for (path,) in index.execute("SELECT path FROM roots")}
+
+
+def wait_until_healed(client: Client) -> None:
+    wait_until(lambda: not read_errors(client) and client.call("status")["state"] == "ready", HEALED_S, what="healed")
+
+
 def test_a_hung_mount_costs_only_itself(client: Client, share: Share) -> None:
     share.signal(signal.SIGSTOP)
     for number in range(8):  # searches there ask for looks at it meanwhile
@@ -107,15 +127,46 @@ def test_a_hung_mount_costs_only_itself(client: Client, share: Share) -> None:
     (share.disk / "a.txt").unlink()
 
     share.signal(signal.SIGCONT)
-    wait_until(lambda: not read_errors(client) and client.call("status")["state"] == "ready", HEALED_S, what="healed")
+    wait_until_healed(client)
     assert set(found(client, "zebra")) == {"mine.txt", "share/sub/b.txt", "o.txt"}
     assert found(client, "changed meanwhile") == ["share/sub/b.txt"]
     assert set(found(client, "giraffe")) == {"c.txt", "d.txt"}
 
 
-def test_the_daemon_stops_while_a_mount_hangs(daemon: Daemon, client: Client, share: Share) -> None:
-    share.signal(signal.SIGSTOP)
-    assert not search(client, "zebra", share.point, ELSEWHERE_S)["fresh"]
+@pytest.mark.parametrize("hang", [signal.SIGSTOP, signal.SIGUSR1], ids=["asks in vain", "is kept by the kernel"])
+def test_the_daemon_stops_while_a_mount_hangs(
+    daemon: Daemon, client: Client, share: Share, hang: signal.Signals
+) -> None:
+    share.signal(hang)
+    for path in (share.point, share.point / "root"):
+        assert not search(client, "zebra", path, ELSEWHERE_S)["fresh"]
     began = time.monotonic()
     daemon.stop()
     assert time.monotonic() - began < STOPPED_S
+
+
+def test_another_daemon_starts_while_a_mount_hangs(
+    daemon: Daemon, client: Client, share: Share, start_daemon: Callable[..., Daemon]
+) -> None:
+    share.signal(signal.SIGUSR1)
+    assert not search(client, "zebra", share.point, ELSEWHERE_S)["fresh"]
+    daemon.stop()
+    with start_daemon(wrap=share.entered).client() as again:
+        share.other.write("new.txt", "elephant\n")
+        answer = search(again, "elephant", share.other, HEALED_S)
+        assert answer["fresh"] and len(answer["hits"]) == 1, answer
+        for path in (share.point, share.point / "root"):
+            answer = search(again, "zebra", path, ELSEWHERE_S)
+            assert (answer["fresh"], answer["hits"], answer["reason"]) == (False, [], "unreadable"), answer
+        assert any(str(share.point) in text for text in read_errors(again))
+        assert {root["state"] for root in again.call("roots/list")["roots"]} == {"online", "recovering"}
+        assert str(share.point / "root") in roots_in_the_index(again), "its rows wait for it"
+        share.disk.write("root/d.txt", "giraffe two\n")
+
+        share.signal(signal.SIGUSR2)
+        wait_until_healed(again)
+        assert set(found(again, "giraffe")) == {"c.txt", "d.txt"}
+        assert set(found(again, "zebra")) == {"mine.txt", "share/a.txt", "share/sub/b.txt", "o.txt"}
+        roots = again.call("roots/list")["roots"]
+        assert {root["state"] for root in roots} == {"online"}
+        assert roots_in_the_index(again) == {root["path"] for root in roots}

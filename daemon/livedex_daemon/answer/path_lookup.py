@@ -46,12 +46,18 @@ class Lookup:
         return os.path.join(self.real(folder), name) if name else self.real(folder)
 
     def is_folder(self, path: bytes) -> bool:
-        self._go_to(path)
-        return REMOTE.run(path, b"", partial(os.path.isdir, path))
+        return self._ask(path, os.path.isdir)
 
     def exists(self, path: bytes) -> bool:
+        return self._ask(path, os.path.lexists)
+
+    def _ask(self, path: bytes, call: Callable[[bytes], bool]) -> bool:
+        """Raise Unavailable."""
         self._go_to(path)
-        return REMOTE.run(path, b"", partial(os.path.lexists, path))
+        try:
+            return REMOTE.run(path, b"", partial(call, path))
+        except TimeoutError:
+            raise _hung(path) from None
 
     def _go_to(self, path: bytes) -> None:
         self._refuse_if_hung(self, path)

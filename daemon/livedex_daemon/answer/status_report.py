@@ -182,6 +182,8 @@ def _bytes_on_disk(path: str) -> int:
 
 def _root_warnings(root: Root) -> Warnings:
     path = display_path(root.path)
+    if root.is_unseen:
+        return []  # what keeps it from being looked at is a warning of its own
     if root.state == "missing":
         return [
             warning(

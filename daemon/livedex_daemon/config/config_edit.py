@@ -39,7 +39,7 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
     """
     try:
         root.encode()
-        real = root_folders.resolve(root, env, locate().own_folders)
+        real = root_folders.resolve(root, env, locate().own_folders).path
     except UnicodeEncodeError:
         raise InvalidParams(f"{root!a} is not UTF-8: a configuration cannot name it", {"field": "path"}) from None
     except ValueError as fault:
@@ -48,7 +48,7 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
         patterns(list(ignore))
     except ValueError as fault:
         raise InvalidParams(f"ignore {fault}", {"field": "ignore"}) from None
-    if not os.path.isdir(real):
+    if not root_folders.is_folder(real):
         raise InvalidParams(f"{root} is not a folder", {"field": "path"})
     written = root_folders.expand(root, env)
     written = real if ".." in written.split("/") else os.path.normpath(written)
@@ -109,7 +109,7 @@ def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
 def _spellings(path: str, env: Mapping[str, str]) -> set[str]:
     """Return the path as written and, if it can be resolved, the real path."""
     with contextlib.suppress(ValueError):
-        return {path, os.path.realpath(root_folders.expand(path, env))}
+        return {path, root_folders.real_path(root_folders.expand(path, env)).path}
     return {path}
 
 

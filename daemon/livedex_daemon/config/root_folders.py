@@ -1,7 +1,10 @@
 """Resolves the roots of the configuration to real folders, and refuses those that cannot be watched.
 
-Invariant: every resolved path is absolute and real, and ``same_as`` finds two spellings of one folder. A missing root
-is not a fault: it may be on a disk that is not mounted.
+Invariant: every resolved path is absolute, and real unless ``RealRoot`` says otherwise; ``same_as`` finds two spellings
+of one folder. A missing root is not a fault: it may be on a disk that is not mounted. A network or FUSE mount that does
+not answer holds up nobody.
+
+What asks the disk is imported in functions: most commands need none of it.
 """
 
 from __future__ import annotations
@@ -11,9 +14,19 @@ import pwd
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
+T = TypeVar("T")
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}]*\})")
+
+
+class RealRoot(NamedTuple):
+    """``is_real`` is False if a mount on the way did not answer, so that ``path`` may still contain links."""
+
+    path: str
+    is_real: bool
 
 
 def expand(path: str, env: Mapping[str, str]) -> str:
@@ -26,19 +39,35 @@ def expand(path: str, env: Mapping[str, str]) -> str:
         raise ValueError("must be the path of a folder, neither empty nor with a NUL")
     expanded = _home(path, env) if path.startswith("~") else path
     variable = _VARIABLE.search(expanded)
-    if variable and not os.path.lexists(expanded):
+    if variable and not _ask(expanded, os.path.lexists):
         raise ValueError(f"variables are not expanded: write the value of {variable[0]}, or begin with ~")
     if not os.path.isabs(expanded):
         raise ValueError(f'must be an absolute path or begin with ~, not "{path}"')
     return expanded
 
 
-def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> str:
+def real_path(path: str) -> RealRoot:
+    """Return the absolute path with all links resolved."""
+    from livedex_indexing.disk.real_path import real_path as resolved
+
+    found = resolved(os.fsencode(path))
+    return RealRoot(os.fsdecode(found.path), found.complete)
+
+
+def is_folder(path: str) -> bool:
+    """Return True for a folder; False also if its mount does not answer."""
+    try:
+        return _ask(path, os.path.isdir)
+    except OSError:
+        return False
+
+
+def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> RealRoot:
     """Return the real path of a configured root; ``own_folders`` are livedex's own.
 
     Raises ValueError if the root can never be watched.
     """
-    real = os.path.realpath(expand(path, env))
+    real, is_real = real_path(expand(path, env))
     if real == "/":
         raise ValueError("the whole file system cannot be a root: name the folders in it")
     for own in map(os.path.realpath, own_folders):
@@ -47,12 +76,14 @@ def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> st
     if is_pseudo(real):
         raise ValueError("is on a file system of the kernel (proc, sysfs, …), which livedex never enters")
     try:
-        mode = os.stat(real).st_mode
+        mode = _ask(real, os.stat).st_mode
+    except TimeoutError:
+        return RealRoot(real, False)
     except (OSError, ValueError):  # missing or closed to us: a state of the root, not a fault of its configuration
-        return real
+        return RealRoot(real, is_real)
     if not stat.S_ISDIR(mode):
         raise ValueError("is a file, and a root must be a folder" if stat.S_ISREG(mode) else "is not a folder")
-    return real
+    return RealRoot(real, is_real)
 
 
 def is_pseudo(path: str) -> bool:
@@ -85,6 +116,13 @@ def _folded(path: str) -> str:
 def _same_folder(path: str, other: str) -> bool:
     """Return True if two spellings name one folder, on a file system that ignores case or Unicode composition."""
     try:
-        return os.path.samestat(os.stat(path), os.stat(other))
+        return os.path.samestat(_ask(path, os.stat), _ask(other, os.stat))
     except OSError:
         return False
+
+
+def _ask(path: str, call: Callable[[str], T]) -> T:
+    """Return what the call says of the path. Raises OSError, TimeoutError if its mount does not answer."""
+    from livedex_indexing.disk.remote_mounts import REMOTE
+
+    return REMOTE.run(os.fsencode(path), b"", partial(call, path))

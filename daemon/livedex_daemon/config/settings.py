@@ -21,6 +21,8 @@ from livedex_ipc.errors import ConfigInvalid
 class RootConfig:
     """One watched folder. ``path`` is absolute and real, ``configured`` as written in the file at ``line``.
 
+    ``is_real`` is False while a mount on the way does not answer: then ``path`` may still contain links.
+
     ``ignore`` contains gitignore patterns that override every ignore file, ``ignore_lines`` the line of each. The
     position of a root in the file has no effect, so comparisons of configurations ignore ``line``.
     """
@@ -30,6 +32,7 @@ class RootConfig:
     ignore: tuple[str, ...]
     line: int = field(compare=False)
     ignore_lines: tuple[int, ...] = ()
+    is_real: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +165,14 @@ def _roots(
     for entry in entries:
         try:
             real = root_folders.resolve(entry.path, env, own_folders)
-            first = root_folders.same_as(real, [root.path for root in roots])
+            first = root_folders.same_as(real.path, [root.path for root in roots])
             if first is not None:
                 raise ValueError(f"is the same folder as the root in line {roots[first].line}")
         except ValueError as fault:
             faults.append(Fault(f"{ROOTS}[{entry.number}].path", *entry.place, str(fault)))
         else:
-            roots.append(RootConfig(real, entry.path, entry.ignore, entry.place.line, entry.ignore_lines))
+            rules = (entry.ignore, entry.place.line, entry.ignore_lines)
+            roots.append(RootConfig(real.path, entry.path, *rules, real.is_real))
     return roots, faults
 
 

@@ -81,9 +81,17 @@ class Root:
 
     @property
     def reported_state(self) -> RootState:
-        """``state`` for other threads: ``recovering`` as soon as a loss of events is counted."""
+        """``state`` for other threads: ``recovering`` as soon as a loss of events is counted, and before the first look
+        at the root, which may take long on a mount that does not answer."""
+        if self.is_unseen:
+            return "recovering"
         lost = self.overflows_at_walk != self.overflows
         return "recovering" if lost and self.state == "online" else self.state
+
+    @property
+    def is_unseen(self) -> bool:
+        """Return True until there was an answer to whether the root is there."""
+        return self.state == "missing" and self.missing_since is None
 
     @property
     def present(self) -> bool:

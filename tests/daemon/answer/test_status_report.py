@@ -103,16 +103,20 @@ def test_all_is_well(world: World) -> None:
     assert world.codes() == []
 
 
+def lose(world: World) -> None:
+    world.root.state, world.root.missing_since = "missing", 1.0
+
+
 def test_a_remedy_can_be_typed_as_it_stands(world: World) -> None:
     world.root.path = b"/my notes/it's $HOME"
-    world.root.state = "missing"
+    lose(world)
     (said,) = world.health.warnings()
     command = said["remedy"].partition("`")[2].partition("`")[0]
     assert shlex.split(command) == ["livedex", "roots", "remove", "/my notes/it's $HOME"]
 
 
 CASES: dict[str, Callable[[World], object]] = {
-    "root_missing": lambda world: setattr(world.root, "state", "missing"),
+    "root_missing": lose,
     "root_denied": lambda world: setattr(world.root, "state", "denied"),
     "watch_limit": lambda world: world.root.poll(b"d"),
     "backend_unavailable": lambda world: world.store_health.failed(IndexUnwritable("no")),

@@ -53,8 +53,13 @@ def test_a_loss_is_told_from_the_moment_it_is_counted(presence: Presence, root: 
     assert root.reported_state == "online"
     root.overflows += 1
     assert root.reported_state == "recovering"
-    root.state = "missing"
+    root.state, root.missing_since = "missing", 1.0
     assert root.reported_state == "missing"
+
+
+def test_a_root_is_not_called_missing_before_a_look_at_it(root: Root) -> None:
+    root.state, root.missing_since = "missing", None
+    assert root.reported_state == "recovering"
 
 
 def test_a_walk_of_a_root_that_went_meanwhile_says_nothing(presence: Presence, root: Root) -> None:
