@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from helpers.fault_injection import in_namespaces, needs_fuse
 from helpers.support import Daemon, Tree, found, wait_until
+from livedex_ipc.errors import NotFound, TimedOut, Unavailable
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -25,6 +27,8 @@ HEALED_S = 10.0  # the promise
 ELSEWHERE_S = 1.0
 STOPPED_S = 5.0
 SERVE = '"$1" "$2" "$3" "$4" "$5" < /dev/null > /dev/null 2>&1'
+TRACED = "%file,%process,getdents64,pread64,fstat"
+ON_THE_SHARE = re.compile(r"/outer/share|/outer>, .share")  # a path or a descriptor there
 SERVER = Path(__file__).parents[1] / "helpers" / "fuse_server.py"
 
 
@@ -143,6 +147,49 @@ def test_the_daemon_stops_while_a_mount_hangs(
     began = time.monotonic()
     daemon.stop()
     assert time.monotonic() - began < STOPPED_S
+
+
+@pytest.mark.needs("strace")
+def test_only_a_child_touches_the_mount(share: Share, start_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    tracer = ["strace", "-D", "-f", "-y", "-qq", "-s", "40", "-o", str(trace), "-e", f"trace={TRACED}"]
+    daemon = start_daemon(share.config, wrap=[*share.mounted, *tracer])
+    with daemon.client() as client:
+        assert client.call("sync", {"timeout_ms": 60_000})["synced"]
+        ask_everything(client, share)
+        share.signal(signal.SIGUSR1)
+        ask_everything(client, share)
+    share.signal(signal.SIGUSR2)
+    daemon.stop()
+    toucher = touchers(trace.read_text(errors="replace").splitlines())
+    assert any(toucher.values())
+    assert [line for line, is_child in toucher.items() if not is_child] == []
+
+
+def ask_everything(client: Client, share: Share) -> None:
+    """Every method that looks at files, at places on the share and around it."""
+    limit: dict[str, object] = {"timeout_ms": 1000}
+    for path in map(str, (share.outer, share.point, share.point / "root", share.point / "way" / "c.txt")):
+        calls: list[tuple[str, dict[str, object]]] = [("search/subscribe", {"query": "zebra", **limit})]
+        calls += [("search", {"query": "zebra", "mode": mode, **limit}) for mode in ("keyword", "exact", "regex")]
+        calls += [(f"files/{name}", limit) for name in ("list", "explain", "retrieve")]
+        for method, params in calls:
+            with suppress(NotFound, Unavailable):
+                client.call(method, {"path": path, **params}, timeout_s=20)
+    for method in ("server/reload", "index/audit", "index/run"):
+        with suppress(TimedOut):
+            client.call(method, timeout_s=5)
+    with suppress(Unavailable):
+        client.call("roots/add", {"path": str(share.point)}, timeout_s=20)
+
+
+def touchers(trace: list[str]) -> dict[str, bool]:
+    """The calls that touched the share, and whether a thread of the child made each."""
+    begun = [(line.split(" ", 1)[0], line.rpartition(" = ")[2]) for line in trace if " clone" in line]
+    child = {line.split(" ", 1)[0] for line in trace if "execve(" in line and "disk.remote_child" in line}
+    while more := {thread for starter, thread in begun if starter in child} - child:
+        child |= more
+    return {line: line.split(" ", 1)[0] in child for line in trace if ON_THE_SHARE.search(line)}
 
 
 def test_another_daemon_starts_while_a_mount_hangs(

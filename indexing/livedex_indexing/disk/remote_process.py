@@ -66,8 +66,11 @@ class RemoteProcess:
 
 
 def _started() -> _Child:
-    """Return a child that is ready. Raises OSError."""
-    child = _Child()
+    """Return a child that is ready. Raises EAGAIN."""
+    try:
+        child = _Child()
+    except OSError as error:
+        raise _no_child() from error
     try:
         child.ready.result(START_S)
     except TooLate:
