@@ -8,7 +8,6 @@ PATTERN = "tests/indexing/lines/test_line_pattern.py"
 THREADS = "tests/daemon/answer/test_reader_threads.py"
 LOOKUP = "tests/daemon/answer/test_path_lookup.py"
 PLACING = "tests/daemon/watch/test_inotify_placing.py"
-MOUNTS = "tests/indexing/disk/test_remote_mounts.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
@@ -37,46 +36,6 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/watch/inotify.py",
         (("                    placing.cancelled = True", "                    pass"),),
         f"{PLACING}::test_a_folder_that_moves_away_while_it_is_placed_is_heard_of_no_more",
-    ),
-    Defect(
-        "remote-watched",
-        "watches are placed on remote file systems, where the call may hang",
-        "livedex_daemon/watch/event_source.py",
-        (("        if watcher is None or root.is_remote(path):", "        if watcher is None:"),),
-        "tests/daemon/watch/test_event_source.py::test_what_lies_on_a_remote_file_system_gets_no_watch",
-    ),
-    Defect(
-        "hung-mount-holds-up-all",
-        "a call on a mount that does not answer is waited for",
-        "livedex_indexing/disk/remote_mounts.py",
-        (("        if not table.mounts:\n", "        if True:\n"),),
-        "tests/system/test_hung_mounts.py::test_a_hung_mount_costs_only_itself",
-    ),
-    Defect(
-        "silent-mount-asked-again",
-        "each look at a mount that does not answer costs one more thread",
-        "livedex_indexing/disk/remote_mounts.py",
-        (("    if any(mount.is_silent for mount in mounts):", "    if False:"),),
-        f"{MOUNTS}::test_a_mount_that_hangs_is_given_up_and_then_refused_at_once",
-    ),
-    Defect(
-        "slow-mount-given-up",
-        "a call that takes long is given up although its mount answers",
-        "livedex_indexing/disk/remote_mounts.py",
-        (("        if not all(mount.answers() for mount in mounts) and", "        if"),),
-        f"{MOUNTS}::test_a_call_that_takes_long_on_a_mount_that_answers_is_waited_for",
-    ),
-    Defect(
-        "hung-mount-hides-its-folder",
-        "a folder cannot be listed while a mount in it does not answer",
-        "livedex_indexing/disk/tree.py",
-        (
-            (
-                "            raise\n        return os.stat_result",
-                "            pass\n        raise\n        return os.stat_result",
-            ),
-        ),
-        f"{MOUNTS}::test_a_silent_mount_keeps_nothing_from_the_folder_that_it_is_in",
     ),
     Defect(
         "silence-blamed-on-the-path",

@@ -55,8 +55,8 @@ DEFECTS = (
     Defect(
         "children-left-behind",
         "the daemon ends and leaves a chunk child in its loop",
-        "livedex_indexing/chunk/chunk_process.py",
-        (("                os.kill(child.pid, signal.SIGKILL)\n\n\nclass", "                pass\n\n\nclass"),),
+        "livedex_indexing/child/child_starter.py",
+        (("                os.kill(child.pid, signal.SIGKILL)\n", "                pass\n"),),
         f"{SHUTDOWN}::test_a_child_that_hangs",
     ),
     Defect(

@@ -7,7 +7,6 @@ import re
 import signal
 import sqlite3
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = needs_fuse
 HEALED_S = 10.0  # the promise
 ELSEWHERE_S = 1.0
-STOPPED_S = 5.0
+STOPPED_S = 8.0  # 5 are promised; the others are for a busy machine
 SERVE = '"$1" "$2" "$3" "$4" "$5" < /dev/null > /dev/null 2>&1'
 TRACED = "%file,%process,getdents64,pread64,fstat"
 ON_THE_SHARE = re.compile(r"/outer/share|/outer>, .share")  # a path or a descriptor there
@@ -144,16 +143,19 @@ def test_the_daemon_stops_while_a_mount_hangs(
     share.signal(hang)
     for path in (share.point, share.point / "root"):
         assert not search(client, "zebra", path, ELSEWHERE_S)["fresh"]
-    began = time.monotonic()
-    daemon.stop()
-    assert time.monotonic() - began < STOPPED_S
+    assert daemon.process is not None
+    daemon.process.terminate()
+    assert daemon.process.wait(STOPPED_S) == 0
 
 
 @pytest.mark.needs("strace")
 def test_only_a_child_touches_the_mount(share: Share, start_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     tracer = ["strace", "-D", "-f", "-y", "-qq", "-s", "40", "-o", str(trace), "-e", f"trace={TRACED}"]
-    daemon = start_daemon(share.config, wrap=[*share.mounted, *tracer])
+    users = tmp_path / "gitconfig"  # the user's own, a link onto the share
+    users.symlink_to(share.point / "root" / "gitconfig")
+    share.disk.write("root/gitconfig", f"[core]\nexcludesFile = {share.point}/root/ignore\n")
+    daemon = start_daemon(share.config, wrap=[*share.mounted, *tracer], GIT_CONFIG_GLOBAL=str(users))
     with daemon.client() as client:
         assert client.call("sync", {"timeout_ms": 60_000})["synced"]
         ask_everything(client, share)

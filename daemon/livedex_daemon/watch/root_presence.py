@@ -124,7 +124,7 @@ class Presence:
     def _must_poll(self, root: Root) -> bool:
         if self.observer == "polling" or self._watching.watcher is None:
             return True
-        return self.observer == "auto" and mount_kind(root.path) == "network"
+        return mount_kind(root.path) == "network"
 
     def _leave(self, root: Root, state: RootState) -> None:
         if root.state == state and root.missing_since is not None:
