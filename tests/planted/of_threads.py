@@ -58,6 +58,13 @@ DEFECTS = (
         "livedex_indexing/child/child_starter.py",
         (("                os.kill(child.pid, signal.SIGKILL)\n", "                pass\n"),),
         f"{SHUTDOWN}::test_a_child_that_hangs",
+        elsewhere=(
+            (
+                "livedex_indexing/chunk/chunk_child.py",
+                "        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)\n",
+                "        pass\n",
+            ),
+        ),
     ),
     Defect(
         "order-after-the-end",

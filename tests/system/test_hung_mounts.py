@@ -209,6 +209,7 @@ def test_another_daemon_starts_while_a_mount_hangs(
             assert (answer["fresh"], answer["hits"], answer["reason"]) == (False, [], "unreadable"), answer
         assert any(str(share.point) in text for text in read_errors(again))
         assert {root["state"] for root in again.call("roots/list")["roots"]} == {"online", "recovering"}
+        again.call("server/reload")
         assert str(share.point / "root") in roots_in_the_index(again), "its rows wait for it"
         share.disk.write("root/d.txt", "giraffe two\n")
 
