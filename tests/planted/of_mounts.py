@@ -113,7 +113,7 @@ DEFECTS: tuple[Defect, ...] = (
         "calls-of-a-dead-child-wait",
         "who asked a child that has ended waits for ever",
         "livedex_indexing/disk/remote_process.py",
-        (("        for outcome in (*waiting.values(), ", "        for outcome in ("),),
+        (("            waiting, self._waiting = self._waiting, {}\n", "            waiting = {}\n"),),
         f"{PROCESS}::test_the_end_of_the_child_fails_its_calls_and_the_next_has_another",
     ),
     Defect(
