@@ -121,7 +121,7 @@ DEFECTS: tuple[Defect, ...] = (
         "who reads the output of the daemon waits for a child that hangs",
         "livedex_indexing/disk/remote_child.py",
         (("        os.dup2(nothing, standard)\n", "        pass\n"),),
-        f"{PROCESS}::test_the_child_ends_with_its_parent_and_keeps_nobody_waiting",
+        f"{PROCESS}::test_nobody_waits_for_what_the_child_has_open",
     ),
     Defect(
         "remote-child-of-another-version",

@@ -130,8 +130,14 @@ def test_a_child_that_cannot_be_started_is_no_fault_of_the_path(
     assert_refused(caught.value)
 
 
-def test_the_child_ends_with_its_parent_and_keeps_nobody_waiting(tmp_path: Path) -> None:
-    """Who reads the output of the parent is not kept waiting by a child that hangs, nor does the child stay."""
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_nobody_waits_for_what_the_child_has_open(process: RemoteProcess) -> None:
+    """The kernel may keep it: it must not keep open what it got from its parent, such as the end of a pipe."""
+    links = [partial(os.readlink, f"/proc/self/fd/{number}") for number in range(3)]
+    assert [process.submit(link).result(ANSWER_S) for link in links] == [os.devnull] * 3
+
+
+def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = (
         "import os\nfrom livedex_indexing.disk.remote_process import PROCESS\nfrom functools import partial\n"
         "print(PROCESS.submit(os.getpid).result(30), flush=True)\n"
