@@ -138,8 +138,8 @@ class Reloader:
         the path of a root is not known to be real: the mount that it lies on may answer again.
         """
         refused = self._current.fault is not None
-        owed = self.must_apply or refused or not _is_real(self._current.config)
-        if self._timer is None and (owed or self._state_of_file() != self._seen):
+        waits = self.must_apply or refused or not _is_real(self._current.config)
+        if self._timer is None and (waits or self._state_of_file() != self._seen):
             self.soon()
 
     def close(self) -> None:

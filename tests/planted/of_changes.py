@@ -189,7 +189,7 @@ DEFECTS = (
     Defect(
         "empty-folder-believed",
         "an empty folder where a root was counts as the root, and its entries go",
-        "livedex_daemon/watch/root_presence.py",
+        "livedex_indexing/disk/root_folder.py",
         (("        return next(entries, None) is None", "        return False"),),
         f"{ROOTS}::test_gone_is_not_deleted",
         (

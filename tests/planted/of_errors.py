@@ -150,8 +150,8 @@ DEFECTS = (
         "livedex_indexing/disk/tree.py",
         (
             (
-                "partial(_listing, root, rel)))\n    except OSError as error:\n",
-                "partial(_listing, root, rel)))\n    except OSError as error:\n"
+                "partial(_listing, root, rel, remote)))\n    except OSError as error:\n",
+                "partial(_listing, root, rel, remote)))\n    except OSError as error:\n"
                 "        if error.errno not in _DENIED:\n            return []\n",
             ),
         ),

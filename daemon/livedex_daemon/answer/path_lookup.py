@@ -46,12 +46,12 @@ class Lookup:
         return os.path.join(self.real(folder), name) if name else self.real(folder)
 
     def is_folder(self, path: bytes) -> bool:
-        return self._ask(path, os.path.isdir)
+        return self._call(path, os.path.isdir)
 
     def exists(self, path: bytes) -> bool:
-        return self._ask(path, os.path.lexists)
+        return self._call(path, os.path.lexists)
 
-    def _ask(self, path: bytes, call: Callable[[bytes], bool]) -> bool:
+    def _call(self, path: bytes, call: Callable[[bytes], bool]) -> bool:
         """Raise Unavailable."""
         self._go_to(path)
         try:

@@ -39,7 +39,7 @@ def expand(path: str, env: Mapping[str, str]) -> str:
         raise ValueError("must be the path of a folder, neither empty nor with a NUL")
     expanded = _home(path, env) if path.startswith("~") else path
     variable = _VARIABLE.search(expanded)
-    if variable and not _ask(expanded, os.path.lexists):
+    if variable and not _call(expanded, os.path.lexists):
         raise ValueError(f"variables are not expanded: write the value of {variable[0]}, or begin with ~")
     if not os.path.isabs(expanded):
         raise ValueError(f'must be an absolute path or begin with ~, not "{path}"')
@@ -57,7 +57,7 @@ def real_path(path: str) -> RealRoot:
 def is_folder(path: str) -> bool:
     """Return True for a folder; False also if its mount does not answer."""
     try:
-        return _ask(path, os.path.isdir)
+        return _call(path, os.path.isdir)
     except OSError:
         return False
 
@@ -76,7 +76,7 @@ def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> Re
     if is_pseudo(real):
         raise ValueError("is on a file system of the kernel (proc, sysfs, …), which livedex never enters")
     try:
-        mode = _ask(real, os.stat).st_mode
+        mode = _call(real, os.stat).st_mode
     except TimeoutError:
         return RealRoot(real, False)
     except (OSError, ValueError):  # missing or closed to us: a state of the root, not a fault of its configuration
@@ -116,12 +116,12 @@ def _folded(path: str) -> str:
 def _same_folder(path: str, other: str) -> bool:
     """Return True if two spellings name one folder, on a file system that ignores case or Unicode composition."""
     try:
-        return os.path.samestat(_ask(path, os.stat), _ask(other, os.stat))
+        return os.path.samestat(_call(path, os.stat), _call(other, os.stat))
     except OSError:
         return False
 
 
-def _ask(path: str, call: Callable[[str], T]) -> T:
+def _call(path: str, call: Callable[[str], T]) -> T:
     """Return what the call says of the path. Raises OSError, TimeoutError if its mount does not answer."""
     from livedex_indexing.disk.remote_mounts import REMOTE
 

@@ -46,37 +46,37 @@ class RemoteMount:
         self._clock = clock
         self._on_return = on_return
         self._lock = threading.Lock()
-        self._asking: Future[Any] | None = None  # at most one
-        self._asked_at = 0.0
+        self._probing: Future[Any] | None = None  # at most one
+        self._since = 0.0
 
     @property
     def is_silent(self) -> bool:
         """Return True while the mount has been asked and does not answer."""
         with self._lock:
-            return self._asking is not None and self._clock() - self._asked_at >= ANSWER_S
+            return self._probing is not None and self._clock() - self._since >= ANSWER_S
 
     def answers(self) -> bool:
         """Ask the mount, and wait for its answer for at most ``ANSWER_S``."""
         with self._lock:
-            asking = self._asking
+            asking = self._probing
             if asking is None:
                 try:
                     # NFS and FUSE pass statvfs to the server; they may answer stat from a cache.
-                    asking = self._asking = self._process.submit(partial(os.statvfs, self.point))
+                    asking = self._probing = self._process.submit(partial(os.statvfs, self.point))
                 except OSError:
                     return True  # nothing was asked, so nothing is known against it
-                self._asked_at = self._clock()
-            left = self._asked_at + ANSWER_S - self._clock()
+                self._since = self._clock()
+            left = self._since + ANSWER_S - self._clock()
         asking.add_done_callback(self._answered)
         return bool(wait([asking], max(0.0, left)).done)
 
     def _answered(self, asking: Future[Any]) -> None:
         """Note the answer; an error is one too, and who reads there gets it."""
         with self._lock:
-            if self._asking is not asking:
+            if self._probing is not asking:
                 return
-            was_silent = self._clock() - self._asked_at >= ANSWER_S
-            self._asking = None
+            was_silent = self._clock() - self._since >= ANSWER_S
+            self._probing = None
         if was_silent:
             self._on_return()
 
