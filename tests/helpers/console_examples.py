@@ -65,9 +65,16 @@ def comparable(text: str) -> list[str]:
 
 
 def update(document: Path = DOCUMENT) -> None:
-    """Write the present output into ``document``."""
+    """Write the present output into ``document``; a block that differs only in what always does stays as it is."""
+    text = document.read_text()
     with temporary_home() as home:
-        document.write_text(with_output(document.read_text(), home))
+        blocks = iter(CONSOLE.findall(with_output(text, home)))
+
+    def chosen(old: re.Match[str]) -> str:
+        new = next(blocks)
+        return old[1] if comparable(old[1]) == comparable(new) else new
+
+    document.write_text(CONSOLE.sub(chosen, text))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,38 @@ from planted.defect import Defect
 
 TERMINAL = "tests/ipc/cli/test_cli_terminal.py"
 
+CLI = "tests/ipc/cli/test_cli.py"
+SEARCH_TEXT = "tests/ipc/cli/render/test_search_text.py"
+
 DEFECTS = (
+    Defect(
+        "hint-in-a-pipe",
+        "`nothing found` becomes an entry of an editor's list",
+        "livedex_ipc/cli/streams.py",
+        (("        if self.out_is_terminal and not self.json:\n", "        if not self.json:\n"),),
+        f"{CLI}::test_nothing_found_is_exit_code_1",
+    ),
+    Defect(
+        "first-lines-instead-of-telling-ones",
+        "a hit shows its first matching lines, not those with most of the words",
+        "livedex_ipc/cli/render/hit_lines.py",
+        (("key=lambda at: (*_weight(lines[at]), at)", "key=lambda at: at"),),
+        f"{SEARCH_TEXT}::test_a_hit_takes_three_lines_at_most_those_with_most_of_the_words",
+    ),
+    Defect(
+        "cut-without-the-match",
+        "a long line is cut to its beginning, though its match stands further on",
+        "livedex_ipc/cli/render/hit_lines.py",
+        (("    start, free = first, columns // 3\n", "    start, free = 0, columns // 3\n"),),
+        f"{SEARCH_TEXT}::test_a_line_is_cut_to_the_width_and_keeps_its_first_match",
+    ),
+    Defect(
+        "path-like-an-option",
+        "a file whose name begins with a dash is printed so that the next program takes it for an option",
+        "livedex_ipc/cli/render/shown_paths.py",
+        (('    return "./" + short if short.startswith("-") else short', "    return short"),),
+        f"{SEARCH_TEXT}::test_a_path_below_the_working_folder_is_shown_relative_to_it",
+    ),
     Defect(
         "environment-beats-the-colour-option",
         "`--color always` has no effect where NO_COLOR is set",

@@ -78,10 +78,10 @@ def test_an_event_a_line(watch: Watch, client: Client, tree: Tree) -> None:
 
 def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "-n", "5")
-    assert [out(watching).readline() for _ in range(2)] == [f"= {tree / 'one.txt'}\n", "1:alpha one\n"]
+    assert [out(watching).readline() for _ in range(2)] == [f"= {tree / 'one.txt'}:1\n", "  1:alpha one\n"]
     tree.write("two\n\x1b[31m.txt", "# \x1b[2J alpha\n")
     lines = [out(watching).readline() for _ in range(2)]
-    assert lines == [f"+ {tree}/two\\n\\e[31m.txt\n", "1:# \\e[2J alpha\n"]
+    assert lines == [f"+ {tree}/two\\n\\e[31m.txt:1\n", "  1:# \\e[2J alpha\n"]
     tree.remove("one.txt")
     assert out(watching).readline() == f"- {tree / 'one.txt'} lines 1-1\n"
 

@@ -15,6 +15,7 @@ __all__ = ["GLOBAL_OPTIONS", "ROOT", "Command", "Operand", "Option"]
 GLOBAL_OPTIONS = (
     Option("--json", "json", "print JSON"),
     Option("--color", "color", "when to use colours (auto)", metavar="WHEN", choices=COLOURS),
+    Option("--no-pager", "no_pager", "print long answers on the terminal without a pager"),
     Option("--no-spawn", "no_spawn", "do not start the daemon; exit 3 when none runs"),
     Option("-h --help", "help", "show this help"),
     Option("--version", "version", "show the version"),
@@ -36,9 +37,9 @@ _PATH_FILTER = Option(
 _SEARCH_OPTIONS = (
     Option("-n", "limit", "at most N hits (10)", metavar="N", convert="integer"),
     Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
-    Option("-F", "exact", "the lines that contain QUERY verbatim (--mode exact)"),
-    Option("-e", "regex", "the lines that match QUERY, a regular expression (--mode regex)"),
     Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
+    Option("-F", "mode", "the lines that contain QUERY verbatim (--mode exact)", const="exact"),
+    Option("-e", "mode", "the lines that match QUERY, a regular expression (--mode regex)", const="regex"),
     _PATH_FILTER,
     Option("-g", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
     Option("--lang", "languages", "only this language, such as python", metavar="L", many=True),
@@ -53,7 +54,10 @@ _SEARCH_OPTIONS = (
     Option("--root", "roots", "only this root", metavar="R", convert="path", many=True, complete="root"),
     Option("--since", "modified_after", "only files modified at T or later", metavar="T", convert="time"),
     Option("--before", "modified_before", "only files modified before T", metavar="T", convert="time"),
-    Option("-C", "context_lines", "show N lines before and after each snippet", metavar="N", convert="integer"),
+    Option("-C", "context_lines", "show N lines before and after each shown line", metavar="N", convert="integer"),
+    Option("--short", "form", "a line for each hit: path:line:text", const="short"),
+    Option("--long", "form", "the whole snippet of each hit, and where its copies are", const="long"),
+    Option("--full", "form", "the whole chunk of each hit", const="full"),
     Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=GROUPS),
     Option(
         "--max-snippet-chars", "max_snippet_chars", "at most N characters a snippet", metavar="N", convert="integer"
@@ -70,8 +74,8 @@ _SEARCH_OPTIONS = (
     Option("--total", "total", "count the hits of all pages, and their files"),
     *_FRESHNESS,
     Option("--explain", "explain", "show how each score is computed"),
-    Option("--files", "files", "print only the paths, one on each line"),
-    Option("--vimgrep", "vimgrep", "print path:line:col:text, one line for each matching line"),
+    Option("--files", "form", "print only the paths, one on each line", const="files"),
+    Option("--vimgrep", "form", "print path:line:col:text, one line for each matching line", const="vimgrep"),
 )
 
 # A standing query matches without ranking: it has no pages, modes or scores, and an output format of its own.
@@ -79,7 +83,9 @@ _WATCHED = (
     *("limit", "path", "globs", "languages", "kinds", "roots", "modified_after", "modified_before", "context_lines"),
     *("group", "max_snippet_chars", "fresh", "timeout_ms"),
 )
-_WATCH_OPTIONS = tuple(option for option in _SEARCH_OPTIONS if option.param in _WATCHED)
+_WATCH_OPTIONS = tuple(
+    option for option in _SEARCH_OPTIONS if option.param in _WATCHED or option.const in ("short", "long", "full")
+)
 
 _PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
 _ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", complete="path")

@@ -23,7 +23,7 @@ class CommandLine:
     ``wants``: ``help``, ``version`` or "".
     """
 
-    __slots__ = ("color", "command", "json", "no_spawn", "values", "wants", "words")
+    __slots__ = ("color", "command", "json", "no_pager", "no_spawn", "values", "wants", "words")
 
     def __init__(self) -> None:
         self.words: list[str] = []
@@ -31,6 +31,7 @@ class CommandLine:
         self.values: dict[str, Any] = {}
         self.json = False
         self.color = "auto"
+        self.no_pager = False
         self.no_spawn = False
         self.wants = ""
 
@@ -47,6 +48,8 @@ class CommandLine:
             self.color = value
         elif option.param == "no_spawn":
             self.no_spawn = True
+        elif option.param == "no_pager":
+            self.no_pager = True
         else:
             self.wants = self.wants or option.param
 
@@ -120,10 +123,19 @@ def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
 def _set(line: CommandLine, option: Option, value: Any) -> None:
     if option in GLOBAL_OPTIONS:
         line.set_global(option, value)
+    elif line.values.get(option.param, value) != value and (other := _taken(line, option)):
+        raise _fault(line, f"{option.flags[-1]} and {other} exclude each other", field=option.flags[-1])
     elif option.many:
         line.values.setdefault(option.param, []).append(value)
     else:
         line.values[option.param] = value
+
+
+def _taken(line: CommandLine, option: Option) -> str:
+    """Return the option that gave the param of ``option`` its value, if both are not one that may be repeated."""
+    same = [each for each in line.command.options if each.param == option.param]
+    by_name = [each.flags[-1] for each in same if each.metavar is None and each.const == line.values[option.param]]
+    return next(iter(by_name), same[0].flags[-1]) if len(same) > 1 else ""
 
 
 def _take_operands(line: CommandLine, operand: Operand | None, words: list[str]) -> None:

@@ -13,6 +13,7 @@ from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
 
 if TYPE_CHECKING:
+    from livedex_ipc.cli.render.search_text import View
     from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal, ServerInfo
 
 R = TypeVar("R")
@@ -58,6 +59,33 @@ class Context:
         else:
             self.streams.write(render(result))
 
+    def view(self) -> View:
+        """Return how to show hits: as the options say, and as wide as the terminal."""
+        from livedex_ipc.cli.render.hyperlinks import link_form
+        from livedex_ipc.cli.render.search_text import View
+        from livedex_ipc.cli.render.shown_paths import working_folder
+
+        streams = self.streams
+        on_terminal = streams.out_is_terminal
+        form = self.values.get("form")
+        return View(
+            form="long" if form in ("long", "full") else "short" if form == "short" else "normal",
+            colour=streams.out_colour,
+            around=self.values.get("context_lines", 0),
+            width=streams.size[0] if on_terminal else None,
+            links=link_form() if on_terminal and streams.out_colour else "",
+            folder=working_folder(),
+        )
+
+    def page(self, text: str) -> None:
+        """Write ``text``: on a terminal that it does not fit, through the pager."""
+        if self.streams.out_is_terminal and not self.line.no_pager:
+            from livedex_ipc.cli.pager import page
+
+            page(self.streams, text)
+        else:
+            self.streams.write(text)
+
     def each_path(self, method: str, params: Mapping[str, object], render: Callable[[R], str]) -> int:
         """Call ``method`` for each of the command's ``paths``, print the results, and return the exit code.
 
@@ -89,13 +117,21 @@ class Context:
         return max((refusal.exit_code for refusal in errors), default=0)
 
 
-def print_state(streams: Streams, state: FreshFields, pending: int = 0, warnings: Iterable[AnswerWarning] = ()) -> None:
-    """Print on stderr, for people, why an answer is not fresh, and its warnings."""
+def print_state(
+    streams: Streams,
+    state: FreshFields,
+    pending: int = 0,
+    warnings: Iterable[AnswerWarning] = (),
+    *,
+    hints: bool,
+) -> None:
+    """Print on stderr why an answer is not fresh, and its warnings; without ``hints`` only those that change it."""
     if streams.json:
         return
-    from livedex_ipc.cli.render.terminal_text import state_lines
+    from livedex_ipc.cli.render.terminal_text import changes_answer, is_for_people, state_lines
 
-    for text in state_lines(state, pending, warnings, colour=streams.err_colour):
+    shown = [warning for warning in warnings if (is_for_people if hints else changes_answer)(warning)]
+    for text in state_lines(state, pending, shown, colour=streams.err_colour):
         streams.message(text)
 
 

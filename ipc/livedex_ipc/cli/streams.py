@@ -35,6 +35,19 @@ class Streams:
         self.err_colour = may_colour(color, self.err_is_terminal, environ)
         self.can_animate = self.err_is_terminal and environ.get("TERM") != "dumb"
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The columns and rows of the terminal: those of the environment, else its own, else 80 and 24."""
+        found = []
+        try:
+            own: tuple[int, ...] = os.get_terminal_size(sys.stdout.fileno())
+        except (OSError, ValueError, AttributeError):
+            own = (0, 0)
+        for name, size, usual in (("COLUMNS", own[0], 80), ("LINES", own[1], 24)):
+            given = os.environ.get(name, "")
+            found.append(int(given) if given.isdecimal() and int(given) else size or usual)
+        return found[0], found[1]
+
     def write(self, text: str) -> None:
         """Write to stdout as UTF-8; lone surrogates are written as the bytes of a path that they stand for.
 
@@ -68,6 +81,11 @@ class Streams:
         except OSError:
             # No one can read it; the exit code still reports the fault.
             return
+
+    def hint(self, text: str) -> None:
+        """Print ``text`` as a line on stderr, if a person reads the results: a program would take it for one."""
+        if self.out_is_terminal and not self.json:
+            self.message(text)
 
     def error(self, error: LivedexError) -> None:
         """Print ``error`` on stderr: as JSON, or as text with its remedy."""

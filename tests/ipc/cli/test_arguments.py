@@ -36,7 +36,7 @@ CALLS = {
     "roots list": ("roots/list", set()),
 }
 # Options that choose the form of the answer, and are no params.
-FORMS = {"files", "vimgrep", "watch", "exact", "regex"}
+FORMS = {"form", "watch"}
 
 
 def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
@@ -61,11 +61,27 @@ def refused(*words: str) -> InvalidParams:
     return caught.value
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--files", "--vimgrep"], "--vimgrep and --files exclude each other"),
+        (["--long", "--short"], "--short and --long exclude each other"),
+        (["-F", "-e"], "-e and -F exclude each other"),
+        (["--mode", "regex", "-F"], "-F and -e exclude each other"),
+        (["-F", "--mode", "keyword"], "--mode and -F exclude each other"),
+    ],
+)
+def test_two_forms_exclude_each_other(words: list[str], said: str) -> None:
+    assert refused("search", "x", *words).message == said
+    assert parsed("search", "x", "-F", "--mode", "exact", "-F").values["mode"] == "exact"
+
+
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_every_param_of_a_command_has_exactly_one_option(name: str) -> None:
     method, meaningless = CALLS[name]
     command = COMMANDS[name]
-    params = [option.param for option in command.options if option.param not in FORMS]
+    # -F stands for --mode exact: it is a shorter way to give a value.
+    params = [each.param for each in command.options if each.param not in FORMS and not isinstance(each.const, str)]
     if command.operand is not None:
         # Several paths are several calls of a method that takes one.
         several = command.operand.param == "paths" and "paths" not in METHODS[method].params
@@ -78,7 +94,7 @@ def test_every_param_of_a_command_has_exactly_one_option(name: str) -> None:
 def test_choices_are_those_of_the_method(name: str) -> None:
     params = METHODS[CALLS[name][0]].params
     for option in COMMANDS[name].options:
-        if option.param in params:
+        if option.param in params and not isinstance(option.const, str):
             assert option.choices == (params[option.param].choices or ())
 
 

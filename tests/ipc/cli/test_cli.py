@@ -69,6 +69,7 @@ def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDae
             "fresh": False,
             "timeout_ms": 2500,
             "explain": True,
+            "total": True,
         }
     ]
 
@@ -102,14 +103,21 @@ def test_what_is_printed_is_text_unless_json_is_asked_for(home: Home, canned: Ca
     assert [call.get("max_snippet_chars") for call in canned.sent("search")] == [1_000_000, None]
     for form in ([], ["--files"], ["--vimgrep"]):
         assert json.loads(home.run("search", "two", "--json", *form).stdout) == search_result(HIT)
-    assert home.run("search", "two").stdout == "/r/notes/a.md\n1:one two\n2:three two\n"
+    assert home.run("search", "two").stdout == "1  /r/notes/a.md:1\n   1:one two\n   2:three two\n1 hit\n"
+    assert home.run("search", "two", "--short").stdout == "/r/notes/a.md:1:one two\n"
+    assert home.run("search", "two", "--full").returncode == 0
+    assert canned.calls[-1][1]["max_snippet_chars"] == 1_000_000
 
 
-@pytest.mark.parametrize(("applied", "said"), [(True, "searched for"), (False, "did you mean")])
-def test_a_correction_is_said_beside_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
+@pytest.mark.parametrize(("applied", "said"), [(True, 'no "tow"; showing "two"'), (False, "did you mean: two")])
+def test_a_correction_stands_before_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
     canned.answers["search"] = search_result(HIT, did_you_mean={"query": "two", "applied": applied})
-    for form in ([], ["--files"]):
-        assert home.run("search", "tow", *form).stderr == f"livedex: {said}: two\n"
+    shown = home.run("search", "tow")
+    assert (shown.stdout.splitlines()[0], shown.stderr) == (said, "")
+    for form in ("--files", "--vimgrep"):
+        for_program = home.run("search", "tow", form)
+        assert for_program.stderr == f"livedex: {said}\n"
+        assert said not in for_program.stdout
     done = home.run("search", "tow", "--json")
     assert json.loads(done.stdout)["did_you_mean"] == {"query": "two", "applied": applied}
     assert done.stderr == ""
@@ -122,7 +130,7 @@ def test_nothing_found_is_exit_code_1(home: Home, canned: CannedDaemon, form: li
     assert done.returncode == 1
     as_json = form == ["--json"]
     assert done.stdout == (json.dumps(search_result(), separators=(",", ":")) + "\n" if as_json else "")
-    assert done.stderr == ("" if as_json else "livedex: nothing found\n")
+    assert done.stderr == ""
 
 
 def test_whoever_searches_without_an_index_is_told_how_to_begin(home: Home, canned: CannedDaemon) -> None:
@@ -226,13 +234,14 @@ def test_closed_streams_are_no_reason_for_a_traceback(home: Home, canned: Canned
         assert done.returncode == (4 if closing.startswith(">") else 0), closing
 
 
-def test_what_keeps_an_answer_from_being_whole_is_said_to_people_and_in_json_only_there(
-    home: Home, canned: CannedDaemon
-) -> None:
-    warning = {"code": "watch_limit", "message": "too few", "remedy": "raise it"}
-    canned.answers["search"] = search_result(HIT, fresh=False, reason="deadline", pending=2, warnings=[warning])
+def test_a_program_hears_only_what_makes_the_answer_another(home: Home, canned: CannedDaemon) -> None:
+    codes = ("watch_limit", "files_failed", "query_deadline")
+    warnings = [{"code": code, "message": f"of {code}", "remedy": "do that"} for code in codes]
+    canned.answers["search"] = search_result(
+        HIT, fresh=False, reason="deadline", pending=2, warnings=warnings, next_offset=10
+    )
     assert home.run("search", "x", "--json").stderr == ""
     for form in ([], ["--vimgrep"]):
         said = home.run("search", "x", *form).stderr
         assert "not fresh: the time ran out" in said
-        assert "watch_limit: too few (raise it)" in said
+        assert said.splitlines()[1:] == ["livedex: query_deadline: of query_deadline (do that)"]

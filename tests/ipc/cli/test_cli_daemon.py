@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
-from helpers.support import Home, Tree
+from helpers.support import LIVEDEX, Home, Tree
 
 
 def test_from_up_to_down(home: Home, tree: Tree) -> None:
@@ -22,7 +23,10 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
     assert found["fresh"]
     assert [hit["path"] for hit in found["hits"]] == [f"{tree}/a.md"]
     people = home.run("search", "gizmo")
-    assert people.stdout == f"{tree}/a.md\n  Notes\n1-# Notes\n2-\n3:the gizmo\n"
+    assert people.stdout == f"1  {tree}/a.md:3  Notes\n   3:the gizmo\n1 hit in 1 file\n"
+    command = [str(LIVEDEX), "search", "gizmo", "--short"]
+    there = subprocess.run(command, env=home.env, cwd=tree.path, capture_output=True, check=True)
+    assert there.stdout == b"a.md:3:the gizmo\n", "below the working folder"
 
     listed = home.run_json("list")
     assert [(file["path"], file["status"]) for file in listed["files"]] == [
@@ -43,7 +47,7 @@ def test_from_up_to_down(home: Home, tree: Tree) -> None:
     assert second == f"{long_line}:3:1:needle"
     unmarked = home.run("search", "path:long.txt", "--vimgrep")
     assert (unmarked.returncode, unmarked.stdout) == (0, "")
-    assert "--files" in unmarked.stderr
+    assert unmarked.stderr == "", "it would become an entry of the editor's list"
 
     assert home.run_json("sync")["synced"]
     assert home.run_json("audit")["differences"] == []

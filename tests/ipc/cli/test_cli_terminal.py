@@ -11,6 +11,8 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -186,3 +188,74 @@ def test_errors_are_words_on_a_terminal(home: Home) -> None:
     code, text = run(home, "serach")
     assert code == 2
     assert "livedex has no command 'serach'; did you mean search?" in text
+
+
+def pager(folder: Path, body: str) -> str:
+    script = folder / "a pager"
+    script.write_text(f"#!/bin/sh\n{body}\n")
+    script.chmod(0o700)
+    return f"'{script}'"
+
+
+def test_an_answer_that_does_not_fit_goes_through_the_pager(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    many = [hit(f"/r/{number}", "a match", [[2, 7]]) for number in range(12)]
+    canned.answers["search"] = search_result(*many)
+    shown = {"PAGER": pager(tmp_path, 'echo "paged: $LESS"; cat'), "LINES": "24", "COLUMNS": "80"}
+    code, text = run(home, "search", "match", FORCE_HYPERLINK="1", **shown)
+    assert (code, text.splitlines()[0]) == (0, "paged: FRX")
+    assert "\x1b[1;31mmatch" in text and "\x1b]8" not in text, "colours, but no links: older pagers print them"
+    assert "paged: mine" in run(home, "search", "match", LESS="mine", **shown)[1]
+    assert "paged" not in run(home, "search", "match", "--no-pager", **shown)[1]
+    assert "paged" not in run(home, "search", "match", **{**shown, "LINES": "26"})[1], "24 lines, the total, the prompt"
+    assert "paged" in run(home, "search", "match", **{**shown, "LINES": "25"})[1]
+    for without in ("", "cat", "/nowhere/pager", "'"):
+        code, text = run(home, "search", "match", **{**shown, "PAGER": without})
+        assert (code, "12 hits" in text) == (0, True), without
+
+
+def test_a_pager_that_is_left_early_is_no_error(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    canned.answers["search"] = search_result(*[hit("/r/a", "match " * 60, [[0, 5]], snippet_line=9)] * 1000)
+    code, text = run(home, "search", "match", "--long", PAGER=pager(tmp_path, "head -n 1"))
+    assert (code, len(text.splitlines())) == (0, 1)
+
+
+def test_lines_are_cut_to_the_terminal_and_whole_in_a_pipe(home: Home, canned: CannedDaemon) -> None:
+    text = "before " * 40 + "match" + " after" * 40
+    canned.answers["search"] = search_result(hit("/r/a", text, [[280, 285]], heading="Top > " * 30))
+    _, shown = run(home, "search", "match", COLUMNS="60", NO_COLOR="1")
+    assert all(len(line) <= 60 for line in shown.splitlines())
+    assert "match" in shown.splitlines()[1]
+    assert text in home.run("search", "match").stdout
+
+
+@pytest.mark.parametrize(
+    ("env", "link"),
+    [
+        ({}, ""),
+        ({"FORCE_HYPERLINK": "1"}, f"file://{gethostname()}/r/a%20b"),
+        ({"VTE_VERSION": "7600"}, f"file://{gethostname()}/r/a%20b"),
+        ({"VTE_VERSION": "7600", "FORCE_HYPERLINK": "0"}, ""),
+        ({"VTE_VERSION": "7600", "TMUX": "/tmp/tmux"}, ""),
+        ({"KITTY_WINDOW_ID": "1"}, f"file://{gethostname()}/r/a%20b#1"),
+        ({"TERM_PROGRAM": "vscode"}, "vscode://file/r/a%20b:1"),
+        ({"VTE_VERSION": "7600", "NO_COLOR": "1"}, ""),
+    ],
+)
+def test_places_are_links_where_the_terminal_knows_them(
+    home: Home, canned: CannedDaemon, env: dict[str, str], link: str
+) -> None:
+    canned.answers["search"] = search_result(hit("/r/a b", "match", [[0, 5]]))
+    known = (
+        "TERM_PROGRAM",
+        "VTE_VERSION",
+        "KITTY_WINDOW_ID",
+        "TMUX",
+        "STY",
+        "WT_SESSION",
+        "KONSOLE_VERSION",
+        "DOMTERM",
+    )
+    for name in known:
+        home.env.pop(name, None)
+    _, text = run(home, "search", "match", **env)
+    assert (f"\x1b]8;;{link}\x1b\\" in text) if link else ("\x1b]8" not in text)

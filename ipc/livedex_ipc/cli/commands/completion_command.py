@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.completion import VALUES_VARIABLE, script
 from livedex_ipc.cli.context import Context
-from livedex_ipc.cli.render.vimgrep import path_text
+from livedex_ipc.cli.render.shown_paths import path_text
 from livedex_ipc.errors import LivedexError
 
 if TYPE_CHECKING:

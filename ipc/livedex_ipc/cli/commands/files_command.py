@@ -34,8 +34,8 @@ def show(context: Context) -> int:
             params.update(wire_path(params[name], name))
     with context.connect() as client:
         result = _all_pages(client, params)
-    if not result["files"] and not context.streams.json:
-        context.streams.message("livedex: no files")
+    if not result["files"]:
+        context.streams.hint("livedex: no files")
 
     def render(answer: FileListResult[FileFields]) -> str:
         from livedex_ipc.cli.render.files_text import files_text
@@ -102,6 +102,9 @@ def delete(context: Context) -> int:
 
 
 def _print(context: Context, result: S, render: Callable[[S], str]) -> None:
-    context.show(result, render)
+    if context.streams.json:
+        context.streams.write_json(result)
+    else:
+        context.page(render(result))
     context.streams.flush()
-    print_state(context.streams, result)
+    print_state(context.streams, result, hints=context.streams.out_is_terminal)

@@ -32,8 +32,8 @@ def up(context: Context) -> int:
             client.call("roots/add", wire_path(path), timeout_s=_ANSWER_S)
         _first_index(context, client)
         status: StatusResult = client.call("status", timeout_s=_ANSWER_S)
-    if not status["roots"] and not context.streams.json:
-        context.streams.message("livedex: no folder is watched yet: livedex up PATH")
+    if not status["roots"]:
+        context.streams.hint("livedex: no folder is watched yet: livedex up PATH")
     from livedex_ipc.cli.commands.status_command import show_status
 
     show_status(context.streams, status)

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
+from livedex_ipc.cli.commands.search_command import WHOLE_HIT
 from livedex_ipc.cli.context import Context, deadline_s, print_state
-from livedex_ipc.cli.streams import OutputClosedError, Streams
+from livedex_ipc.cli.streams import OutputClosedError
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NoDaemon, Unavailable
 
@@ -26,17 +27,18 @@ def watch(context: Context) -> int:
     """Print the query's current hits, then each change; ends only with an exception."""
     params = {"timeout_ms": _FIRST_MS, **_params(context.values)}
     streams = context.streams
+    show = _show_json if streams.json else _show_text
     with context.connect() as client:
         answer: SubscribeResult[HitFields] = client.call(
             "search/subscribe", params, timeout_s=deadline_s(params, _FIRST_MS)
         )
-        _show(streams, "current", answer["hits"], answer["generation"])
+        show(context, "current", answer["hits"], answer["generation"])
         streams.flush()
-        print_state(streams, answer, answer["pending"], answer["warnings"])
+        print_state(streams, answer, answer["pending"], answer["warnings"], hints=streams.out_is_terminal)
         while True:
             change = _next_change(client)
-            _show_removed(streams, change["removed"], change["generation"])
-            _show(streams, "added", change["added"], change["generation"])
+            show(context, "removed", change["removed"], change["generation"])
+            show(context, "added", change["added"], change["generation"])
             streams.flush()
 
 
@@ -61,28 +63,24 @@ def _wait(client: Client) -> None:
         raise OutputClosedError
 
 
-def _show(streams: Streams, event: str, hits: Sequence[HitFields], generation: int) -> None:
+def _show_json(context: Context, event: str, hits: Sequence[HitFields | RemovedHit], generation: int) -> None:
     for hit in hits:
-        if streams.json:
-            streams.write_json({"event": event, "hit": hit, "generation": generation})
-        else:
-            from livedex_ipc.cli.render.watch_text import hit_event_text
-
-            streams.write(hit_event_text(event, hit, colour=streams.out_colour))
+        context.streams.write_json({"event": event, "hit": hit, "generation": generation})
 
 
-def _show_removed(streams: Streams, hits: Sequence[RemovedHit], generation: int) -> None:
+def _show_text(context: Context, event: str, hits: Sequence[Any], generation: int) -> None:
+    from livedex_ipc.cli.render.watch_text import hit_event_text, removed_text
+
+    view = context.view()
     for hit in hits:
-        if streams.json:
-            streams.write_json({"event": "removed", "hit": hit, "generation": generation})
-        else:
-            from livedex_ipc.cli.render.watch_text import removed_text
-
-            streams.write(removed_text(hit, colour=streams.out_colour))
+        context.streams.write(removed_text(hit, view) if event == "removed" else hit_event_text(event, hit, view))
 
 
 def _params(values: Mapping[str, Any]) -> dict[str, object]:
-    params: dict[str, object] = {**values, "query": " ".join(values["query"])}
+    params: dict[str, object] = {name: value for name, value in values.items() if name != "form"}
+    params["query"] = " ".join(values["query"])
+    if values.get("form") == "full":
+        params.setdefault("max_snippet_chars", WHOLE_HIT)
     if "path" in values:
         params.update(wire_path(values["path"]))
     if "roots" in values:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from livedex_ipc.cli.render.shown_paths import shown_path
 from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visible
-from livedex_ipc.cli.render.vimgrep import path_text
 
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import (
@@ -29,7 +29,7 @@ def files_text(result: FileListResult[FileFields], *, colour: bool) -> str:
     for entry in result["files"]:
         reason = f"  ({visible(entry['reason'])})" if entry.get("reason") else ""
         language = visible(entry["language"] or "")
-        path = visible(path_text(entry))
+        path = visible(shown_path(entry))
         rows.append(
             (visible(entry["status"]), size_text(entry["size"]), f"{entry['chunks']:,}", language, path + reason)
         )
@@ -40,7 +40,7 @@ def files_text(result: FileListResult[FileFields], *, colour: bool) -> str:
 def chunks_text(result: RetrieveResult[ChunkFields], *, colour: bool) -> str:
     """Format every chunk of a file: a line that describes it, then its text."""
     style = Style(colour)
-    parts = [style.path(visible(path_text(result))) + "\n"]
+    parts = [style.path(visible(shown_path(result))) + "\n"]
     for chunk in result["chunks"]:
         words = [f"#{chunk['ordinal']}", f"lines {chunk['start_line']}-{chunk['end_line']}", chunk["kind"]]
         words += [word for word in (chunk["language"], chunk["heading"], chunk["symbol"]) if word]
@@ -52,7 +52,7 @@ def chunks_text(result: RetrieveResult[ChunkFields], *, colour: bool) -> str:
 def why_text(answer: ExplainResult, *, colour: bool) -> str:
     """Format one line: the path, its status, the reason, and the rule that decided."""
     style = Style(colour)
-    words = [f"{style.path(visible(path_text(answer)))}: {style.strong(visible(answer['status']))}"]
+    words = [f"{style.path(visible(shown_path(answer)))}: {style.strong(visible(answer['status']))}"]
     if answer["reason"]:
         words.append(f"({visible(answer['reason'])})")
     rule = answer["rule"]
@@ -75,14 +75,14 @@ def index_lines(answer: IndexRunResult) -> str:
         f" {answer['unchanged']:,} unchanged, {answer['skipped']:,} skipped, {answer['removed']:,} removed,"
         f" {len(failed):,} failed"
     ]
-    lines += [visible(f"{path_text(each)}: {each['stage']}: {each['message']}") for each in failed]
+    lines += [visible(f"{shown_path(each)}: {each['stage']}: {each['message']}") for each in failed]
     return "\n".join(lines) + "\n"
 
 
 def audit_lines(answer: AuditResult) -> str:
     """Format each difference on a line, then the totals."""
     differences = answer["differences"]
-    lines = [f"{visible(each['what'])}  {visible(path_text(each))}" for each in differences]
+    lines = [f"{visible(each['what'])}  {visible(shown_path(each))}" for each in differences]
     repaired = f", {answer['repaired']:,} repaired" if answer["repaired"] else ""
     lines.append(f"{answer['checked']:,} files compared, {len(differences):,} differences{repaired}")
     return "\n".join(lines) + "\n"

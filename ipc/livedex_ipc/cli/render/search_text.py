@@ -1,109 +1,178 @@
-"""Formats hits for people: a heading for each file, then the lines of its hits with the matches highlighted.
+"""Formats hits as text: a numbered line that names the place of each, then the lines that say why it was found.
 
-The order of the hits is never changed, not even to group the hits of one file.
+Invariant: the hits keep their order, and nothing of a file but its text and paths, escaped, is shown.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from livedex_ipc.cli.render.terminal_text import Style, visible
-from livedex_ipc.cli.render.vimgrep import path_text
+from livedex_ipc.cli.render.hit_lines import Line, all_lines, cut_line, telling
+from livedex_ipc.cli.render.hyperlinks import linked
+from livedex_ipc.cli.render.shown_paths import path_text, relative
+from livedex_ipc.cli.render.terminal_text import Style, display_width, visible
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import HitFields
+    from livedex_ipc.wire_results import HitFields, SearchResult
+
+Form = Literal["short", "normal", "long"]
+TELLING_LINES = 2  # of a hit, below the line that names its place
+_LEAST_COLUMNS = 20  # columns for a line, however narrow the terminal
+_WHITE = 2  # columns between a number and a path, and between a path and its breadcrumb
 
 
-def hits_text(
-    hits: Iterable[HitFields],
-    facets: Mapping[str, Mapping[str, int]] | None = None,
-    *,
-    colour: bool,
-    folder: str | None = None,
-) -> str:
-    """Format the hits of an answer, and the counts of its facets.
+class View(NamedTuple):
+    """How hits are shown. ``short``: a line each; ``normal``: at most three; ``long``: all that the answer has.
 
-    Paths below ``folder`` (None: the working folder) are shown relative to it. The hits keep their order; adjacent
-    hits of one file share its heading.
+    ``around``: how many lines to show around each line that tells why; ``width``: columns to cut lines to, None to
+    leave them whole; ``links``: a `link_form`; ``folder``: paths below it are relative, "" for none.
     """
-    style = Style(colour)
-    folder = _working_folder() if folder is None else folder
+
+    form: Form = "normal"
+    colour: bool = False
+    around: int = 0
+    width: int | None = None
+    links: str = ""
+    folder: str = ""
+
+
+def hits_text(hits: Sequence[HitFields], view: View, first: int = 1) -> str:
+    """Format hits, the first of which has the number ``first``."""
+    margin = len(str(first + len(hits) - 1))
     lines: list[str] = []
-    heading = None
-    for hit in hits:
-        path = path_text(hit)
-        if path != heading:
-            lines += [""] if lines else []
-            lines.append(style.path(visible(_short(path, folder))))
-            heading = path
+    for number, hit in enumerate(hits, first):
+        if view.form == "short":
+            lines += ["--"] if lines and view.around else []
+            lines += _grep_lines(hit, view)
         else:
-            lines.append(style.dim("--"))
-        lines += _hit_lines(hit, style)
-    lines += _facet_lines(facets or {}, style)
+            lines += _hit_lines(hit, view, f"{number:>{margin}}" + " " * _WHITE)
     return "".join(line + "\n" for line in lines)
 
 
-def _hit_lines(hit: HitFields, style: Style) -> Iterator[str]:
-    place = [visible(part) for part in (hit["heading"], hit["symbol"]) if part]
-    if hit.get("matches", 1) > 1:
-        place.append(f"{hit['matches']} matches")
-    if place:
-        yield style.dim("  " + " · ".join(place))
-    number = hit["snippet_line"]
-    before = _split(hit.get("context_before"))
-    after = _split(hit.get("context_after"))
-    snippet = list(_highlighted_lines(hit, style))
-    for offset, text in enumerate(before, number - len(before)):
-        yield _numbered(offset, "-", visible(text, "\t"), style)
-    for offset, (text, matched) in enumerate(snippet, number):
-        yield _numbered(offset, ":" if matched else "-", text, style)
-    for offset, text in enumerate(after, number + len(snippet)):
-        yield _numbered(offset, "-", visible(text, "\t"), style)
-    if hit.get("also_at"):
+def hit_text(hit: HitFields, view: View, sign: str) -> str:
+    """Format one hit, with ``sign`` in the place of its number."""
+    return "".join(line + "\n" for line in _hit_lines(hit, view, sign + " "))
+
+
+def _hit_lines(hit: HitFields, view: View, label: str) -> Iterator[str]:
+    style = Style(view.colour)
+    indent = " " * len(label)
+    lines = all_lines(hit)
+    if view.form == "normal":
+        lines = telling(lines, TELLING_LINES, view.around)
+    at = next((line.number for line in lines if line.matched), lines[0].number if lines else 0)
+    place = _place(hit, at, view)
+    yield label + place + _breadcrumb(hit, view, len(label) + display_width(_plain_place(hit, at, view)))
+    for line in lines:
+        yield indent + _numbered(line, view, len(indent))
+    if hit.get("also_at") and view.form == "long":
         total = hit.get("also_at_total", len(hit["also_at"]))
         rest = f" and {total - 1} more" if total > 1 else ""
-        yield style.dim(f"  also at {visible(_first_copy(hit))}{rest}")
+        yield style.dim(f"{indent}also at {visible(relative(_first_copy(hit), view.folder))}{rest}")
     if "explain" in hit:
         parts = " + ".join(f"{part['name']} {part['value']:.4g}" for part in hit["explain"]["parts"])
-        yield style.dim(f"  score {hit['explain']['total']:.4g} = {parts}")
+        yield style.dim(f"{indent}score {hit['explain']['total']:.4g} = {parts}")
 
 
-def _facet_lines(facets: Mapping[str, Mapping[str, int]], style: Style) -> Iterator[str]:
-    """Yield a line for each facet: each value and how many of all matching files have it."""
-    for number, (name, counts) in enumerate(facets.items()):
-        if not number:
-            yield ""
-        listed = "  ".join(f"{visible(value)} {count}" for value, count in counts.items())
-        yield f"{style.dim(name)}  {listed or '-'}"
+def _plain_place(hit: HitFields, line: int, view: View) -> str:
+    path = visible(relative(path_text(hit), view.folder))
+    return f"{path}:{line}" if line else path
 
 
-def _numbered(number: int, separator: str, text: str, style: Style) -> str:
-    return f"{style.line(str(number))}{separator}{text}"
+def _place(hit: HitFields, line: int, view: View, sign: str = ":") -> str:
+    style = Style(view.colour)
+    path = style.path(visible(relative(path_text(hit), view.folder)))
+    return linked(f"{path}{sign}{style.line(str(line))}" if line else path, path_text(hit), line, view.links)
 
 
-def _highlighted_lines(hit: HitFields, style: Style) -> Iterator[tuple[str, bool]]:
-    """Yield (text, whether a highlight touches it) for each line of the snippet, escaped, with coloured matches."""
-    start = 0
-    for line in _split(hit["snippet"]):
-        end = start + len(line)
-        pieces: list[str] = []
-        position = start
-        for left, right in hit["highlights"]:
-            left, right = max(left, position), min(right, end)  # noqa: PLW2901 - the part on this line
-            if left < right:
-                pieces.append(visible(line[position - start : left - start], "\t"))
-                pieces.append(style.match(visible(line[left - start : right - start], "\t")))
-                position = right
-        pieces.append(visible(line[position - start :].removesuffix("\r"), "\t"))
-        yield "".join(pieces), position > start
-        start = end + 1
+def _breadcrumb(hit: HitFields, view: View, used: int) -> str:
+    """Return the headings or the name of the definition, and how many copies or matches there are more."""
+    parts = [visible(part) for part in (hit["heading"], hit["symbol"]) if part]
+    if hit.get("matches", 1) > 1:
+        parts.append(f"{hit['matches']:,} matches")
+    copies = hit.get("also_at_total", len(hit.get("also_at", ())))
+    if copies and view.form != "long":
+        parts.append("1 copy" if copies == 1 else f"{copies:,} copies")
+    if not parts:
+        return ""
+    text = " · ".join(parts)
+    if view.width is not None:
+        text = cut_line(Line(0, text), max(_LEAST_COLUMNS, view.width - used - _WHITE)).text
+    return " " * _WHITE + Style(view.colour).dim(text)
 
 
-def _split(text: str | None) -> list[str]:
-    """Return the lines of ``text``, none for None or ""; a final line break adds no line."""
-    return text.removesuffix("\n").split("\n") if text else []
+def _numbered(line: Line, view: View, indent: int) -> str:
+    number = str(line.number)
+    return (
+        f"{Style(view.colour).line(number)}{':' if line.matched else '-'}{_text(line, view, indent + len(number) + 1)}"
+    )
+
+
+def _grep_lines(hit: HitFields, view: View) -> Iterator[str]:
+    """Yield the line that tells why as ``path:line:text``, and those around it as ``path-line-text``."""
+    for line in telling(all_lines(hit), 1, view.around):
+        sign = ":" if line.matched or not view.around else "-"
+        used = display_width(_plain_place(hit, line.number, view)) + 1
+        yield f"{_place(hit, line.number, view, sign)}{sign}{_text(line, view, used)}"
+
+
+def _text(line: Line, view: View, used: int) -> str:
+    """Return the text of a line, escaped, with coloured matches, cut to what is left beside ``used`` columns."""
+    style = Style(view.colour)
+    if view.width is not None:
+        line = cut_line(line, max(_LEAST_COLUMNS, view.width - used))
+    pieces: list[str] = []
+    position = 0
+    for left, right in line.spans:
+        pieces.append(visible(line.text[position:left], "\t"))
+        pieces.append(style.match(visible(line.text[left:right], "\t")))
+        position = right
+    pieces.append(visible(line.text[position:], "\t"))
+    return "".join(pieces)
+
+
+def facets_text(facets: Mapping[str, Mapping[str, int]], *, colour: bool) -> str:
+    """Format a line for each facet: each value and how many of all matching files have it."""
+    lines = [
+        f"{Style(colour).dim(name)}  {'  '.join(f'{visible(value)} {count}' for value, count in counts.items()) or '-'}"
+        for name, counts in facets.items()
+    ]
+    return "".join(line + "\n" for line in ["", *lines]) if lines else ""
+
+
+def total_text(result: SearchResult[HitFields], offset: int) -> str:
+    """Say how many of all hits these are, and how to see more; "" if there are none."""
+    shown = len(result["hits"])
+    if not shown:
+        return ""
+    total = result.get("total")
+    which = f"{shown:,}" if not offset else f"{offset + 1:,} to {offset + shown:,}"
+    if total is None:
+        hits = f"{which} {_plural(shown, 'hit')}" if not offset else f"hits {which}"
+    elif not offset and shown >= total["hits"]:
+        hits = f"{which} {_plural(shown, 'hit')} in {total['files']:,} {_plural(total['files'], 'file')}"
+    else:
+        hits = f"{which} of {total['hits']:,} hits in {total['files']:,} {_plural(total['files'], 'file')}"
+    if result.get("omitted"):
+        hits += f"; --max-chars left out {result['omitted']:,}"
+    if result["next_offset"] is not None:
+        hits += f"; more with --offset {result['next_offset']}"
+    return hits + "\n"
+
+
+def _plural(count: int, noun: str) -> str:
+    return noun if count == 1 else noun + "s"
+
+
+def correction_text(typed: str, meant: str) -> str:
+    """Say which words of a query were replaced: ``no "zither"; showing "either"``."""
+    words, others = typed.split(), meant.split()
+    pairs = [(word, other) for word, other in zip(words, others, strict=False) if word != other]
+    if len(words) != len(others) or any(word.strip("\"'-").casefold() == other.casefold() for word, other in pairs):
+        return f"showing: {meant}"
+    missing, shown = (", ".join(dict.fromkeys(f'"{pair[side]}"' for pair in pairs)) for side in (0, 1))
+    return f"no {missing}; showing {shown}" if pairs else f"showing: {meant}"
 
 
 def _first_copy(hit: HitFields) -> str:
@@ -111,16 +180,3 @@ def _first_copy(hit: HitFields) -> str:
     encoded = hit.get("also_at_b64", [None])[0]
     path = hit["also_at"][0]
     return path_text({"path": path} if encoded is None else {"path": path, "path_b64": encoded})
-
-
-def _working_folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        return ""
-
-
-def _short(path: str, folder: str) -> str:
-    """Return ``path`` relative to ``folder`` if it is below that, else unchanged."""
-    below = folder.rstrip("/") + "/"
-    return path[len(below) :] if folder and path.startswith(below) and path != below else path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from livedex_ipc.cli.render.shown_paths import path_text
 from livedex_ipc.cli.render.terminal_text import Style, duration_text, size_text, table, visible, warning_text
-from livedex_ipc.cli.render.vimgrep import path_text
 
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import RootFields, StatusResult

@@ -159,6 +159,22 @@ _REASONS = {
 }
 
 
+AS_LINES = "query_as_lines"  # said before the hits
+_OF_THE_ANSWER = frozenset(
+    ("query_deadline", "query_cut", "query_no_words", "files_changed", "root_missing", "root_denied", "read_errors")
+)
+
+
+def changes_answer(warning: AnswerWarning) -> bool:
+    """Return whether an answer lacks something for the reason of this warning, and does not say so otherwise."""
+    return warning["code"] in _OF_THE_ANSWER
+
+
+def is_for_people(warning: AnswerWarning) -> bool:
+    """Return whether people should read this warning below an answer: failed files are for the status to tell."""
+    return warning["code"] not in ("files_failed", AS_LINES)
+
+
 def state_lines(
     state: FreshFields, pending: int = 0, warnings: Iterable[AnswerWarning] = (), *, colour: bool
 ) -> Iterator[str]:

@@ -7,12 +7,13 @@ and ripgrep.
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from livedex_ipc.cli.render.shown_paths import shown_path
+
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import HitFields, PathFields
+    from livedex_ipc.wire_results import HitFields
 
 # Every character that some reader takes for a line end: str.splitlines knows all of them, most editors only two.
 _LINE_BREAK = re.compile("[\0\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
@@ -27,13 +28,6 @@ def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     named = {10: "\\n", 13: "\\r"}.get(code)
     return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-def path_text(entry: PathFields) -> str:
-    """Return the path of a hit or a file; bytes that are not UTF-8 become lone surrogates, for ``os.fsencode``."""
-    if "path_b64" in entry:
-        return a2b_base64(entry["path_b64"]).decode("utf-8", "surrogateescape")
-    return entry["path"]
 
 
 def matched_lines(hit: HitFields, *, of_lines: bool = False) -> Iterator[tuple[int, int, str]]:
@@ -75,11 +69,11 @@ def _first_column(hit: HitFields, of_lines: bool) -> int:
 def vimgrep(hits: Sequence[HitFields], *, of_lines: bool = False) -> Iterator[str]:
     """Yield ``path:line:col:text`` for each matched line, without line ends. ``of_lines``: see matched_lines."""
     for hit in hits:
-        path = one_line(path_text(hit))
+        path = one_line(shown_path(hit))
         for line, column, text in matched_lines(hit, of_lines=of_lines):
             yield f"{path}:{line}:{column}:{one_line(text)}"
 
 
 def file_lines(hits: Sequence[HitFields]) -> Iterator[str]:
     """Return the path of each file among the hits, once, in the order of its best hit."""
-    return (one_line(path) for path in dict.fromkeys(path_text(hit) for hit in hits))
+    return (one_line(path) for path in dict.fromkeys(shown_path(hit) for hit in hits))

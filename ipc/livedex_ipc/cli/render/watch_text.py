@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from livedex_ipc.cli.render.search_text import hits_text
+from livedex_ipc.cli.render.search_text import View, hit_text
+from livedex_ipc.cli.render.shown_paths import path_text, relative
 from livedex_ipc.cli.render.terminal_text import Style, visible
-from livedex_ipc.cli.render.vimgrep import path_text
 
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import HitFields, RemovedHit
@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 _SIGNS = {"current": "=", "added": "+"}
 
 
-def hit_event_text(event: str, hit: HitFields, *, colour: bool) -> str:
-    """Format a current or an added hit: its path and lines."""
-    return f"{Style(colour).good(_SIGNS[event])} {hits_text([hit], colour=colour, folder='')}"
+def hit_event_text(event: str, hit: HitFields, view: View) -> str:
+    """Format a current or an added hit: its place and lines."""
+    return hit_text(hit, view, _SIGNS[event])
 
 
-def removed_text(hit: RemovedHit, *, colour: bool) -> str:
+def removed_text(hit: RemovedHit, view: View) -> str:
     """Format a removed hit: its former place."""
-    style = Style(colour)
-    lines = f"{hit['start_line']}-{hit['end_line']}"
-    return f"{style.bad('-')} {style.path(visible(path_text(hit)))} {style.dim(f'lines {lines}')}\n"
+    style = Style(view.colour)
+    path = style.path(visible(relative(path_text(hit), view.folder)))
+    lines = f"lines {hit['start_line']}-{hit['end_line']}"
+    return f"{style.bad('-')} {path} {style.dim(lines)}\n"

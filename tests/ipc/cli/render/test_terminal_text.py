@@ -10,22 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedex_ipc.cli.render.files_text import chunks_text, files_text, why_text
-from livedex_ipc.cli.render.search_text import hits_text
 from livedex_ipc.cli.render.terminal_text import display_width, error_text, size_text, state_lines, table, visible
 from livedex_ipc.errors import ConfigInvalid, Unavailable
 from livedex_ipc.wire_results import AnswerWarning, ExplainResult, RuleFields
 
 # Signs that Unicode counts as formats though they are drawn, with a width of their own.
 DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
-
-
-def hit(**fields: Any) -> Any:
-    base = {"path": "/r/a.md", "heading": None, "symbol": None, "snippet": "one two", "snippet_line": 3}
-    return {**base, "highlights": [[4, 7]], **fields}
-
-
-def hits(*found: Any, colour: bool = False, folder: str = "") -> str:
-    return hits_text(found, colour=colour, folder=folder)
 
 
 def test_every_control_format_and_separator_character_is_made_visible() -> None:
@@ -44,51 +34,6 @@ def test_only_what_is_hidden_is_changed(text: str) -> None:
 def test_escapes_name_what_they_stand_for() -> None:
     assert visible("a\x1b[31m\u202eb\n\udce9\U000e0041") == "a\\e[31m\\u202eb\\n\\xe9\\U000e0041"
     assert visible("a\tb\n", "\t") == "a\tb\\n"
-
-
-def test_a_hit_stands_below_its_path_with_its_match_marked() -> None:
-    text = hits(hit(heading="Top > Sub", symbol="f"), colour=True)
-    assert text.splitlines() == [
-        "\x1b[35m/r/a.md\x1b[0m",
-        "\x1b[2m  Top > Sub · f\x1b[0m",
-        "\x1b[32m3\x1b[0m:one \x1b[1;31mtwo\x1b[0m",
-    ]
-
-
-def test_a_path_below_the_working_folder_is_shown_relative_to_it() -> None:
-    assert hits(hit(), folder="/r").startswith("a.md\n")
-    assert hits(hit(), folder="/").startswith("r/a.md\n")
-    assert hits(hit(), folder="/other").startswith("/r/a.md\n")
-    assert hits(hit(path="/rest/a.md"), folder="/r").startswith("/rest/a.md\n")
-
-
-def test_a_highlight_over_a_line_break_marks_both_lines_and_context_surrounds_them() -> None:
-    text = hits(
-        hit(snippet="one two\nthree four\nfive", highlights=[[4, 13]], context_before="a\nb\n", context_after="c\n")
-    )
-    assert text.splitlines()[1:] == ["1-a", "2-b", "3:one two", "4:three four", "5-five", "6-c"]
-
-
-def test_neighbours_in_one_file_share_its_heading_and_no_hit_changes_its_place() -> None:
-    text = hits(hit(snippet_line=1), hit(snippet_line=9), hit(path="/r/b.md"), hit(snippet_line=5))
-    assert [line for line in text.splitlines() if line.startswith("/r/")] == ["/r/a.md", "/r/b.md", "/r/a.md"]
-    assert text.splitlines()[:4] == ["/r/a.md", "1:one two", "--", "9:one two"]
-
-
-@given(st.text(st.sampled_from("a\x1b\u202e\u200b\r\n\x9b"), max_size=20), st.data())
-def test_no_text_of_a_file_and_no_name_reaches_the_terminal_raw(text: str, data: st.DataObject) -> None:
-    left = data.draw(st.integers(0, len(text)))
-    right = data.draw(st.integers(left, len(text)))
-    entry = hit(path="/" + text, snippet=text, highlights=[[left, right]], heading=text, symbol=text, also_at=[text])
-    shown = hits({**entry, "context_before": text, "context_after": text})
-    assert not set(shown) & set("\x1b\u202e\u200b\r\x9b")
-
-
-def test_a_copy_whose_name_is_not_utf8_is_shown_by_its_bytes() -> None:
-    copies = {"also_at": ["/r/b\ufffd.md", "/r/c.md"], "also_at_b64": ["L3Iv/2IubWQ=", None], "also_at_total": 2}
-    assert hits(hit(**copies)).splitlines()[-1] == "  also at /r/\\xffb.md and 1 more"
-    exact = {"also_at": ["/r/c.md", "/r/b\ufffd.md"], "also_at_b64": [None, "L3Iv/2IubWQ="], "also_at_total": 2}
-    assert hits(hit(**exact)).splitlines()[-1] == "  also at /r/c.md and 1 more"
 
 
 def test_a_table_is_aligned_also_where_characters_are_wide() -> None:
@@ -154,9 +99,3 @@ def test_a_chunk_is_shown_with_its_lines() -> None:
     chunk = {"ordinal": 0, "text": "a\tb\r\n\x1bc", "kind": "plain", "language": None, "heading": None, "symbol": None}
     result: Any = {"path": "/r/a", "chunks": [{**chunk, "start_line": 1, "end_line": 2}]}
     assert chunks_text(result, colour=False) == "/r/a\n#0 · lines 1-2 · plain\na\tb\n\\ec\n"
-
-
-def test_facets_stand_below_the_hits() -> None:
-    facets = {"languages": {"python": 12, "c\x1b": 3}, "kinds": {}}
-    shown = hits_text([hit()], facets, colour=False, folder="")
-    assert shown.endswith("\n\nlanguages  python 12  c\\e 3\nkinds  -\n")
