@@ -30,6 +30,10 @@ def main(argv: list[str] | None = None) -> int:
         from livedex_daemon.doctor import doctor_command
 
         return doctor_command.run(words[1:])
+    if words[:1] == ["exchange"]:
+        from livedex_daemon.exchange import local_exchange
+
+        return local_exchange.run(words[1:])
     if "--check-config" in words:
         from livedex_daemon.config import config_command
         from livedex_daemon.process import direct_command

@@ -20,6 +20,7 @@ OURS = {
     "cli.commands",
     "cli.commands.search_command",
     "cli.context",
+    "cli.exchange_arguments",
     "cli.main",
     "cli.service_arguments",
     "cli.streams",

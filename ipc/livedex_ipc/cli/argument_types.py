@@ -68,9 +68,12 @@ class Operand:
 
 
 class Command:
-    """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``."""
+    """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``.
 
-    __slots__ = ("examples", "name", "notes", "operand", "options", "run", "subcommands", "summary")
+    ``second``: an operand after the first one, which is a single word then.
+    """
+
+    __slots__ = ("examples", "name", "notes", "operand", "options", "run", "second", "subcommands", "summary")
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class Command:
         *,
         run: str = "",
         operand: Operand | None = None,
+        second: Operand | None = None,
         options: Sequence[Option] = (),
         subcommands: Sequence[Command] = (),
         notes: str = "",
@@ -88,6 +92,7 @@ class Command:
         self.summary = summary
         self.run = run
         self.operand = operand
+        self.second = second
         self.options = tuple(options)
         self.subcommands = tuple(subcommands)
         self.notes = notes

@@ -11,7 +11,7 @@ from typing import Any
 
 
 def convert(kind: str, text: str) -> Any:
-    """Convert ``text`` to ``kind``: ``text``, ``integer``, ``seconds`` (returns milliseconds), ``time`` or ``path``.
+    """Convert ``text`` to ``kind``: ``text``, ``integer``, ``seconds`` (milliseconds), ``object``, ``time``, ``path``.
 
     Raises ValueError with a message for people.
     """
@@ -34,6 +34,18 @@ def _seconds(text: str) -> int:
     if not (number.isascii() and number.isdecimal() and len(number) <= 15):
         raise ValueError(f"{text!r} is not a number of seconds, such as 5 or 0.5")
     return -int(-float(text) * 1000 // 1)
+
+
+def _object(text: str) -> Any:
+    import json
+
+    try:
+        found = json.loads(_text(text))
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError(f'{text!r} is not a JSON object, such as {{"key": 1}}')
+    return found
 
 
 def _time(text: str) -> str:
@@ -94,6 +106,7 @@ _CONVERTERS: dict[str, Callable[[str], Any]] = {
     "text": _text,
     "integer": _integer,
     "seconds": _seconds,
+    "object": _object,
     "time": _time,
     "path": absolute_path,
 }

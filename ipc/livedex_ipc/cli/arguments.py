@@ -7,6 +7,7 @@ that a command takes has exactly one option.
 from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
+from livedex_ipc.cli.exchange_arguments import EXCHANGE
 from livedex_ipc.cli.service_arguments import SERVICE
 from livedex_ipc.constants import COLOURS, FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 
@@ -269,6 +270,7 @@ ROOT = Command(
             operand=_PATHS,
             examples=("livedex delete ~/notes/private.md",),
         ),
+        EXCHANGE,
         _CONFIG,
         SERVICE,
         Command("doctor", "check this installation; works without a daemon", run="daemon_command:exec_daemon"),

@@ -18,14 +18,15 @@ from livedex_ipc.errors import InvalidParams
 class CommandLine:
     """A parsed command line.
 
-    ``words``: the commands' names (``["roots", "add"]``); ``command``: the last of them in the tree; ``values``: param
-    to value, only those given; ``json``: whether --json was given; ``color``: ``auto``, ``always`` or ``never``;
-    ``wants``: ``help``, ``version`` or "".
+    ``arguments``: as typed; ``words``: the commands' names (``["roots", "add"]``); ``command``: the last of them in the
+    tree; ``values``: param to value, only those given; ``json``: whether --json was given; ``color``: ``auto``,
+    ``always`` or ``never``; ``wants``: ``help``, ``version`` or "".
     """
 
-    __slots__ = ("color", "command", "json", "no_pager", "no_spawn", "values", "wants", "words")
+    __slots__ = ("arguments", "color", "command", "json", "no_pager", "no_spawn", "values", "wants", "words")
 
     def __init__(self) -> None:
+        self.arguments: list[str] = []
         self.words: list[str] = []
         self.command: Command = ROOT
         self.values: dict[str, Any] = {}
@@ -59,6 +60,7 @@ def parse(arguments: list[str], line: CommandLine) -> None:
 
     The caller makes ``line``, so that it can read ``line.json`` after a fault.
     """
+    line.arguments = arguments
     # Read before the first fault is found, so that the fault itself is printed in the requested format.
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     line.json = "--json" in own
@@ -97,7 +99,10 @@ def _take_arguments(line: CommandLine, rest: list[str]) -> None:
         else:
             operands.append(word)
     if not line.wants:
-        _take_operands(line, line.command.operand, operands)
+        second = line.command.second
+        _take_operands(line, line.command.operand, operands if second is None else operands[:1])
+        if second is not None:
+            _take_operands(line, second, operands[1:])
 
 
 def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:

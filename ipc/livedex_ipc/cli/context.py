@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from livedex_ipc import __version__
 from livedex_ipc.cli.argument_values import wire_path
@@ -24,14 +24,22 @@ ANSWER_MS = 60_000
 _GRACE_S = 10.0
 
 
+class LocalExchange(Protocol):
+    """The exchange in this process: the methods of the socket, without a daemon."""
+
+    def call(self, method: str, params: Mapping[str, Any]) -> Any:
+        """Return the method's result. Raises its errors."""
+
+
 class Context:
-    """One run of one command."""
+    """One run of one command. ``local_exchange``: None in the thin command."""
 
-    __slots__ = ("line", "streams")
+    __slots__ = ("line", "local_exchange", "streams")
 
-    def __init__(self, line: CommandLine, streams: Streams) -> None:
+    def __init__(self, line: CommandLine, streams: Streams, local_exchange: LocalExchange | None = None) -> None:
         self.line = line
         self.streams = streams
+        self.local_exchange = local_exchange
 
     @property
     def values(self) -> dict[str, Any]:

@@ -30,6 +30,8 @@ def _usage(title: str, command: Command) -> str:
         words.append("[OPTION…]")
     if command.operand is not None:
         words.append(operand_text(command.operand))
+    if command.second is not None:
+        words.append(operand_text(command.second))
     return " ".join(words)
 
 

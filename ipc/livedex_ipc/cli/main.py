@@ -14,15 +14,22 @@ from livedex_ipc.cli.command_parser import CommandLine, parse
 from livedex_ipc.cli.streams import OutputClosedError, Streams
 from livedex_ipc.errors import InvalidParams, LivedexError
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
+if TYPE_CHECKING:
+    from livedex_ipc.cli.context import LocalExchange
+
 _INTERRUPTED = 130
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run ``livedex`` with ``arguments`` (None: those of the process) and return the exit code."""
+def main(arguments: list[str] | None = None, *, local_exchange: LocalExchange | None = None) -> int:
+    """Run ``livedex`` with ``arguments`` (None: those of the process) and return the exit code.
+
+    ``local_exchange``: calls the exchange in this process; None for the thin command, which has none.
+    """
     line = CommandLine()
     try:
         try:
-            return _run(line, sys.argv[1:] if arguments is None else arguments)
+            return _run(line, sys.argv[1:] if arguments is None else arguments, local_exchange)
         except LivedexError as error:
             streams = _streams(line)
             streams.flush()  # a result may have been printed before the fault
@@ -34,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _run(line: CommandLine, arguments: list[str]) -> int:
+def _run(line: CommandLine, arguments: list[str], local_exchange: LocalExchange | None) -> int:
     parse(arguments, line)
     streams = _streams(line)
     if line.wants == "version":
@@ -49,19 +56,20 @@ def _run(line: CommandLine, arguments: list[str]) -> int:
         names = ", ".join(command.name for command in line.command.subcommands)
         raise InvalidParams(f"{line.title} needs a command: {names}", {"remedy": f"{line.title} --help"})
     else:
-        code = _command(line, streams)
+        code = _command(line, streams, local_exchange)
     streams.flush()
     return code
 
 
-def _command(line: CommandLine, streams: Streams) -> int:
+def _command(line: CommandLine, streams: Streams, local_exchange: LocalExchange | None) -> int:
     from importlib import import_module
 
     from livedex_ipc.cli.context import Context
 
     module, _, function = line.command.run.partition(":")
+    context = Context(line, streams, local_exchange)
     try:
-        code: int = getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function)(Context(line, streams))
+        code: int = getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function)(context)
     except InvalidParams as error:
         raise _as_typed(error, line.command) from None
     return code
