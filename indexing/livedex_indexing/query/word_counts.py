@@ -128,6 +128,11 @@ class WordCounts:
             known = self._known[match] = (rows, reader.one(_COUNT_PATHS, (paths,)))
         return known
 
+    def counted(self, match: str) -> int | None:
+        """Return the number of chunks that an expression finds; None if it was not counted in this generation."""
+        known = self._known.get(match)
+        return None if known is None else known[0]
+
     def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
         self.all_chunks(reader)  # first: it drops the counts of an index of another size
         rows = self._many.get(match)

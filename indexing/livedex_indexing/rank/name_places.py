@@ -17,6 +17,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
 Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunks by id; without those that have changed
+RowCounts = Callable[[str], int | None]  # the chunks that an FTS5 expression finds; None where they were not counted
 
 _ROWS: Final = 2_000  # chunks that the index may propose
 _READ: Final = 8  # chunks of these that are read
@@ -30,16 +31,18 @@ VERBATIM: Final = 0.7  # … for a text of several words as typed
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
 _SYMBOLS = "SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
+_ANY = "SELECT rowid FROM postings WHERE postings MATCH ? LIMIT 1"
 CONTENT_OF = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class NamePlaces:
-    """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them."""
+    """Rates the chunks for one query, each from 0 to 1. ``texts`` reads them; ``counted`` knows the query's words."""
 
-    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts) -> None:
+    def __init__(self, reader: Reader, resolved: ResolvedFilters, texts: Texts, counted: RowCounts) -> None:
         self._reader = reader
         self._resolved = resolved
         self._texts = texts
+        self._counted = counted
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
         """Rate the chunks that have the name which a query may be: its definition, else those of longer names, else
@@ -71,16 +74,16 @@ class NamePlaces:
     def is_written(self, text: str) -> bool:
         """Whether a chunk has a text of several words as it was typed."""
         finder, tokens = typed_text(text), self._tokens(text)
-        found = self._proposed(f'body : "{" ".join(tokens)}"') if finder is not None and tokens else []
+        found = self._proposed(f"body : {_phrase(tokens)}") if finder is not None and tokens else []
         return finder is not None and bool(self._having(found[:_READ], finder))
 
     def _defined(self, name: TypedName) -> dict[int, float]:
         own, owner = self._tokens(name.name), self._tokens(name.owner)
-        if not own:
+        if not own or not self._may_be_named(own):
             return {}
-        matches = [f'"{" ".join(own)}"']
+        matches = [_phrase(own)]
         if owner:
-            matches = [f'"{" ".join([*owner, *own])}"', f'("{" ".join(owner)}" AND "{" ".join(own)}")', *matches]
+            matches = [_phrase([*owner, *own]), f"({_phrase(owner)} AND {_phrase(own)})", *matches]
         for match in matches:
             found = self._proposed(f"symbols : {match}")
             finder = name.whole if found else None
@@ -98,23 +101,47 @@ class NamePlaces:
     def _pieces(self, name: TypedName) -> dict[int, float]:
         """Rate definitions of names that contain this one, which is not defined itself: those of which it is most come
         first."""
-        pattern = name.piece
-        if pattern is None:
+        if not name.may_be_piece:
             return {}
         own, parts = self._tokens(name.name), self._tokens(" ".join(parts_of(name.name)))
         rated: dict[int, float] = {}
-        for tokens in (own, parts):
-            found = self._proposed(f'symbols : "{" ".join(tokens)}" *') if tokens else []
+        for tokens in (own,) if parts == own else (own, parts):
+            found = self._proposed(f"symbols : {_phrase(tokens)} *") if self._may_begin_a_name(tokens) else []
             if len(found) > _READ:
                 rows = self._reader.rows(_SYMBOLS, (id_list(found),))
                 found = _most_likely(rows, lambda text: name.name.lower() in text.lower())
             for chunk_id, text in self._texts(found).items() if found else ():
-                longest = [len(match[0]) for match in pattern.finditer(text)]
-                if longest:
-                    rated[chunk_id] = PIECE * (1 + len(name.name) / min(longest)) / 2
+                shortest = min(map(len, name.longer(text)), default=0)
+                if shortest:
+                    rated[chunk_id] = PIECE * (1 + len(name.name) / shortest) / 2
             if rated:
                 break
         return self._firsts_most(rated)
+
+    def _may_be_named(self, tokens: Sequence[str]) -> bool:
+        """Return False where it is cheap to see that no name has the tokens one after the other.
+
+        For a phrase, FTS5 reads all rows of its first word; for a sentence that is seldom the rarest.
+        """
+        counted = [(self._counted(_phrase([token])), token) for token in tokens]
+        known = [(rows, token) for rows, token in counted if rows is not None]
+        if self._counted(_phrase(tokens)) == 0 or any(rows == 0 for rows, _ in known):
+            return False
+        first = counted[0][0]
+        if first is None or len(tokens) == 1:
+            return True
+        rows, rarest = min(known)
+        return 2 * rows > first or self._reader.one(_ANY, (f"symbols : {_phrase([rarest])}",)) is not None
+
+    def _may_begin_a_name(self, tokens: Sequence[str]) -> bool:
+        """Return False where it is cheap to see that no name has the tokens one after the other, the last one begun:
+        FTS5 gathers all rows of all words that begin so."""
+        if not tokens or self._counted(f"{_phrase(tokens)} *") == 0:
+            return False
+        before = tokens[:-1]
+        if not before:
+            return True
+        return self._may_be_named(before) and self._reader.one(_ANY, (f"symbols : {_phrase(before)}",)) is not None
 
     def _proposed(self, match: str) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, _ROWS)
@@ -134,6 +161,10 @@ class NamePlaces:
 
     def _tokens(self, text: str) -> list[str]:
         return [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
+
+
+def _phrase(tokens: Sequence[str]) -> str:
+    return f'"{" ".join(tokens)}"'
 
 
 def _most_likely(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list[int]:

@@ -19,7 +19,7 @@ from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
-from livedex_indexing.rank.name_places import CONTENT_OF, DEFINED, NamePlaces, Texts
+from livedex_indexing.rank.name_places import CONTENT_OF, DEFINED, NamePlaces, RowCounts, Texts
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
@@ -63,11 +63,13 @@ class Arrangement(NamedTuple):
 
 
 class TypedText(NamedTuple):
-    """A query as it was typed, the file that it may name, and how to read the chunks that may have it."""
+    """A query as it was typed, the file that it may name, how to read the chunks that may have it, and in how many
+    chunks its words are."""
 
     text: str
     place: TypedPlace | None
     read: Texts
+    counted: RowCounts
 
     @property
     def at_line(self) -> bool:
@@ -220,7 +222,7 @@ class RankedResults:
         return matching | self._places(typed).of_text(typed.text, rows)
 
     def _places(self, typed: TypedText) -> NamePlaces:
-        return NamePlaces(self._reader, self._resolved, typed.read)
+        return NamePlaces(self._reader, self._resolved, typed.read, typed.counted)
 
     def _contents(self, rows: Iterable[tuple[int, int, int | None]]) -> dict[int, int]:
         """Note the languages of chunks; return their contents. Each row: chunk, content, language."""

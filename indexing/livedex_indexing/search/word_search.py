@@ -73,6 +73,7 @@ class WordSearch:
         self._reader = run.reader
         self._memory = memory
         self._counts_of = counts_of
+        self._counts = WordCounts(-1)  # those of the snapshot's generation, once it is known
         self._query, self._cut = run.request.parsed()
         self._place = typed_place(run.request.query)
         self._plain: PlainReading | None = None  # set where the query was read so
@@ -89,8 +90,9 @@ class WordSearch:
         run, reader = self._run, self._reader
         with reader.snapshot():
             generation = run.generation()
+            self._counts = self._counts_of(generation)
             try:
-                compiled, (page, more, rows) = self._read_and_find(generation)
+                compiled, (page, more, rows) = self._read_and_find()
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
                 return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
@@ -129,7 +131,7 @@ class WordSearch:
         is_word = len(tokens) == 1 and text.strip().isalnum()
         return not (is_word and self._reader.one(_HAS_WORD, (f'"{tokens[0]}"',)))
 
-    def _read_and_find(self, generation: int) -> tuple[CompiledQuery, _Found]:
+    def _read_and_find(self) -> tuple[CompiledQuery, _Found]:
         """Decide how the query is meant, and search. The decision is the same for every page of a generation."""
         request = self._run.request.query
         if self._place is not None and self._place.line:
@@ -138,18 +140,18 @@ class WordSearch:
             else:
                 self._place = None
         plain = without_signs(request) if self._query.excluded or self._query.phrases else None
-        if plain is not None and (plain.is_sentence or (self._query.excluded and self._is_pasted(generation))):
+        if plain is not None and (plain.is_sentence or (self._query.excluded and self._is_pasted())):
             self._read_as(plain)
-        compiled = self._compile(generation)
-        found = self._find(compiled, generation)
+        compiled = self._compile()
+        found = self._find(compiled)
         if not (self._firsts or self._late) and plain is not None and plain.may_be_text and self._plain is None:
             self._read_as(plain)
-            compiled = self._compile(generation)
-            found = self._find(compiled, generation)
+            compiled = self._compile()
+            found = self._find(compiled)
         return compiled, found
 
-    def _compile(self, generation: int) -> CompiledQuery:
-        return compile_query(self._reader, self._query, self._counts_of(generation), fresh=self._run.request.fresh)
+    def _compile(self) -> CompiledQuery:
+        return compile_query(self._reader, self._query, self._counts, fresh=self._run.request.fresh)
 
     def _read_as(self, plain: PlainReading) -> None:
         self._plain = plain
@@ -183,12 +185,12 @@ class WordSearch:
         text = self._run.request.query if self._plain is None else self._plain.query
         return DidYouMean(query=with_words(text, corrections), applied=True)
 
-    def _find(self, compiled: CompiledQuery, generation: int) -> _Found:
+    def _find(self, compiled: CompiledQuery) -> _Found:
         """Find the page's places."""
         reader, request = self._reader, self._run.request
         excluded = any_path_of(term for term in compiled.excluded if term.files) or None
         filters = build_filters(reader, self._query, self._run.roots, excluded)
-        resolved = resolve_filters(reader, filters, generation, sum(term.rows for term in compiled.any_of))
+        resolved = resolve_filters(reader, filters, self._counts.generation, sum(term.rows for term in compiled.any_of))
         file_filter = build_file_filter(reader, compiled, resolved)
         page: list[Placed | None] = []
         more = False
@@ -204,14 +206,14 @@ class WordSearch:
         with reader.without_deadline():
             return _Found(page, more, read_rows(reader, ranked, file_filter.resolved, counted or None))
 
-    def _is_pasted(self, generation: int) -> bool:
+    def _is_pasted(self) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
         tokens = self._tokens(self._run.request.query)
         if not (tokens and self._reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))):
             return False  # most often: no filter is needed
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
-        resolved = resolve_filters(self._reader, filters, generation, 0)
-        places = NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved))
+        resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
+        places = NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved), self._counts.counted)
         return places.is_written(self._run.request.query)
 
     def _has_no_words(self, compiled: CompiledQuery) -> bool:
@@ -257,7 +259,12 @@ class WordSearch:
             compiled,
             file_filter,
             Arrangement(request.group == "file", self._is_file(query.places or ()), not narrowed),
-            TypedText(request.query, self._place, lambda ids: self._texts_of(ids, file_filter.resolved)),
+            TypedText(
+                request.query,
+                self._place,
+                lambda ids: self._texts_of(ids, file_filter.resolved),
+                self._counts.counted,
+            ),
         )
         page: list[Placed | None] = []
         more = False

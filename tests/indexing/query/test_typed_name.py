@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from livedex_indexing.query.typed_name import TypedName, TypedPlace, typed_name, typed_place, typed_text
 
@@ -54,14 +56,29 @@ def test_whole_names(name: TypedName, text: str, found: bool) -> None:
 
 @pytest.mark.parametrize(
     ("text", "longer"),
-    [("def FuzzyMatchV2(", "FuzzyMatchV2"), ("my_fuzzymatch_x", "my_fuzzymatch_x"), ("unfuzzymatched", None)],
+    [
+        ("def FuzzyMatchV2(", ["FuzzyMatchV2"]),
+        ("my_fuzzymatch_x", ["my_fuzzymatch_x"]),
+        ("unfuzzymatched", []),
+        ("unfuzzymatched_fuzzymatch myFuzzyMatch", ["unfuzzymatched_fuzzymatch", "myFuzzyMatch"]),
+        ("größeFuzzyMatch", ["größeFuzzyMatch"]),
+    ],
 )
-def test_pieces_of_names(text: str, longer: str | None) -> None:
-    pattern = TypedName("fuzzyMatch").piece
-    assert pattern is not None
-    found = pattern.search(text)
-    assert (found and found[0]) == longer
-    assert TypedName("abc").piece is TypedName("two words").piece is None
+def test_pieces_of_names(text: str, longer: list[str]) -> None:
+    assert list(TypedName("fuzzyMatch").longer(text)) == longer
+
+
+def test_what_may_be_a_piece() -> None:
+    assert TypedName("fuzzyMatch").may_be_piece
+    assert not TypedName("abc").may_be_piece
+    assert not TypedName("two words").may_be_piece
+
+
+@given(st.text("abAB_1!", min_size=1, max_size=4), st.text("abAB_1 !.", max_size=60))
+def test_a_letter_beyond_ascii_beside_a_text_changes_no_longer_name(name: str, text: str) -> None:
+    """A text in ASCII is searched in another way, because that is quicker."""
+    assume(typed_name(name) == TypedName(name))
+    assert list(TypedName(name).longer(text)) == list(TypedName(name).longer(f"{text} é"))
 
 
 @pytest.mark.parametrize(
