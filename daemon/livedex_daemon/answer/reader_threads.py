@@ -35,7 +35,7 @@ class Client(Protocol):
 
 
 class _Read:
-    __slots__ = ("action", "client", "is_long", "is_short", "result", "started")
+    __slots__ = ("action", "check", "client", "is_long", "is_short", "result", "started")
 
     def __init__(
         self, client: Client, action: Callable[[], Any], result: asyncio.Future[Any], *, is_short: bool
@@ -46,6 +46,7 @@ class _Read:
         self.is_short = is_short
         self.is_long = False
         self.started = 0.0
+        self.check: asyncio.TimerHandle | None = None  # whether it has become long
 
 
 class ReaderThreads:
@@ -111,10 +112,12 @@ class ReaderThreads:
         self._running.add(read)
         ended = self._threads.submit(read.action)
         ended.add_done_callback(lambda _: on_loop(loop, lambda: self._finish(read, ended))())
-        loop.call_later(self._long_s + _MARGIN_S, self._start_waiting)
+        read.check = loop.call_later(self._long_s + _MARGIN_S, self._start_waiting)
 
     def _finish(self, read: _Read, ended: Future[Any]) -> None:
         self._running.discard(read)
+        if read.check is not None:
+            read.check.cancel()  # else it would wake the loop for nothing
         if not read.result.done():
             error = None if ended.cancelled() else ended.exception()
             if ended.cancelled():

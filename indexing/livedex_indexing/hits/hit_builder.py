@@ -22,7 +22,6 @@ from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.highlight import Highlighter, Span
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
-from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
@@ -102,14 +101,14 @@ class _OptionalFields(TypedDict, total=False):
 
 def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, match: str | None) -> Rows:
     """Read what the hits of a page need. ``match``: count the matching chunks of each content."""
-    ids = id_list({hit.content_id for hit in page})
-    contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (ids,))}
+    ids = {hit.content_id for hit in page}
+    contents = {row[0]: ContentRow(*row) for row in reader.rows_of(_CONTENTS, ids)}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
-    first = first_chunks(reader, bare, resolved) if bare else []
-    wanted = id_list({*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)})
-    chunks = {row[0]: ChunkRow(*row) for row in reader.rows(_CHUNKS, (wanted,))}
+    first = first_chunks(reader, bare, resolved)
+    wanted = {*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)}
+    chunks = {row[0]: ChunkRow(*row) for row in reader.rows_of(_CHUNKS, wanted)}
     copies: dict[int, list[FileCopy]] = {}
-    for content_id, *values in reader.rows(_COPIES.format(resolved.files.sql), (ids, *resolved.files.values)):
+    for content_id, *values in reader.rows_of(_COPIES.format(resolved.files.sql), ids, resolved.files.values):
         copies.setdefault(content_id, []).append(file_copy(values))
     matches = {} if match is None else {c: _count(reader, match, row, resolved) for c, row in contents.items()}
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import Final, NamedTuple
 
 import re2
@@ -44,8 +45,18 @@ class Pattern:
         """``any_case`` ignores the case of an ``exact`` text that has upper-case letters, too."""
         expression = _expression(text, exact=exact, any_case=any_case)
         self.required: RequiredLiterals = required_literals(expression)
-        self._compiled = _compiled(f"(?m){expression.written}", fold=expression.fold)
-        self._pace = Pace(self._compiled.programsize)
+        self._compile = partial(_compiled, f"(?m){expression.written}", fold=expression.fold)
+        if not exact:
+            _ = self._compiled  # raises BadPattern
+
+    @cached_property
+    def _compiled(self) -> re2._Regexp:
+        # On demand: most exact texts that are no line of any file are found not to be one by their words.
+        return self._compile()
+
+    @cached_property
+    def _pace(self) -> Pace:
+        return Pace(self._compiled.programsize)
 
     def lines(self, text: bytes, reach: int, ended: Callable[[], bool]) -> Iterator[Line]:
         """Yield the matching lines of UTF-8 text, in order. Each has those of its matches that begin within ``reach``

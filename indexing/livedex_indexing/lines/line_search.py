@@ -39,8 +39,9 @@ _FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch double
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
-_FILES = "SELECT d.id, d.root_id, d.folder, d.name, d.content_id FROM files d WHERE {}"
-_AMONG = f"{_FILES} AND d.content_id IN (SELECT value FROM json_each(?))"
+_COLUMNS = "SELECT d.id, d.root_id, d.folder, d.name, d.content_id FROM files d"
+_FILES = f"{_COLUMNS} WHERE {{}}"
+_AMONG = f"{_COLUMNS} WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
 _LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
@@ -213,7 +214,7 @@ class LineSearch:
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:
-            rows = self._reader.rows(_AMONG.format(sql), (*values, id_list(among)))
+            rows = self._reader.rows_of(_AMONG.format(sql), among, values)
         return sorted(
             _Selected(self._path(root_id, relpath.join(folder, name)), root_id, file_id, content_id)
             for file_id, root_id, folder, name, content_id in rows

@@ -8,8 +8,10 @@ about earlier ones.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
+
+import re2
 
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 from livedex_indexing.store.sql import REWRITTEN
@@ -19,6 +21,7 @@ _POLL_S: Final = 0.02
 _LATER: Final = 256  # unknown contents: with as many, the words are read again …
 _LATER_SHARE: Final = 8  # … unless they are fewer than one in this many
 _CUT: Final = 32_000  # bytes: FTS5 cuts a longer word at 32,768
+_NEAR: Final = 4_096  # bytes: so far the next word is looked for with `bytes.find`
 _BEGINNING: Final = 200  # letters by which a truncated word is found
 
 _NEWEST = f"SELECT (SELECT coalesce(max(id), 0) FROM contents), ({REWRITTEN})"
@@ -32,8 +35,8 @@ _ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
 
 
 class Words(NamedTuple):
-    """``text`` has a line feed before and after each word. ``cut``: contents with a word that FTS5 truncated, which are
-    unknown too. ``torn``: chunks that begin inside a line."""
+    """``text`` has the words in the order of their bytes, with a line feed before and after each. ``cut``: contents
+    with a word that FTS5 truncated, which are unknown too. ``torn``: chunks that begin inside a line."""
 
     text: bytes
     newest: int
@@ -43,13 +46,44 @@ class Words(NamedTuple):
 
     def containing(self, piece: bytes, *, begins: bool, ends: bool) -> Iterator[str]:
         """Yield the words that contain a piece, begin with it, end with it, or equal it."""
-        text, wanted = self.text, b"\n" * begins + piece + b"\n" * ends
-        at = text.find(wanted)
-        while at >= 0:
-            start = at + 1 if begins else text.rfind(b"\n", 0, at) + 1
+        return self._beginning(piece, whole=ends) if begins else self._within(piece, ends=ends)
+
+    def _beginning(self, piece: bytes, *, whole: bool) -> Iterator[str]:
+        """Yield the words that begin with a piece: they are next to each other."""
+        text, at = self.text, self._place_of(piece)
+        while at < len(text):
+            end = text.index(b"\n", at)
+            word = text[at:end]
+            if not word.startswith(piece) or (whole and word != piece):
+                return
+            yield word.decode()
+            at = end + 1
+
+    def _place_of(self, piece: bytes) -> int:
+        """Return the offset of the first word that does not come before a piece; the length of the text if all do."""
+        text, low, high = self.text, 1, len(self.text)  # offsets of words; the first one looked for is between them
+        while low < high:
+            start = text.rfind(b"\n", 0, (low + high) // 2) + 1
+            end = text.index(b"\n", start)
+            if text[start:end] < piece:
+                low = end + 1
+            else:
+                high = start
+        return low
+
+    def _within(self, piece: bytes, *, ends: bool) -> Iterator[str]:
+        text, wanted = self.text, piece + b"\n" * ends
+        search, end = _searcher(wanted), 0
+        while True:
+            at = text.find(wanted, end, end + _NEAR)
+            if at < 0:
+                found = search(text, max(0, end + _NEAR - len(wanted)))
+                if found is None:
+                    return
+                at = found.start()
+            start = text.rfind(b"\n", 0, at) + 1
             end = text.index(b"\n", at + len(wanted) - ends)
             yield text[start:end].decode()
-            at = text.find(wanted, end)
 
 
 class Vocabulary:
@@ -96,6 +130,18 @@ class Vocabulary:
         words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten, torn)
         self._began, self._read, self._last, self._cut = None, [], b"", []
         return words
+
+
+def _searcher(wanted: bytes) -> Callable[[bytes, int], re2._Match | None]:
+    """Return what finds some bytes from an offset on: where they are far away, five times as fast as `bytes.find`."""
+    options = re2.Options()
+    options.log_errors = False
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes, whatever they mean
+    try:
+        search: Callable[[bytes, int], re2._Match | None] = re2.compile(re2.escape(wanted), options).search
+    finally:
+        re2.purge()  # its cache would keep up to 8 MiB for each pattern ever compiled
+    return search
 
 
 def _outgrown(reader: Reader, words: Words) -> bool:

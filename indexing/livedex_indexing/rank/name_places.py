@@ -12,7 +12,6 @@ from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.typed_name import Finder, TypedName, typed_name, typed_text
 from livedex_indexing.rank.features import MatchFeatures
 from livedex_indexing.rank.postings import other_chunks
-from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
@@ -91,7 +90,7 @@ class NamePlaces:
                 continue
             if len(found) > _READ:
                 having = " AND ".join(f'"{token}"' for token in own)
-                found = _most_likely(self._reader.rows(_WITH_WORDS, (id_list(found), having)), finder)
+                found = _most_likely(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
             having_name = self._having(found, finder)
             if having_name:
                 value = AS_WORDS if name.is_words else DEFINED
@@ -108,7 +107,7 @@ class NamePlaces:
         for tokens in (own,) if parts == own else (own, parts):
             found = self._proposed(f"symbols : {_phrase(tokens)} *") if self._may_begin_a_name(tokens) else []
             if len(found) > _READ:
-                rows = self._reader.rows(_SYMBOLS, (id_list(found),))
+                rows = self._reader.rows_of(_SYMBOLS, found)
                 found = _most_likely(rows, lambda text: name.name.lower() in text.lower())
             for chunk_id, text in self._texts(found).items() if found else ():
                 shortest = min(map(len, name.longer(text)), default=0)
@@ -154,7 +153,7 @@ class NamePlaces:
         """Lower all but the first chunk of each content: the name is defined there, later chunks are inside the
         definition."""
         firsts: dict[int, int] = {}
-        for chunk_id, content_id in sorted(self._reader.rows(CONTENT_OF, (id_list(rated),))):
+        for chunk_id, content_id in sorted(self._reader.rows_of(CONTENT_OF, rated)):
             firsts.setdefault(content_id, chunk_id)
         first = set(firsts.values())
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}

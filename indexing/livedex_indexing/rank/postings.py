@@ -6,7 +6,7 @@ is; every order is total, so two pages of one generation fit together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -127,7 +127,7 @@ def border_chunks(reader: Reader, term: QueryTerm, span: tuple[int, int] = EVERY
 def filter_chunks(reader: Reader, ids: Collection[int], resolved: ResolvedFilters) -> list[int]:
     """Return those of ``ids`` that pass the filters, in order."""
     sql, values = resolved.rows
-    return sorted(row for (row,) in reader.rows(_PASSING.format(sql), (id_list(ids), *values)))
+    return sorted(row for (row,) in reader.rows_of(_PASSING.format(sql), ids, values))
 
 
 def contents_with(reader: Reader, term: QueryTerm) -> set[int]:
@@ -244,7 +244,7 @@ def _add(
         found.setdefault(row, 0.0)
 
 
-def first_chunks(reader: Reader, contents: Iterable[int], resolved: ResolvedFilters) -> list[int]:
+def first_chunks(reader: Reader, contents: Collection[int], resolved: ResolvedFilters) -> list[int]:
     """Return the first chunk of each content that passes the filters: the one shown where none matched."""
     sql, values = resolved.chunks
-    return [row for (row,) in reader.rows(_FIRST_CHUNK.format(sql), (id_list(contents), *values))]
+    return [row for (row,) in reader.rows_of(_FIRST_CHUNK.format(sql), contents, values)]

@@ -23,7 +23,6 @@ from livedex_indexing.rank.name_places import CONTENT_OF, DEFINED, NamePlaces, R
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
-from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
 
@@ -141,7 +140,7 @@ class RankedResults:
             named = {} if found.late else self._with_name(proposed)
             ids = dict.fromkeys((*proposed[:most], *named))
             self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in named]
-            content_of = self._contents(self._reader.rows(_CHUNKS, (id_list(ids),)))
+            content_of = self._contents(self._reader.rows_of(_CHUNKS, ids))
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
             if not found.late:
                 content_of |= self._chunks_found_by_path(found.paths, of_files, set(content_of.values()))
@@ -165,7 +164,7 @@ class RankedResults:
         best = sorted(paths, key=lambda file_id: (-paths[file_id], file_id))
         contents = list(dict.fromkeys(of_files[i] for i in best if i in of_files and of_files[i] not in known))
         sql, values = self._resolved.chunks
-        chunks = self._contents(self._reader.rows(_CHUNKS_OF.format(sql), (id_list(contents[:BY_PATH]), *values)))
+        chunks = self._contents(self._reader.rows_of(_CHUNKS_OF.format(sql), contents[:BY_PATH], values))
         if len(chunks) <= ALL_CHUNKS and any(term.prefix for term in self._scored):
             return chunks  # each query for a prefix reads all words with it: `extract` does that once for all chunks
         matching = postings.matching_chunks(
@@ -179,9 +178,9 @@ class RankedResults:
                 found[chunk_id] = content_id
         return found
 
-    def _copies(self, contents: Iterable[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
+    def _copies(self, contents: Collection[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
         sql, values = self._resolved.files
-        rows = self._reader.rows(_COPIES_OF.format(sql), (id_list(contents), *values))
+        rows = self._reader.rows_of(_COPIES_OF.format(sql), contents, values)
         if len(rows) > _COPIES:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
@@ -238,11 +237,11 @@ class RankedResults:
         if typed is None or typed.place is None or not typed.at_line:
             return {}
         sql, values = self._resolved.files
-        rows = self._reader.rows(_COPIES_OF.format(sql), (id_list(contents), *values))
+        rows = self._reader.rows_of(_COPIES_OF.format(sql), contents, values)
         called = {content_id for content_id, _, _, folder, name, _, _ in rows if self._called(folder, name)}
         passing, of_chunks = self._resolved.chunks
-        found = (id_list(called), typed.place.line, typed.place.line, *of_chunks)
-        return self._contents(self._reader.rows(_AT_LINE.format(passing), found))
+        lines = (typed.place.line, typed.place.line, *of_chunks)
+        return self._contents(self._reader.rows_of(_AT_LINE.format(passing), called, lines))
 
     def _called(self, folder: bytes, name: bytes) -> float:
         place = None if self._typed is None else self._typed.place
@@ -308,5 +307,5 @@ class RankedResults:
         for content_id, file_id, _ in self._reader.rows(_NEWEST.format(sql), values):
             yield Placed(content_id, file_id, None, 0.0, ())
 
-    def _pairs(self, sql: str, ids: Iterable[int]) -> dict[int, int]:
-        return dict(self._reader.rows(sql, (id_list(ids),)))
+    def _pairs(self, sql: str, ids: Collection[int]) -> dict[int, int]:
+        return dict(self._reader.rows_of(sql, ids))

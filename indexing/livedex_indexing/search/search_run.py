@@ -6,14 +6,20 @@ Invariant: all text of an answer goes through the same budget and the same check
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.hits.text_budget import TextBudget
+from livedex_indexing.model import STATUSES
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
 from livedex_ipc.methods import SEARCH_WINDOW
+
+COUNT_FAILED: Final = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
+              AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
+_STATE: Final = f"SELECT ({GENERATION}), ({COUNT_FAILED})"
 
 
 class SearchRun:
@@ -26,6 +32,7 @@ class SearchRun:
         self.request = request
         self.roots = roots
         self.cancelled = cancelled
+        self.failed = 0
         self.live = LiveFiles(roots)
         self.budget = TextBudget(request.max_chars)
         self.style = Style(
@@ -36,9 +43,11 @@ class SearchRun:
         )
 
     def generation(self) -> int:
-        """Return the generation of the index that the reader sees. Call it inside a snapshot."""
+        """Return the generation of the index that the reader sees, and count the files that ``failed``. Call it inside
+        a snapshot."""
         with self.reader.without_deadline():
-            return int(self.reader.one(GENERATION))
+            generation, self.failed = self.reader.rows(_STATE)[0]
+            return int(generation)
 
     def next_offset(self, reached: int, more: bool) -> int | None:
         """Return the offset of the next page after ``reached`` places of this one; None if no ``more`` follow, or if

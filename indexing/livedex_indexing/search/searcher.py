@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Final
 
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.line_search import MODES
 from livedex_indexing.lines.vocabulary import Vocabulary
-from livedex_indexing.model import STATUSES
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
 from livedex_indexing.search.line_answer import LineRun
@@ -23,9 +21,6 @@ from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.typed_lines import answer_typed_lines
 from livedex_indexing.search.word_search import WordSearch
 from livedex_indexing.store.read_pool import DeadlinePassed, ReadPool
-
-COUNT_FAILED: Final = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
-                    AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""
 
 
 class Searcher:
@@ -64,8 +59,7 @@ class Searcher:
                     answer = self._words(run)
                 else:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
-                with reader.without_deadline():
-                    return answer._replace(failed=reader.one(COUNT_FAILED))
+                return answer._replace(failed=run.failed)
         except DeadlinePassed:
             mode = "keyword" if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []

@@ -24,7 +24,6 @@ from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of,
 from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.search_request import SearchRequest
-from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
@@ -89,7 +88,7 @@ def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
     for file_id, content_id in reader.rows_of_each(_FILE, keys_in_parts):
         files.add(file_id)
         contents.add(content_id)
-    ranges = sorted((low, high) for low, high in reader.rows(_RANGES, (id_list(contents),)) if high >= low)
+    ranges = sorted((low, high) for low, high in reader.rows_of(_RANGES, contents) if high >= low)
     return Part(_spans(ranges), ranges, files)
 
 
@@ -144,7 +143,7 @@ class StandingQuery:
         if not chunks:
             return
         copies = _copies(reader, chunks.keys(), filters, part)
-        contents = {row[0]: ContentRow(*row) for row in reader.rows(_CONTENTS, (id_list(copies),))}
+        contents = {row[0]: ContentRow(*row) for row in reader.rows_of(_CONTENTS, copies)}
         check = _Phrases(reader, compiled, part, live)
         for content_id, those in copies.items():
             content = contents[content_id]
@@ -250,7 +249,7 @@ def _excluded(reader: Reader, compiled: CompiledQuery, part: Part) -> set[int]:
     if not compiled.excluded:
         return set()
     rows = _matching(reader, any_of(compiled.excluded), part)
-    return {content_id for (content_id,) in reader.rows(_OWNERS, (id_list(rows),))}
+    return {content_id for (content_id,) in reader.rows_of(_OWNERS, rows)}
 
 
 def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, list[ChunkRow]]:
@@ -262,12 +261,12 @@ def _chunks(reader: Reader, ids: Sequence[int], filters: Filters) -> dict[int, l
     return by_content
 
 
-def _copies(reader: Reader, contents: Iterable[int], filters: Filters, part: Part) -> dict[int, list[FileCopy]]:
+def _copies(reader: Reader, contents: Collection[int], filters: Filters, part: Part) -> dict[int, list[FileCopy]]:
     """Return the files of a part that have these contents and that the filters admit."""
     sql, values = filters.files
     path_matches: Callable[[bytes], bool] = filters.path_matches or (lambda _path: True)
     by_content: dict[int, list[FileCopy]] = {}
-    for content_id, *columns in reader.rows(_FILES.format(sql), (id_list(contents), *values)):
+    for content_id, *columns in reader.rows_of(_FILES.format(sql), contents, values):
         copy = file_copy(columns)
         inside = part.files is None or copy.file_id in part.files
         if inside and (part.roots is None or copy.root_id in part.roots) and path_matches(copy.path):

@@ -36,7 +36,6 @@ from livedex_indexing.search.search_answer import (
 )
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.typed_lines import may_be_pasted
-from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
 from livedex_indexing.text.decoder import decode_slice
@@ -313,7 +312,7 @@ class WordSearch:
 
     def _texts_of(self, ids: Collection[int], resolved: ResolvedFilters) -> dict[int, str]:
         """Return the live text of chunks; without those whose file has changed."""
-        places = self._reader.rows(_PLACES_OF, (id_list(ids),))
+        places = self._reader.rows_of(_PLACES_OF, ids)
         copies_of = self._copies_of({content_id for _, content_id, *_ in places}, resolved)
         texts: dict[int, str] = {}
         for chunk_id, content_id, digest, encoding, start, end in places:
@@ -327,7 +326,7 @@ class WordSearch:
         """Return the files with each content, in the order in which `NamePlaces` may read them."""
         sql, values = resolved.files
         copies_of: dict[int, list[FileCopy]] = {}
-        for content_id, *row in self._reader.rows(_COPIES_OF.format(sql), (id_list(contents), *values)):
+        for content_id, *row in self._reader.rows_of(_COPIES_OF.format(sql), contents, values):
             copies_of.setdefault(content_id, []).append(file_copy(row))
         return copies_of
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, cast
 
 import apsw
 
-from livedex_indexing.store.database import fetch, open_reader, translated
+from livedex_indexing.store.database import fetch, id_list, open_reader, translated
 from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
 
 _IDLE: Final = 2  # connections kept for the next search: each caches up to READER_CACHE_KIB of pages
@@ -85,6 +85,10 @@ class Reader:
         except apsw.Error:  # a context manager costs as much as a short statement
             with self._ending():
                 raise
+
+    def rows_of(self, sql: str, ids: Collection[int], values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement whose first parameter is a list of ids; none where there are no ids."""
+        return self.rows(sql, (id_list(ids), *values)) if ids else []
 
     def rows_of_each(self, sql: str, values: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
         """Run a statement with each of ``values`` and return all rows: three times as fast as calls of `rows`."""

@@ -16,7 +16,7 @@ from helpers.indexed_folder import LINES, Indexed
 from livedex_indexing.hits import live_files
 from livedex_indexing.hits.text_budget import ANSWER_BYTES
 from livedex_indexing.rank import features, phrase_filter, spans
-from livedex_indexing.search import searcher
+from livedex_indexing.search import search_run
 from livedex_indexing.store.read_pool import Reader
 
 
@@ -169,7 +169,7 @@ def test_files_that_failed_are_told(index: Indexed) -> None:
         index.store.put_files([row, row._replace(path=b"b.txt")])
     assert index.ask("walrus").failed == 2
     with closing(sqlite3.connect(index.store.path)) as db:
-        plan = db.execute(f"EXPLAIN QUERY PLAN {searcher.COUNT_FAILED}").fetchall()
+        plan = db.execute(f"EXPLAIN QUERY PLAN {search_run.COUNT_FAILED}").fetchall()
     assert any("files_failed" in str(step[3]) for step in plan), plan
     index.store.set_root(row.root_id, missing_since=1.0)
     assert index.ask("walrus").failed == 0
