@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # Programs that some tests need. Where they are not and cannot be installed, those tests are skipped and say so.
 PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze
+# The official client of the Model Context Protocol, in an environment of its own: livedex itself does not use it.
+MCP_SDK := mcp==2.3.0
 WORKERS ?= 2
 ARGS ?=
 SOURCES := daemon indexing ipc service tests bench
@@ -29,11 +31,11 @@ help:
 run: $(VENV)/.run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh "$(CURDIR)"
 
-test: $(VENV)/.dev programs
+test: $(VENV)/.dev $(VENV)/.mcp programs
 	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev programs
+soak: $(VENV)/.dev $(VENV)/.mcp programs
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -70,7 +72,7 @@ docs: $(VENV)/.docs
 dist: $(VENV)/.run
 	sh docs/try-distributions.sh "$(CURDIR)" "$(CURDIR)/$(BIN)/python"
 
-set-up: $(VENV)/.dev programs
+set-up: $(VENV)/.dev $(VENV)/.mcp programs
 
 # A name on the PATH proves nothing (version managers put one there for every Python they know of): each is run.
 $(VENV)/.made:
@@ -110,6 +112,11 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/.made
 	@echo 'installing livedex and what builds its documentation'
 	@$(BIN)/python -m pip install -q -c constraints.txt -e . --group docs
 	@touch $@ $(VENV)/.run
+
+$(VENV)/.mcp: Makefile | $(VENV)/.made
+	@$(BIN)/python -m venv $(VENV)/mcp && $(VENV)/mcp/bin/python -m pip install -q '$(MCP_SDK)' || \
+	  echo 'could not install $(MCP_SDK): the tests that need it are skipped'
+	@touch $@
 
 programs:
 	@missing=; for pair in $(PROGRAMS); do command -v "$${pair#*:}" >/dev/null || missing="$$missing $${pair%%:*}"; done; \

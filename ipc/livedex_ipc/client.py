@@ -6,6 +6,7 @@ start is reported with its own error.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -44,6 +45,11 @@ class Client:
     def close(self) -> None:
         """Close the connection. A second call does nothing."""
         self._sock.close()
+
+    def interrupt(self) -> None:
+        """End the call that another thread waits for, and the connection: the call raises Unavailable."""
+        with contextlib.suppress(OSError):  # it is closed
+            self._sock.shutdown(socket.SHUT_RDWR)
 
     def call(
         self,

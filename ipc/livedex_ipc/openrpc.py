@@ -62,10 +62,11 @@ def _notification(message: Method) -> dict[str, Any]:
 
 
 def _param(param: Param) -> dict[str, Any]:
-    return {"name": param.name, "description": param.doc, "required": param.required, "schema": _schema(param)}
+    return {"name": param.name, "description": param.doc, "required": param.required, "schema": param_schema(param)}
 
 
-def _schema(param: Param) -> dict[str, Any]:
+def param_schema(param: Param) -> dict[str, Any]:
+    """Return the JSON schema of one param's value."""
     many = param.type in ("strings", "paths", "paths_b64")
     one = dict(_SCHEMAS[param.type.replace("strings", "string").replace("paths", "path") if many else param.type])
     if param.choices is not None:

@@ -14,6 +14,7 @@ from livedex_ipc.errors import InvalidParams
 
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
+_VARIABLES = ("LIVEDEX_HOME", "LIVEDEX_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 PRIVATE_MODE = 0o700  # of every folder that livedex makes
 # Bytes of sun_path in the kernel's sockaddr_un, including the closing NUL.
 SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
@@ -23,6 +24,15 @@ def home() -> str | None:
     """Return the folder named by ``LIVEDEX_HOME``, absolute; None if that is unset or empty."""
     value = os.environ.get("LIVEDEX_HOME", "")
     return os.path.abspath(value) if value else None
+
+
+def files_environment() -> dict[str, str]:
+    """Return the variables that decide where the files are, as far as they are set, with absolute paths.
+
+    What another program starts, with few variables or in another folder, finds the same files with them.
+    """
+    given = {name: value for name in _VARIABLES if (value := os.environ.get(name))}
+    return {name: os.path.abspath(value) if name.startswith("LIVEDEX_") else value for name, value in given.items()}
 
 
 def config_path() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planted.defect import Defect
+from planted.of_agents import DEFECTS as OF_AGENTS
 from planted.of_answers import DEFECTS as OF_ANSWERS
 from planted.of_changes import DEFECTS as OF_CHANGES
 from planted.of_children import DEFECTS as OF_CHILDREN
@@ -33,6 +34,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,
     "The service": OF_SERVICE,
+    "Agents": OF_AGENTS,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
 from livedex_ipc.cli.exchange_arguments import EXCHANGE
-from livedex_ipc.cli.service_arguments import SERVICE
+from livedex_ipc.cli.service_arguments import MCP, SERVICE
 from livedex_ipc.constants import COLOURS, FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
 
 __all__ = ["GLOBAL_OPTIONS", "ROOT", "Command", "Operand", "Option"]
@@ -273,6 +273,7 @@ ROOT = Command(
         EXCHANGE,
         _CONFIG,
         SERVICE,
+        MCP,
         Command("doctor", "check this installation; works without a daemon", run="daemon_command:exec_daemon"),
         Command(
             "completion",

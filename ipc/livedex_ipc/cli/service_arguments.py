@@ -1,4 +1,4 @@
-"""The part of the argument tree about the service that starts the daemon."""
+"""The part of the argument tree about the service that starts the daemon, and about agents."""
 
 from __future__ import annotations
 
@@ -33,5 +33,26 @@ SERVICE = Command(
         Command("reload", "have the daemon read its configuration again", run="service_command:reload"),
         Command("status", "whether the service is installed, enabled and active", run="service_command:status"),
         Command("logs", "print the last lines of the log", run="service_command:logs"),
+    ),
+)
+
+MCP = Command(
+    "mcp",
+    "serve an agent: the Model Context Protocol on stdin and stdout",
+    run="mcp_command:mcp",
+    options=(
+        Option("--toolset", "toolset", "which tools (core)", metavar="SET", choices=("core", "full")),
+        Option(
+            "--print-config",
+            "print_config",
+            "print what goes into the configuration of CLIENT; skill: a file that tells an agent when to search",
+            metavar="CLIENT",
+            choices=("claude-code", "codex", "cursor", "vscode", "zed", "skill"),
+        ),
+    ),
+    notes="An agent starts it. The daemon is started at the first call that needs it.",
+    examples=(
+        "livedex mcp --print-config claude-code",
+        "livedex mcp --print-config skill > ~/.claude/skills/livedex/SKILL.md",
     ),
 )

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What decides where the files are: the service must find the same ones as the command.
-_VARIABLES = ("LIVEDEX_HOME", "LIVEDEX_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 _NOT_INSTALLED = 1
 
 
@@ -116,7 +114,7 @@ def _act(context: Context, verb: str) -> int:
 def _manager(context: Context, platform: str | None = None) -> Manager:
     """Return the service manager of this machine, or of ``platform``."""
     try:
-        launch = Launch(daemon_command(), _environment())
+        launch = Launch(daemon_command(), paths.files_environment())
     except NotInstalledError as error:
         raise Unavailable(str(error)) from error
     if (platform or ("launchd" if sys.platform == "darwin" else "systemd")) == "launchd":
@@ -128,12 +126,6 @@ def _manager(context: Context, platform: str | None = None) -> Manager:
     if context.values.get("system"):
         return SystemdTemplate(Launch(launch.command, {}))
     return SystemdUser(launch, _socket_elsewhere())
-
-
-def _environment() -> dict[str, str]:
-    """Return the variables that the service needs, with absolute paths: its working folder is another one."""
-    given = {name: value for name in _VARIABLES if (value := os.environ.get(name))}
-    return {name: os.path.abspath(value) if name.startswith("LIVEDEX_") else value for name, value in given.items()}
 
 
 def _socket_elsewhere() -> str | None:

@@ -1,0 +1,118 @@
+"""A client of ``livedex mcp`` for tests: sends lines, reads answers, in either era."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from typing import Any
+
+from helpers.support import LIVEDEX, Home
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class McpClient:
+    """Starts the server in a home and talks to it. A context manager: its end closes stdin."""
+
+    def __init__(self, home: Home, *words: str, modern: bool = True, cwd: str | None = None, **env: str) -> None:
+        self.modern = modern
+        self.process = subprocess.Popen(
+            [str(LIVEDEX), "mcp", *words],
+            env={**home.env, **env},
+            cwd=cwd,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._messages: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._seen: list[dict[str, Any]] = []
+        self._last = 0
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def __enter__(self) -> McpClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self.process.stdin is not None and self.process.stderr is not None and self.process.stdout is not None
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        code = self.process.wait(30)
+        self._reader.join(10)
+        stderr = self.process.stderr.read()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        assert (code, stderr) == (0, b""), stderr
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._messages.put(json.loads(line))
+
+    def send_line(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, method: str, params: dict[str, Any] | None = None, **meta: Any) -> int:
+        """Sends a request and returns its id."""
+        self._last += 1
+        given = dict(params or {})
+        if self.modern:
+            meta = {**META, **meta}
+        if meta:
+            given["_meta"] = meta
+        self.send_line(json.dumps({"jsonrpc": "2.0", "id": self._last, "method": method, "params": given}).encode())
+        return self._last
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        self.send_line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+
+    def message(self, timeout: float = 60) -> dict[str, Any]:
+        """The next message of the server."""
+        return self._messages.get(timeout=timeout)
+
+    def reply(self, number: int | str | None) -> dict[str, Any]:
+        """The answer to a request; what comes before it is kept in ``others``."""
+        while True:
+            for message in self._seen:
+                if "method" not in message and message.get("id") == number:
+                    self._seen.remove(message)
+                    return message
+            self._seen.append(self.message())
+
+    @property
+    def others(self) -> list[dict[str, Any]]:
+        """Messages that came while an answer was waited for."""
+        return self._seen
+
+    def request(self, method: str, params: dict[str, Any] | None = None, **meta: Any) -> dict[str, Any]:
+        """The result of a request; an AssertionError if it was refused."""
+        answer = self.reply(self.send(method, params, **meta))
+        assert "result" in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The result of a tool."""
+        return self.request("tools/call", {"name": tool, "arguments": arguments})
+
+    def answer(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """What a tool answers; an AssertionError if it failed."""
+        result = self.call(tool, **arguments)
+        assert not result["isError"], result
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        found: dict[str, Any] = result["structuredContent"]
+        return found
+
+    def failure(self, tool: str, **arguments: Any) -> str:
+        """The words of a tool that failed."""
+        result = self.call(tool, **arguments)
+        assert result["isError"], result
+        text: str = result["content"][0]["text"]
+        return text

@@ -1,0 +1,62 @@
+"""Answers stay within their budget, whatever the daemon says, and say what was left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedex_ipc.mcp.answer_budget import MAX_CHARS, as_text, shortened
+from livedex_ipc.mcp.mcp_tools import TOOLSETS, Tool
+
+TOOLS = {tool.name: tool for tool in TOOLSETS["full"]}
+SEARCH: Tool = TOOLS["search"]
+
+
+def result(*snippets: str, **more: Any) -> dict[str, Any]:
+    hits: list[dict[str, Any]] = [
+        {"path": f"/r/{number}", "start_line": 1, "end_line": 2, "snippet_line": 1, "snippet": text, "score": 1.0,
+         "symbol": None, "metadata": {}}
+        for number, text in enumerate(snippets)
+    ]  # fmt: skip
+    return {"hits": hits, "fresh": True, "next_offset": None, "warnings": [], "took_ms": 1, **more}
+
+
+def test_an_agent_gets_what_it_needs_and_no_more() -> None:
+    answer = shortened(SEARCH, {}, result("zither"))
+    hit = {"path": "/r/0", "start_line": 1, "end_line": 2, "snippet_line": 1, "snippet": "zither"}
+    assert answer == {"hits": [hit], "fresh": True}
+
+
+@given(st.lists(st.integers(0, 40_000), max_size=12), st.sampled_from("aä\x00\u2028"), st.integers(0, 50))
+def test_no_answer_is_longer_than_its_budget(sizes: list[int], letter: str, offset: int) -> None:
+    answer: Any = shortened(SEARCH, {"offset": offset}, result(*(letter * size for size in sizes), next_offset=99))
+    assert len(as_text(answer)) <= MAX_CHARS
+    left = len(sizes) - len(answer["hits"])
+    if left:
+        assert answer["omitted"] == left
+        assert answer["next_offset"] == offset + len(answer["hits"])
+        assert f"offset {offset + len(answer['hits'])}" in answer["more"]
+    assert bool(answer["hits"]) == bool(sizes), "one is always shown, at least a part of it"
+
+
+def test_what_the_daemon_left_out_is_counted_too() -> None:
+    answer = shortened(SEARCH, {}, result("a", omitted=3, next_offset=1))
+    assert (answer["omitted"], answer["next_offset"]) == (3, 1)
+    assert "next_offset" in str(answer["more"])
+
+
+def test_the_rest_of_a_file_begins_at_a_line() -> None:
+    chunks = [{"start_line": 10 * n, "end_line": 10 * n + 9, "text": "x" * 9000, "context": "y" * 99} for n in range(9)]
+    answer: Any = shortened(TOOLS["retrieve"], {}, {"path": "/a", "chunks": chunks, "fresh": True})
+    assert len(answer["chunks"]) == 2
+    assert answer["omitted"] == 7
+    assert answer["more"] == "ask again with start_line 20"
+
+
+def test_one_entry_too_long_is_cut() -> None:
+    chunks = [{"start_line": 1, "end_line": 9, "text": "x" * 90_000}]
+    answer: Any = shortened(TOOLS["retrieve"], {}, {"path": "/a", "chunks": chunks, "fresh": True})
+    assert len(answer["chunks"][0]["text"]) == 2_000
+    assert answer["more"]

@@ -1,0 +1,124 @@
+"""Defects of what agents are answered."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+STDIO = "tests/ipc/mcp/test_mcp_stdio.py"
+PROTOCOL = "tests/ipc/mcp/test_mcp_protocol.py"
+BUDGET = "tests/ipc/mcp/test_answer_budget.py"
+
+DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        "answer-past-its-budget",
+        "an answer is longer than hosts show, and they cut it without a word",
+        "livedex_ipc/mcp/answer_budget.py",
+        (("        if budget < 0:\n            break\n", ""),),
+        f"{BUDGET}::test_no_answer_is_longer_than_its_budget",
+    ),
+    Defect(
+        "next-page-skips-hits",
+        "hits that did not fit are on no page",
+        "livedex_ipc/mcp/answer_budget.py",
+        (('    if "next_offset" in answer and len(shown) < len(kept):', "    if False:"),),
+        f"{BUDGET}::test_no_answer_is_longer_than_its_budget",
+    ),
+    Defect(
+        "unknown-argument-ignored",
+        "a misspelt argument is ignored, and the model believes that it counted",
+        "livedex_ipc/mcp/tool_call.py",
+        (
+            (
+                "        check(self._tool.name, known, given)\n",
+                "        given = {n: given[n] for n in known if n in given}\n",
+            ),
+        ),
+        f"{STDIO}::test_what_a_model_can_put_right_is_said_to_it",
+    ),
+    Defect(
+        "restart-of-the-daemon-shown",
+        "after a restart of the daemon the first call of each agent fails",
+        "livedex_ipc/mcp/tool_call.py",
+        (
+            (
+                "            if not isinstance(error.__cause__, OSError) or self._cancelled:\n                raise\n",
+                "            raise\n",
+            ),
+        ),
+        f"{STDIO}::test_a_restart_of_the_daemon_goes_unnoticed",
+    ),
+    Defect(
+        "cancelled-and-answered",
+        "a cancelled call is answered all the same, which the protocol forbids",
+        "livedex_ipc/mcp/tool_call.py",
+        (("            if self._cancelled:\n                raise CancelledCall from error\n", ""),),
+        f"{STDIO}::test_a_cancelled_call_has_no_answer_and_ends_in_the_daemon",
+    ),
+    Defect(
+        "one-call-at-a-time",
+        "a call that waits holds up every other request of the agent",
+        "livedex_ipc/mcp/mcp_stdio.py",
+        (
+            (
+                "            self._queue(taken)\n",
+                "            self._write(self._outcome(taken, self._made(taken)) or {})\n",
+            ),
+            (
+                "    def _queue(self",
+                "    def _made(self, call: Call) -> ToolCall:\n"
+                "        return ToolCall(call.tool, call.arguments, self._connections)\n\n    def _queue(self",
+            ),
+        ),
+        f"{STDIO}::test_calls_run_side_by_side",
+    ),
+    Defect(
+        "progress-goes-back",
+        "progress is told that does not grow, and strict clients end the connection",
+        "livedex_ipc/mcp/mcp_stdio.py",
+        (("        if done > self._last:\n", "        if done >= 0:\n"),),
+        f"{STDIO}::test_progress_only_grows_and_only_where_it_is_wanted",
+    ),
+    Defect(
+        "daemon-before-it-is-needed",
+        "an agent that only lists the tools starts a daemon",
+        "livedex_ipc/mcp/mcp_stdio.py",
+        (
+            (
+                "        self._connections = Connections()\n",
+                "        self._connections = Connections()\n        self._connections.take()\n",
+            ),
+        ),
+        f"{STDIO}::test_no_daemon_is_started_before_it_is_needed",
+    ),
+    Defect(
+        "null-id-answered",
+        "a message with an id of null or true counts as a request",
+        "livedex_ipc/mcp/mcp_protocol.py",
+        (
+            (
+                "    return isinstance(value, str | int) and not isinstance(value, bool)",
+                "    return isinstance(value, str | int)",
+            ),
+        ),
+        f"{PROTOCOL}::test_each_request_has_one_answer",
+    ),
+    Defect(
+        "legacy-answer-in-the-modern-era",
+        "an answer of the modern era does not say that it is complete",
+        "livedex_ipc/mcp/mcp_protocol.py",
+        (('"resultType": "complete", **result', "**result"),),
+        f"{PROTOCOL}::test_a_modern_client_names_the_version_in_each_request",
+    ),
+    Defect(
+        "long-line-fatal",
+        "what follows a line that is too long is read as part of it",
+        "livedex_ipc/mcp/mcp_stdio.py",
+        (
+            (
+                '                while line and not line.endswith(b"\\n"):\n',
+                "                if False:\n",
+            ),
+        ),
+        f"{STDIO}::test_a_line_too_long_is_refused_and_the_next_one_is_answered",
+    ),
+)
