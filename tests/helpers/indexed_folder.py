@@ -30,6 +30,7 @@ LINES = 10
 OVERLAP = 40  # characters
 SIGNATURE = b"test-signature-1"
 LANGUAGES = {"py": "python", "md": "markdown", "c": "c", "txt": None}
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
 
 
@@ -50,7 +51,8 @@ def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
         last = line + feeds - piece.endswith("\n")
         symbol = symbols[0] if symbols else None
         chunks.append(Chunk(len(chunks), piece, context, kind, language, None, symbol, line, last, at, at + size, {}))
-        terms.append(ChunkTerms(hidden_words(piece), "", " ".join(symbols)))
+        headings = _HEADING.findall(piece) if language == "markdown" else []
+        terms.append(ChunkTerms(hidden_words(piece), " ".join(headings), " ".join(symbols)))
         at, line = at + size, line + feeds
     pipeline = "code" if kind == "code" else "plain"
     values = frontmatter.read(text).values if language == "markdown" else None

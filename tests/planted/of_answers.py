@@ -27,6 +27,25 @@ DEFECTS = (
         f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
     ),
     Defect(
+        "words-of-a-heading-in-any-order",
+        "a heading with the words in another order counts as the title that was typed",
+        "livedex_indexing/rank/features.py",
+        (("return all(_adjoining(places[left], places[right], length)", "return all(places[left] and places[right]"),),
+        "tests/indexing/rank/test_features.py::test_a_heading_with_all_words_in_a_row_is_a_title",
+    ),
+    Defect(
+        "forms-of-words-count-as-every-word",
+        "a chunk with other forms of the words counts as one with every word as typed",
+        "livedex_indexing/rank/score.py",
+        (
+            (
+                "                if text and (contents",
+                "                every += idf\n                if text and (contents",
+            ),
+        ),
+        "tests/indexing/rank/test_score.py::test_every_word_in_one_chunk_is_worth_a_part",
+    ),
+    Defect(
         "lines-as-typed-missing",
         "a query whose words find nothing finds nothing, though a line has its text",
         "livedex_indexing/search/word_search.py",

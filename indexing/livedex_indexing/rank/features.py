@@ -45,7 +45,8 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
     ``counts`` and ``texts`` are parallel to the query's words: how often each occurs in text, parts of names and
     headings, and in the text alone. ``symbols`` is the Σ idf of the words that name a definition, higher the fewer
     other names there are; ``heading`` is the Σ idf of those in the headings times the share of the headings' words that
-    they make up; ``opening`` is the Σ idf of those among the first words of the text.
+    they make up; ``opening`` is the Σ idf of those among the first words of the text. ``titled`` is the Σ idf of all
+    words where the headings have all of them, one after the other as in the query, else 0.
 
     ``pairs`` is parallel to the neighbours in the query: how often they are neighbours here. ``near`` is parallel to
     the same without stop words: how often the rarer of the two occurs here if they come within eight words of each
@@ -60,6 +61,7 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
     pairs: Sequence[int]
     near: Sequence[int]
     length: int
+    titled: float
 
 
 class FeatureTable(NamedTuple):
@@ -199,7 +201,7 @@ class _Extractor:
         # A hundred times a search: written for speed.
         places = list(map(row.phrase_locations, self._numbers))
         counts, texts = [], []
-        symbols = heading = opening = 0.0
+        symbols = heading = opening = titled = 0.0
         present = naming = heads = 0
         for number, idf in self._scored:
             body, ids, headed, named = places[number]
@@ -215,6 +217,8 @@ class _Extractor:
             if named:
                 symbols, naming = symbols + idf, naming + 1
         if heads:
+            if heads == len(self._scored) and wanted.pairs:
+                titled = heading if self._in_a_row([columns[_HEADS] for columns in places]) else 0.0
             heading *= min(1.0, heads / max(1, row.column_size(_HEADS)))
         if naming:
             symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))
@@ -225,8 +229,11 @@ class _Extractor:
             pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
             near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]
         self.found[row.rowid] = MatchFeatures(
-            counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1)
+            counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1), titled
         )
+
+    def _in_a_row(self, places: Sequence[Sequence[int]]) -> bool:
+        return all(_adjoining(places[left], places[right], length) for left, right, length in self._wanted.pairs)
 
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:

@@ -12,6 +12,8 @@ divided by T, the Σ idf of the query's words:
     near     … over both words of a pair within eight words of each other, without stop words
     symbols  Σ idf of the words that name a definition of the chunk, up to three times for names typed in full
     heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
+    titled   Σ idf of the words where a heading has them all in a row
+    every    Σ idf where a chunk's text has every word as typed, of two and more and no stop word among them
     opening  Σ idf of the words among the first eight of the chunk's text
     typed    Σ idf for the definition of the name that was typed, or for the typed line; a share of it for a longer
              name, and for the text as it was typed
@@ -46,6 +48,8 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "near": 0.1,
     "symbols": 0.2,
     "heading": 0.3,
+    "titled": 0.5,  # titles of four corpora, dev: +.03; 1 +.04; the manual -.006 and -.01
+    "every": 0.4,  # half-remembered words of three corpora, dev: +.07; 1 +.09; the manual -.004 and -.01
     "opening": 0.2,
     "typed": 3.0,
     "more": 0.05,
@@ -61,8 +65,9 @@ WEIGHTS: Final[Mapping[str, float]] = {
 K1: Final = 1.2
 B: Final = 0.75
 MORE_CHUNKS: Final = 3
+_ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
-_OF_CHUNKS: Final = 8  # the first parts are those of a chunk, the others those of the file
+_OF_CHUNKS: Final = 10  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
@@ -195,6 +200,9 @@ class _Scale:
         self._usual = features.usual
         # For stop words, which come last, nothing is known.
         self._written = [*features.written, *repeat(frozenset[int](), len(features.idfs) - len(features.written))]
+        # Bare words are remembered ones; with a stop word they are a sentence (counted there: functions -.003).
+        bare = len(features.idfs) == len(features.written) > 1
+        self._every = sum(features.idfs) if bare else math.inf
         self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
         # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
         pairs = [row.pairs for row in features.rows.values() if row.pairs]
@@ -208,13 +216,16 @@ class _Scale:
             return (*repeat(0.0, _OF_CHUNKS - 1), self._weights[-1] * self._typed.get(chunk_id, 0.0))
         norm = K1 * (1 - B + B * row.length / (self._usual * self._lengths.get(chunk_id, 1.0)))
         counts = _sums(row.counts, in_name) if in_name else row.counts
-        words = written = 0.0
+        words = written = every = 0.0
         for count, text, idf, contents in zip(counts, row.texts, self._idfs, self._written, strict=True):
             if count:
                 words += idf * count * (K1 + 1) / (count + norm)
                 if text and (contents is None or content_id in contents):
                     written += idf * text * (K1 + 1) / (text + norm)
-        of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_opening, of_typed = self._weights
+                    every += idf
+        of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_titled, of_every, of_opening, of_typed = (
+            self._weights
+        )
         return (
             of_words * words,
             of_written * written,
@@ -222,6 +233,8 @@ class _Scale:
             of_near * _bm25(row.near, self._near, norm) if row.near else 0.0,
             of_symbols * row.symbols,
             of_heading * row.heading,
+            of_titled * row.titled,
+            of_every * every if every >= self._every * _ALL else 0.0,
             of_opening * row.opening,
             of_typed * self._typed.get(chunk_id, 0.0),
         )

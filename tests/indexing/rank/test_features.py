@@ -42,6 +42,17 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
     assert found.chunks == 4
 
 
+def test_a_heading_with_all_words_in_a_row_is_a_title(index: Indexed) -> None:
+    for number, heading in enumerate(["Walrus tusk", "Tusk walrus", "Walrus and tusk", "Walrus"]):
+        index.write(f"root/{number}.md", f"# About\n\n## {heading}\n\nof the walrus tusk\n")
+    with index.pool.connection() as reader:
+        query = compiled(reader, "walrus tusk")
+        found = extract(reader, query, range(1, 9)).rows
+        names = dict(reader.rows("SELECT c.id, d.name FROM chunks c JOIN files d ON d.content_id = c.content_id"))
+    titled = {names[row].decode(): features.titled for row, features in found.items() if features.titled}
+    assert titled == pytest.approx({"0.md": query.total})
+
+
 def test_of_many_words_the_rarest_are_read(index: Indexed) -> None:
     words = [f"word{number:03}" for number in range(WORDS + 10)]
     for number in range(5):

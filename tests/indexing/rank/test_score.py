@@ -30,10 +30,16 @@ USUAL = 100  # words of a chunk: as many as they have on average, so that length
 
 
 def row(
-    count: int = 0, symbols: float = 0.0, pairs: int = 0, near: int = 0, heading: float = 0.0, opening: float = 0.0
+    count: int = 0,
+    symbols: float = 0.0,
+    pairs: int = 0,
+    near: int = 0,
+    heading: float = 0.0,
+    opening: float = 0.0,
+    titled: float = 0.0,
 ) -> MatchFeatures:
     """A chunk with one word that is asked for, and one pair of neighbours."""
-    return MatchFeatures([count], [count], symbols, heading, opening, [pairs], [near], USUAL)
+    return MatchFeatures([count], [count], symbols, heading, opening, [pairs], [near], USUAL, titled)
 
 
 def features(rows: dict[int, MatchFeatures]) -> FeatureTable:
@@ -53,7 +59,9 @@ def placed(content_id: int, score: float) -> Placed:
 
 
 def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
-    found = features({1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5, opening=0.2), 3: row(1, pairs=1)})
+    found = features(
+        {1: row(4, symbols=1.0), 2: row(3, pairs=2, near=1, heading=0.5, opening=0.2, titled=0.7), 3: row(1, pairs=1)}
+    )
     found = found._replace(written=[frozenset({7})])
     owners = {1: 7, 2: 7, 3: 8}
     files = rank_files(found, owners, {7: [copy(b"f", 3.0, 2.5, 2.0)], 8: [copy(b"g")]}, total=2.0)
@@ -62,7 +70,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
         "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
         "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
         "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "brief": 0.0, "beside": 0.0,
-        "typed": 0.0, "called": 0.0, "news": 0.0,
+        "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})
@@ -72,7 +80,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
 
 
 def test_a_long_chunk_counts_less() -> None:
-    found = features({1: MatchFeatures([3], [3], 0.0, 0.0, 0.0, [0], [0], 3 * USUAL), 2: row(3)})
+    found = features({1: MatchFeatures([3], [3], 0.0, 0.0, 0.0, [0], [0], 3 * USUAL, 0.0), 2: row(3)})
     files = rank_files(found, {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)
     assert [file.content_id for file in files] == [8, 7]
     assert files[1].score == pytest.approx(2.0 * 3 * (K1 + 1) / (3 + K1 * (1 - B + 3 * B)) + SHORT)
@@ -85,6 +93,21 @@ def test_a_word_written_as_it_is_asked_for_counts_more_than_its_stem() -> None:
     assert rank_files(found._replace(written=[None]), {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=1.0)[
         0
     ].score == pytest.approx(files[0].score)
+
+
+def test_every_word_in_one_chunk_is_worth_a_part() -> None:
+    def worth(first: list[int], second: list[int], idfs: list[float], written: int = 2) -> list[float]:
+        found = features({1: row(), 2: row()})._replace(idfs=idfs, written=[None, frozenset({7})][:written])
+        rows = {1: msgspec.structs.replace(row(), counts=first, texts=first)}
+        rows[2] = msgspec.structs.replace(row(), counts=second, texts=second)
+        files = rank_files(found._replace(rows=rows), {1: 7, 2: 8}, {7: [copy(b"f")], 8: [copy(b"g")]}, total=5.0)
+        return [file.parts[list(WEIGHTS).index("every")] for file in sorted(files, key=lambda file: file.content_id)]
+
+    both = WEIGHTS["every"] * (2.0 + 3.0) / 5.0
+    assert worth([1, 2], [1, 0], [2.0, 3.0]) == pytest.approx([both, 0.0])
+    assert worth([1, 0], [1, 2], [2.0, 3.0]) == [0.0, 0.0]  # the other content has only a form of the second word
+    assert worth([1, 2, 1], [1, 2, 0], [2.0, 3.0, 0.5]) == [0.0, 0.0]  # a stop word: a sentence
+    assert worth([1], [1], [2.0], written=1) == [0.0, 0.0]
 
 
 def test_of_two_files_that_say_as_much_the_shorter_comes_first() -> None:
