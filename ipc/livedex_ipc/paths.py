@@ -15,6 +15,7 @@ from livedex_ipc.errors import InvalidParams
 APP = "livedex"
 SOCKET_NAME = "livedex.sock"
 _VARIABLES = ("LIVEDEX_HOME", "LIVEDEX_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+RUN_USER = "/run/user"
 PRIVATE_MODE = 0o700  # of every folder that livedex makes
 # Bytes of sun_path in the kernel's sockaddr_un, including the closing NUL.
 SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
@@ -69,10 +70,20 @@ def socket_path() -> str:
     base = home()
     if base:
         return os.path.join(base, SOCKET_NAME)
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    if _is_private(runtime):
+    runtime = runtime_dir()
+    if runtime is not None:
         return os.path.join(runtime, APP, SOCKET_NAME)
     return os.path.join(state_dir(), SOCKET_NAME)
+
+
+def runtime_dir() -> str | None:
+    """Return the user's runtime folder if it is private; None if there is none.
+
+    Without ``XDG_RUNTIME_DIR``, as under cron or in a program that passes few variables on, it is where systemd makes
+    it: such a client must find the same daemon.
+    """
+    given = os.environ.get("XDG_RUNTIME_DIR", "") or f"{RUN_USER}/{os.geteuid()}"
+    return given if _is_private(given) else None
 
 
 def check_length(where: str) -> None:

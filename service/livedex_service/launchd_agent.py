@@ -13,7 +13,7 @@ from livedex_service.service_manager import ManagerError, Plan, State, UnitFile,
 from livedex_service.systemd_units import Launch
 
 LABEL = "livedex"
-SOCKET_NAME = "Listeners"  # under this name the daemon asks launchd for its socket
+SOCKET_NAME = "livedex"  # under this name the daemon asks launchd for its socket
 _SOCKET_MODE = 0o600
 
 

@@ -10,8 +10,9 @@ import os
 import select
 import socket
 import stat
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 WAIT_MS = 50  # for a supervisor that is slow to read: clients wait meanwhile
@@ -88,19 +89,34 @@ def inherited_socket(name: str) -> socket.socket | None:
     socket, and all others that were passed are closed. Raise ValueError when an announced descriptor is missing or is
     not a listening Unix stream socket.
     """
+    descriptors, names = _passed_by_launchd(name) if sys.platform == "darwin" else _passed_by_systemd()
+    sockets = [_inherited(descriptor) for descriptor in descriptors]
+    chosen = names.index(name) if name in names[: len(sockets)] else 0
+    for other in sockets[:chosen] + sockets[chosen + 1 :]:
+        other.close()
+    return sockets[chosen] if sockets else None
+
+
+def _passed_by_systemd() -> tuple[Sequence[int], list[str]]:
+    """Return the descriptors of sd_listen_fds(3) and their names, none if they are for another process."""
     if os.environ.get("LISTEN_PID") != str(os.getpid()):
-        return None
+        return (), []
     count = os.environ.get("LISTEN_FDS", "0")
     names = os.environ.get("LISTEN_FDNAMES", "").split(":")
     for variable in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"):
         os.environ.pop(variable, None)
     if not count.isdecimal() or not count.isascii():
         raise ValueError(f"LISTEN_FDS is {count!r}, which is not a number")
-    sockets = [_inherited(descriptor) for descriptor in range(FIRST_FD, FIRST_FD + int(count))]
-    chosen = names.index(name) if name in names[: len(sockets)] else 0
-    for other in sockets[:chosen] + sockets[chosen + 1 :]:
-        other.close()
-    return sockets[chosen] if sockets else None
+    return range(FIRST_FD, FIRST_FD + int(count)), names
+
+
+def _passed_by_launchd(name: str) -> tuple[Sequence[int], list[str]]:
+    from livedex_service.launchd_sockets import activated_descriptors
+
+    try:
+        return activated_descriptors(name), []
+    except OSError as error:
+        raise ValueError(error.strerror) from error
 
 
 def _status_line(text: str) -> str:

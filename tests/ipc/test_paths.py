@@ -58,7 +58,20 @@ def test_the_socket_is_in_the_runtime_folder(monkeypatch: pytest.MonkeyPatch, tm
     assert paths.socket_path() == str(tmp_path / "livedex" / "livedex.sock")
 
 
+def test_without_the_variable_it_is_the_folder_that_systemd_makes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / str(os.geteuid())
+    folder.mkdir(0o700)
+    monkeypatch.setattr(paths, "RUN_USER", str(tmp_path))
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    assert paths.socket_path() == str(folder / "livedex" / "livedex.sock")
+    folder.chmod(0o777)
+    assert paths.runtime_dir() is None
+
+
 def test_a_runtime_folder_that_others_can_write_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(paths, "RUN_USER", "/nowhere")
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
     link, file = tmp_path / "link", tmp_path / "file"
     (tmp_path / "open").mkdir()

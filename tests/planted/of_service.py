@@ -91,4 +91,18 @@ DEFECTS: tuple[Defect, ...] = (
         (("    if any(part in python for part in _PASSING):", "    if False:"),),
         "tests/service/test_executable.py::test_one_from_a_cache_is_refused",
     ),
+    Defect(
+        "another-socket-without-the-variable",
+        "a client with few variables, such as an agent's, looks for the socket elsewhere than the daemon",
+        "livedex_ipc/paths.py",
+        ((' or f"{RUN_USER}/{os.geteuid()}"', ""),),
+        "tests/ipc/test_paths.py::test_without_the_variable_it_is_the_folder_that_systemd_makes",
+    ),
+    Defect(
+        "failure-of-launchd-ignored",
+        "launchd refuses the socket, and the daemon makes one that no client finds",
+        "livedex_service/launchd_sockets.py",
+        (("    if code != 0:", "    if False:"),),
+        "tests/service/test_launchd.py::test_the_descriptors_of_the_named_sockets",
+    ),
 )

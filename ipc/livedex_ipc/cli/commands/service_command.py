@@ -131,8 +131,8 @@ def _manager(context: Context, platform: str | None = None) -> Manager:
 def _socket_elsewhere() -> str | None:
     """Return the socket's path; None if it is the usual one below the runtime folder."""
     where = paths.socket_path()
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    return None if where == os.path.join(runtime, paths.APP, paths.SOCKET_NAME) else where
+    runtime = paths.runtime_dir()
+    return None if runtime and where == os.path.join(runtime, paths.APP, paths.SOCKET_NAME) else where
 
 
 def _log_path() -> str:

@@ -1,0 +1,98 @@
+"""The launchd agent: its property list has only keys and types that launchd knows, and its sockets are taken over."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import plistlib
+import socket
+import sys
+from typing import Any
+
+import pytest
+
+from helpers.support import Home
+from livedex_service import supervisor
+from livedex_service.launchd_agent import LaunchdAgent, plist
+from livedex_service.launchd_sockets import activated_descriptors
+from livedex_service.systemd_units import Launch
+
+# Of launchd.plist(5): what livedex uses, with the type of each.
+KNOWN: dict[str, type] = {
+    **{"Label": str, "ProgramArguments": list, "EnvironmentVariables": dict, "Sockets": dict, "KeepAlive": dict},
+    **{"ThrottleInterval": int, "ExitTimeOut": int, "ProcessType": str, "LowPriorityBackgroundIO": bool},
+    **{"Umask": int, "StandardErrorPath": str},
+}
+LAUNCH = Launch(["/opt/a & b/livedex"], {"LIVEDEX_HOME": "/home/<ada>"})
+
+
+def content() -> dict[str, Any]:
+    found: dict[str, Any] = plistlib.loads(plist(LAUNCH, "/s/livedex.sock", "/l/livedex.log", "/usr/bin").encode())
+    return found
+
+
+def test_launchd_knows_every_key_and_type() -> None:
+    assert {key: type(value) for key, value in content().items()} == KNOWN
+
+
+def test_what_it_says() -> None:
+    found = content()
+    assert found["ProgramArguments"] == ["/opt/a & b/livedex", "daemon"]
+    assert found["EnvironmentVariables"] == {"PATH": "/usr/bin", "LIVEDEX_HOME": "/home/<ada>"}
+    assert found["Sockets"]["livedex"]["SockPathName"] == "/s/livedex.sock"
+    assert found["Sockets"]["livedex"]["SockPathMode"] == 384
+    assert found["KeepAlive"] == {"SuccessfulExit": False}, "a daemon that was asked to end stays ended"
+
+
+def test_no_path_is_relative() -> None:
+    paths = [content()["StandardErrorPath"], content()["ProgramArguments"][0]]
+    assert all(path.startswith("/") and "~" not in path for path in paths)
+
+
+def test_the_agent_is_loaded_and_unloaded(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", home.env["HOME"])
+    agent = LaunchdAgent(LAUNCH, "/s", "/l")
+    (file,) = agent.install_plan().files
+    assert file.path == f"{home.env['HOME']}/Library/LaunchAgents/livedex.plist"
+    assert "launchctl bootstrap gui/" in agent.install_plan().commands[0][2]
+    assert agent.uninstall_plan().commands[0][:2] == ("launchctl", "bootout")
+
+
+class Launchd:
+    """launch_activate_socket(3) with sockets of the test's own."""
+
+    def __init__(self, descriptors: dict[str, list[int]], code: int = 0) -> None:
+        self.descriptors = descriptors
+        self.code = code
+
+    def __call__(self, name: bytes, found: Any, count: Any) -> int:
+        if self.code or name.decode() not in self.descriptors:
+            return self.code or errno.ENOENT
+        numbers = self.descriptors[name.decode()]
+        self.array = (ctypes.c_int * len(numbers))(*numbers)
+        ctypes.cast(found, ctypes.POINTER(ctypes.POINTER(ctypes.c_int)))[0] = self.array
+        ctypes.cast(count, ctypes.POINTER(ctypes.c_size_t))[0] = len(numbers)
+        return 0
+
+
+def test_the_descriptors_of_the_named_sockets() -> None:
+    launchd = Launchd({"livedex": [7, 9]})
+    assert activated_descriptors("livedex", launchd) == [7, 9]
+    assert activated_descriptors("other", launchd) == []
+    assert activated_descriptors("livedex", Launchd({}, errno.ESRCH)) == [], "launchd did not start this process"
+    with pytest.raises(OSError, match="launchd passes no socket livedex"):
+        activated_descriptors("livedex", Launchd({}, errno.EALREADY))
+
+
+def test_on_macos_the_daemon_takes_its_socket_from_launchd(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(home.socket))
+        listening.listen()
+        monkeypatch.setattr(
+            "livedex_service.launchd_sockets.activated_descriptors", lambda name: [listening.fileno()] * (name == "x")
+        )
+        assert supervisor.inherited_socket("y") is None
+        taken = supervisor.inherited_socket("x")
+        assert taken is not None and taken.fileno() == listening.detach()
+        taken.close()
