@@ -32,8 +32,9 @@ def main(argv: list[str] | None = None) -> int:
         return doctor_command.run(words[1:])
     if words[:1] == ["exchange"]:
         from livedex_daemon.exchange import local_exchange
+        from livedex_daemon.worker_host import host_command
 
-        return local_exchange.run(words[1:])
+        return local_exchange.run(words[1:], host_command.run)
     if "--check-config" in words:
         from livedex_daemon.config import config_command
         from livedex_daemon.process import direct_command

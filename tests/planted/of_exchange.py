@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 _CLAIMS = "livedex_daemon/exchange/claims.py"
 _TESTS = "tests/daemon/exchange/test_claims.py"
+_WORKERS = "tests/system/test_exchange_workers.py"
 
 DEFECTS = (
     Defect(
@@ -101,5 +102,52 @@ DEFECTS = (
             ),
         ),
         "tests/system/test_exchange.py::test_who_waits_is_woken_by_another_process",
+    ),
+    Defect(
+        "plugins-group-left",
+        "of a plugin that forks, only the first process is ended",
+        "livedex_daemon/worker_host/plugin_process.py",
+        (("os.killpg(self._process.pid, number)", "os.kill(self._process.pid, number)"),),
+        f"{_WORKERS}::test_what_a_plugin_leaves_behind_is_ended",
+    ),
+    Defect(
+        "orphans-left",
+        "what a plugin started and took out of its group goes on for ever",
+        "livedex_daemon/worker_host/worker_host.py",
+        (('        end_orphans(claim["id"])\n', ""),),
+        f"{_WORKERS}::test_what_a_plugin_leaves_behind_is_ended",
+    ),
+    Defect(
+        "plugin-outlives-its-worker",
+        "the plugin of a worker that was killed goes on beside the one that has the message then",
+        "livedex_daemon/worker_host/group_guard.py",
+        (("        for group in groups:\n", "        for group in set[int]():\n"),),
+        f"{_WORKERS}::test_a_killed_worker_takes_its_plugin_along",
+    ),
+    Defect(
+        "output-without-bound",
+        "a worker keeps all that a plugin prints in memory",
+        "livedex_daemon/worker_host/plugin_process.py",
+        (("        self._stdout += data[:left]", "        self._stdout += data"),),
+        f"{_WORKERS}::test_a_gigabyte_of_output_is_bounded",
+    ),
+    Defect(
+        "lease-not-renewed",
+        "a run that takes longer than the lease is given to a second worker",
+        "livedex_daemon/worker_host/plugin_process.py",
+        (('cause = None if watch.beat() else "lost"', "cause = None"),),
+        f"{_WORKERS}::test_a_lease_is_renewed_while_the_plugin_runs",
+    ),
+    Defect(
+        "no-kill-after-term",
+        "a plugin that ignores SIGTERM runs for ever",
+        "livedex_daemon/worker_host/plugin_process.py",
+        (
+            (
+                "            if cause is not None and now >= deadline and not killed:",
+                "            if cause is not None and now < 0:",
+            ),
+        ),
+        f"{_WORKERS}::test_a_plugin_that_ignores_its_end_and_forks_is_ended",
     ),
 )

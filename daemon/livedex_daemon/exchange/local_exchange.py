@@ -13,6 +13,7 @@ from livedex_daemon.exchange import waiting
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.process.locations import locate, make_private
 from livedex_ipc.cli.main import main
+from livedex_ipc.cli.streams import Streams
 from livedex_ipc.methods import check_params
 
 _CALLS: Final[dict[str, Callable[[Exchange, Any], Any]]] = {
@@ -26,9 +27,15 @@ _CALLS: Final[dict[str, Callable[[Exchange, Any], Any]]] = {
 }
 
 
-def run(argv: Sequence[str]) -> int:
-    """Run the command line ``argv`` (without the program's name) and return its exit code."""
-    local = LocalExchange()
+Work = Callable[[Mapping[str, Any], Streams], int]
+
+
+def run(argv: Sequence[str], work: Work) -> int:
+    """Run the command line ``argv`` (without the program's name) and return its exit code.
+
+    ``work``: is a worker with the options of the command line, and returns the exit code.
+    """
+    local = LocalExchange(work)
     try:
         return main(list(argv), local_exchange=local)
     finally:
@@ -38,7 +45,8 @@ def run(argv: Sequence[str]) -> int:
 class LocalExchange:
     """Opens the file at the first call."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
+        self.work = work
         self._exchange: Exchange | None = None
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:

@@ -30,6 +30,10 @@ class LocalExchange(Protocol):
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """Return the method's result. Raises its errors."""
 
+    @property
+    def work(self) -> Callable[[Mapping[str, Any], Streams], int]:
+        """Run a worker with the options of the command line. Return the exit code."""
+
 
 class Context:
     """One run of one command. ``local_exchange``: None in the thin command."""

@@ -6,7 +6,7 @@ Invariant: as that of the whole tree.
 from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
-from livedex_ipc.constants import REQUEST_TIMEOUT_MS
+from livedex_ipc.constants import LEASE_S, REQUEST_TIMEOUT_MS
 
 _TOPIC = Operand("TOPIC", "topic")
 _BODY = Operand("BODY|-", "body", least=0)
@@ -89,6 +89,37 @@ EXCHANGE = Command(
             operand=Operand("ID", "id", least=0, convert="integer"),
             options=(_CONVERSATION, Option("--topic", "topic", "of this topic, the newest", metavar="T")),
             examples=("livedex exchange inspect 12",),
+        ),
+        Command(
+            "run",
+            "run a program for each message of a topic, and publish what it prints",
+            run="exchange_command:run",
+            operand=_TOPIC,
+            options=(
+                Option("--plugin", "plugin", "the program and its arguments, as one word", metavar="CMD"),
+                Option("--once", "once", "handle one message, then end; exit 4 if the program failed"),
+                Option("--drain", "drain", "end when no message waits"),
+                Option("--group", "worker_group", "a label for the claims", metavar="G"),
+                Option("--timeout", "timeout_ms", "end a run after S seconds (600)", metavar="S", convert="seconds"),
+                Option(
+                    "--lease",
+                    "lease_ms",
+                    f"of a claim, renewed meanwhile ({LEASE_S})",
+                    metavar="S",
+                    convert="seconds",
+                ),
+                Option("--concurrency", "concurrency", "N programs at a time (1)", metavar="N", convert="integer"),
+                Option("--success", "success_topic", "publish to T after exit 0 (TOPIC.completed)", metavar="T"),
+                Option("--failure", "failure_topic", "publish to T after another exit (TOPIC.failed)", metavar="T"),
+            ),
+            notes=(
+                "The body is on stdin, and LIVEDEX_MESSAGE_ID, LIVEDEX_TOPIC, LIVEDEX_CONVERSATION_ID and\n"
+                "LIVEDEX_ATTEMPT are in the environment. Exit 75 gives the message back."
+            ),
+            examples=(
+                "livedex exchange run review.request --plugin './review --short'",
+                "livedex exchange run review.request --plugin 'wc -w' --drain",
+            ),
         ),
         Command("stats", "how many messages each topic has", run="exchange_command:stats"),
     ),

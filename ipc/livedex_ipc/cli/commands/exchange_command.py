@@ -144,6 +144,13 @@ def stats(context: Context) -> int:
     return 0
 
 
+def run(context: Context) -> int:
+    """Run a plugin for each message of a topic, until it is done or stopped."""
+    if context.local_exchange is None:
+        exec_local(context)
+    return context.local_exchange.work(context.values, context.streams)
+
+
 class _Calls:
     """The way to the exchange: this process's own, a daemon of this version, or a new process that has its own."""
 

@@ -1,0 +1,55 @@
+"""Finds and ends what a plugin has left running outside of its process group, where the system can tell (Linux).
+
+Invariant: only processes that carry the claim's mark in their environment are ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+MARK = "LIVEDEX_CLAIM_ID"
+
+_PR_SET_CHILD_SUBREAPER = 36
+_MOST_ROUNDS = 1_000  # each ends at least one process, whose children are found in the next
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent ends, so that they can be found. Linux only."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def end_orphans(claim_id: int) -> int:
+    """Kill the children of this process that carry the mark of a claim, and theirs. Return how many."""
+    mark = f"{MARK}={claim_id}".encode()
+    ended = 0
+    for _ in range(_MOST_ROUNDS):
+        found = [pid for pid in _children() if _has_mark(pid, mark)]
+        if not found:
+            break
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+            ended += 1
+    return ended
+
+
+def _children() -> Iterator[int]:
+    for path in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError, ValueError):
+            yield from map(int, path.read_text().split())
+
+
+def _has_mark(pid: int, mark: bytes) -> bool:
+    try:
+        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

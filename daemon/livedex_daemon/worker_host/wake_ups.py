@@ -1,0 +1,78 @@
+"""Tells an idle worker when to look for a message: by the daemon if one runs, else by looking into the file often.
+
+Invariant: a wake-up is advice. Without any, a message is found after ``RECHECK_S``, or ``WAIT_S`` with a daemon that
+does not know of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.exchange.waiting import RECHECK_S
+from livedex_ipc import __version__
+from livedex_ipc.client import Client, connect
+from livedex_ipc.errors import LivedexError
+
+WAIT_S: Final = 10.0
+CONNECT_EVERY_S: Final = 2.0
+CALL_S: Final = 10.0
+
+
+def running_daemon() -> Client | None:
+    """Connect to a daemon of this version; None if none runs."""
+    with contextlib.suppress(LivedexError):
+        client = connect(spawn=False)
+        with contextlib.suppress(LivedexError):
+            if client.call("server/info", timeout_s=CALL_S)["version"] == __version__:
+                return client
+        client.close()
+    return None
+
+
+class WakeUps:
+    """Of the idle workers of a process one waits here, the others for their turn. For any thread."""
+
+    def __init__(self, topic: str, stopping: threading.Event) -> None:
+        self._topic = topic
+        self._stopping = stopping
+        self._turn = threading.Lock()
+        self._client: Client | None = None
+        self._connect_at = 0.0
+
+    def wait(self, exchange: Exchange, has_changed: Callable[[], bool]) -> None:
+        """Return when a message may be claimed, the process is to stop, or ``has_changed``."""
+        with self._turn:
+            until = time.monotonic() + WAIT_S
+            while not self._stopping.is_set() and not has_changed() and time.monotonic() < until:
+                if exchange.is_ready(self._topic, None, None):
+                    return
+                if self._client is None and time.monotonic() >= self._connect_at:
+                    self._client = running_daemon()
+                    self._connect_at = time.monotonic() + CONNECT_EVERY_S
+                if self._client is not None:
+                    self._listen(self._client)
+                else:
+                    self._stopping.wait(RECHECK_S)
+
+    def _listen(self, client: Client) -> None:
+        """Wait for the daemon's answer. The end of the daemon, or of this process, ends the connection."""
+        try:
+            params = {"topic": self._topic, "timeout_ms": int(WAIT_S * 1000)}
+            client.call("exchange/wait", params, timeout_s=WAIT_S + CALL_S)
+        except LivedexError:
+            self._client = None
+            client.close()
+
+    def interrupt(self) -> None:
+        """Let who waits return. Set the event that was given first."""
+        client = self._client
+        if client is not None:
+            with contextlib.suppress(OSError), socket.socket(fileno=os.dup(client.fileno())) as peer:
+                peer.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,187 @@
+"""Claims the messages of a topic, runs the plugin for each, and publishes what it answers.
+
+Invariant: a message is completed only with the claim of its run, so a worker that was stopped for too long changes
+nothing. When the host ends, each message that it had claimed is completed or given back, and no plugin runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from typing import Final, Literal, NamedTuple, TypedDict
+
+from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.worker_host.claim_link import ClaimLink
+from livedex_daemon.worker_host.group_guard import GroupGuard
+from livedex_daemon.worker_host.orphans import MARK, end_orphans
+from livedex_daemon.worker_host.plugin_outcome import Topics, answer_of, back_off_s
+from livedex_daemon.worker_host.plugin_process import PluginProcess, PluginRun, RunLimits, Watch
+from livedex_daemon.worker_host.wake_ups import WakeUps
+from livedex_ipc.errors import LivedexError, Unavailable
+from livedex_ipc.exchange_results import ClaimFields, MessageFields
+
+BEATS: Final = 3  # renewals of a lease in its time
+
+Ended = Literal["completed", "failed", "timed_out", "given_back", "lost"]
+
+
+class HostOptions(NamedTuple):
+    """``command``: the plugin's words. ``once``: end after one message; ``drain``: end when none waits."""
+
+    command: tuple[str, ...]
+    topics: Topics
+    group: str | None
+    timeout_s: float
+    lease_s: int
+    concurrency: int
+    once: bool
+    drain: bool
+
+
+class RunReport(TypedDict):
+    """What became of one message; ``follow_up_id`` None: nothing was published."""
+
+    message_id: int
+    attempt: int
+    status: Ended
+    exit_status: int
+    duration_ms: int
+    follow_up_id: int | None
+
+
+class WorkerHost:
+    """``run`` returns when it is done or was stopped; ``stop`` may be called from a signal's handler."""
+
+    def __init__(
+        self,
+        options: HostOptions,
+        open_exchange: Callable[[], Exchange],
+        report: Callable[[RunReport], None],
+        guard: GroupGuard,
+    ) -> None:
+        self._options = options
+        self._open_exchange = open_exchange
+        self._report = report
+        self._guard = guard
+        self._stopping = threading.Event()
+        self._stop_reader, self._stop_writer = os.pipe()
+        self._wake_ups = WakeUps(options.topics.topic, self._stopping)
+        self._fault: LivedexError | None = None
+        self._failed = False
+
+    def run(self) -> bool:
+        """Work until there is no more to do. Return whether every plugin succeeded.
+
+        Raises ExchangeUnusable, or Unavailable if the plugin cannot be run.
+        """
+        count = 1 if self._options.once else self._options.concurrency
+        threads = [threading.Thread(target=self._work, name=f"worker {number}") for number in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._fault is not None:
+            raise self._fault
+        return not self._failed
+
+    def stop(self) -> None:
+        """Claim no more, and end the plugins that run."""
+        if not self._stopping.is_set():
+            self._stopping.set()
+            os.write(self._stop_writer, b"\0")
+        self._wake_ups.interrupt()
+
+    def _work(self) -> None:
+        """One worker: one plugin at a time."""
+        try:
+            exchange = self._open_exchange()
+            try:
+                self._serve(exchange, ClaimLink(exchange))
+            finally:
+                exchange.close()
+        except LivedexError as fault:
+            self._fault = self._fault or fault
+            self.stop()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _serve(self, exchange: Exchange, link: ClaimLink) -> None:
+        options = self._options
+        label = f"{os.uname().nodename}:{os.getpid()}:{threading.get_ident()}"[:200]
+        while not self._stopping.is_set():
+            require_program(options.command[0])
+            found = link.claim(options.topics.topic, options.group, label, options.lease_s)
+            if found is not None:
+                self._handle(link, *found)
+                if options.once:
+                    return
+            elif options.drain:
+                return
+            else:
+                exchange.remove_old(lambda: not self._stopping.is_set())
+                self._wake_ups.wait(exchange, lambda: False)
+
+    def _handle(self, link: ClaimLink, claim: ClaimFields, message: MessageFields) -> None:
+        options = self._options
+        try:
+            process = PluginProcess(
+                options.command,
+                message["body"].encode(),
+                {**os.environ, **_environment(claim, message)},
+                RunLimits(options.timeout_s, link.max_body),
+                self._guard,
+            )
+        except OSError as error:
+            link.give_back(claim, 0)
+            raise _unavailable(options.command[0], error.strerror or str(error)) from error
+        run = process.run(Watch(self._stop_reader, lambda: link.renew(claim, options.lease_s), options.lease_s / BEATS))
+        end_orphans(claim["id"])
+        status, follow_up_id = self._finish(link, claim, run)
+        self._failed |= status != "completed"
+        self._report({
+            "message_id": message["id"],
+            "attempt": claim["attempt"],
+            "status": status,
+            "exit_status": run.exit_status,
+            "duration_ms": round(run.duration_s * 1000),
+            "follow_up_id": follow_up_id,
+        })  # fmt: skip
+
+    def _finish(self, link: ClaimLink, claim: ClaimFields, run: PluginRun) -> tuple[Ended, int | None]:
+        if run.cause == "lost":
+            return "lost", None
+        answer = answer_of(run, self._options.topics, link.max_body)
+        if answer is None:
+            link.give_back(claim, 0 if run.cause == "stop" else back_off_s(claim["attempt"]))
+            return "given_back", None
+        done = link.complete(claim, answer, self._options.lease_s)
+        return ("lost", None) if done is None else (done[0], done[1])
+
+    def close(self) -> None:
+        for descriptor in (self._stop_reader, self._stop_writer):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+
+def require_program(name: str) -> None:
+    """Raises Unavailable if no program of this name can be run: no message is claimed for it."""
+    if shutil.which(name) is None:
+        raise _unavailable(name, "there is no such program, or it is not executable")
+
+
+def _unavailable(name: str, reason: str) -> Unavailable:
+    return Unavailable(f"the plugin {name} cannot be run: {reason}", {"plugin": name})
+
+
+def _environment(claim: ClaimFields, message: MessageFields) -> dict[str, str]:
+    return {
+        "LIVEDEX_MESSAGE_ID": str(message["id"]),
+        "LIVEDEX_TOPIC": message["topic"],
+        "LIVEDEX_CONVERSATION_ID": message["conversation_id"],
+        "LIVEDEX_ATTEMPT": str(claim["attempt"]),
+        MARK: str(claim["id"]),
+    }

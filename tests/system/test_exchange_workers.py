@@ -1,0 +1,319 @@
+"""`livedex exchange run`: plugins that behave in every way, and workers that are stopped, killed and too late."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.exchange_file import Queue
+from helpers.support import LIVEDEX, Daemon, Home, end_process, is_alive, wait_until
+
+MOST_KIB = 200 * 1024  # of a worker that sees a gigabyte go by
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
+
+
+@pytest.fixture
+def queue(home: Home) -> Iterator[Queue]:
+    home.data.mkdir(mode=0o700)
+    with closing(Queue(home.data / "exchange.db", real=True)) as opened:
+        yield opened
+
+
+def words_of(plugin: str, *words: str) -> list[str]:
+    return ["exchange", "run", "work", "--plugin", plugin, *words]
+
+
+def run(home: Home, plugin: str, *words: str) -> list[dict[str, Any]]:
+    """Lets a worker handle what waits; what it says of each message."""
+    done = home.run("--json", *words_of(plugin, "--drain", *words))
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def script(text: str) -> str:
+    """The words of a plugin that is this Python program."""
+    return shlex.join([sys.executable, "-c", text])
+
+
+def started(home: Home, plugin: str, *words: str) -> subprocess.Popen[str]:
+    command = [str(LIVEDEX), "--json", *words_of(plugin, *words)]
+    return subprocess.Popen(command, env=home.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def processes_of(home: Home) -> list[int]:
+    """The processes that were started in this home, whatever they became."""
+    mark = f"LIVEDEX_HOME={home.path}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if mark in path.read_bytes().split(b"\0") and is_alive(int(path.parent.name)):
+                found.append(int(path.parent.name))
+    return found
+
+
+def nothing_runs(home: Home) -> None:
+    wait_until(lambda: processes_of(home) == [], what="the end of all that the plugin started")
+
+
+def last(queue: Queue, topic: str) -> Any:
+    return queue.read(topic, limit=1000)[-1]
+
+
+def test_what_a_plugin_prints_follows_its_message(home: Home, queue: Queue) -> None:
+    queue.publish("work", "żółw", conversation_id="talk")
+    names = [f"LIVEDEX_{name}" for name in ("MESSAGE_ID", "TOPIC", "CONVERSATION_ID", "ATTEMPT")]
+    printed = f"import os, sys; print(sys.stdin.read(), *[os.environ[name] for name in {names}])"
+    (report,) = run(home, script(printed), "--group", "g")
+    assert (report["message_id"], report["status"], report["exit_status"], report["follow_up_id"]) == (
+        1, "completed", 0, 2,
+    )  # fmt: skip
+    message = last(queue, "work.completed")
+    assert (message["body"], message["parent_id"], message["conversation_id"]) == ("żółw 1 work talk 1\n", 1, "talk")
+    assert message["metadata"] == {
+        "exit_status": 0,
+        "stderr": "",
+        "duration_ms": message["metadata"]["duration_ms"],
+        "truncated": False,
+    }
+    assert queue.inspect(id=1)["claims"][0]["worker_group"] == "g"
+
+
+def test_an_exit_other_than_zero_is_an_answer(home: Home, queue: Queue) -> None:
+    queue.publish("work", "")
+    queue.publish("work", "")
+    text = "import sys; print('out'); print('why', file=sys.stderr); sys.exit(1)"
+    assert [report["status"] for report in run(home, script(text), "--failure", "elsewhere")] == ["failed"] * 2
+    message = last(queue, "elsewhere")
+    assert (message["body"], message["metadata"]["exit_status"], message["metadata"]["stderr"]) == ("out\n", 1, "why\n")
+    queue.publish("work", "")
+    run(home, script("import os; os.kill(os.getpid(), 11)"))
+    assert last(queue, "work.failed")["metadata"]["exit_status"] == -11
+    assert home.run(*words_of("false", "--drain")).returncode == 0
+    queue.publish("work", "")
+    assert home.run(*words_of("false", "--once")).returncode == 4
+
+
+def test_a_gigabyte_of_output_is_bounded(home: Home, queue: Queue) -> None:
+    queue.publish("work", "")
+    text = "import os\nfor _ in range(1000): os.write(1, b'0123456789' * 100_000), os.write(2, b'e' * 10_000)"
+    with started(home, script(text), "--once") as process:
+        assert process.stdout is not None
+        (report,) = [json.loads(line) for line in process.stdout]
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert (process.returncode, report["status"]) == (0, "completed")
+    assert usage.ru_maxrss * (1 if sys.platform == "linux" else 1 / 1024) < MOST_KIB
+    message = last(queue, "work.completed")
+    assert (len(message["body"]), message["metadata"]["truncated"]) == (4 << 20, True)
+    assert message["metadata"]["stderr"] == "e" * 8192
+
+
+def test_a_plugin_need_not_read(home: Home, queue: Queue) -> None:
+    for _ in range(2):
+        queue.publish("work", "x" * 3_000_000)
+    assert [report["status"] for report in run(home, "true")] == ["completed"] * 2
+    queue.publish("work", "x" * 3_000_000)
+    (report,) = run(home, "sleep 1000", "--timeout", "0.2")
+    assert report["status"] == "timed_out"
+
+
+@pytest.mark.parametrize("output", [b"\xff\xfe\x00ok\x80", b"\xe2\x82"])
+def test_output_that_is_not_utf_8_is_replaced_and_said(home: Home, queue: Queue, output: bytes) -> None:
+    queue.publish("work", "")
+    run(home, script(f"import os; os.write(1, {output!r}); os.write(2, {output!r})"))
+    message = last(queue, "work.completed")
+    assert message["body"] == output.decode("utf-8", "replace")
+    assert message["metadata"]["lossy"] is True
+    assert "�" in message["metadata"]["stderr"]
+
+
+def test_a_character_that_is_cut_off_is_dropped(home: Home, queue: Queue) -> None:
+    home.config.write_text("[exchange]\nmax_body = 1024\n")
+    for text in ("'a' + 'ż' * 600", "b'\\xff' * 2000"):
+        queue.publish("work", text)
+    plugin = (
+        "import os, sys; text = eval(sys.stdin.read()); os.write(1, text.encode() if isinstance(text, str) else text)"
+    )
+    run(home, script(plugin))
+    first, second = queue.read("work.completed")
+    assert (first["body"], first["metadata"].get("lossy")) == ("a" + "ż" * 511, None)
+    assert (second["body"], second["metadata"]["lossy"]) == ("\ufffd" * 341, True)
+
+
+@needs_proc
+def test_a_plugin_that_ignores_its_end_and_forks_is_ended(home: Home, queue: Queue) -> None:
+    queue.publish("work", "")
+    text = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    if os.fork() == 0:
+        os.setsid()  # out of the group
+    time.sleep(1000)
+print("began", flush=True)
+time.sleep(1000)
+"""
+    (report,) = run(home, script(text), "--timeout", "1")
+    assert (report["status"], report["exit_status"]) == ("timed_out", -signal.SIGKILL)
+    assert last(queue, "work.timed_out")["body"] == "began\n"
+    nothing_runs(home)
+
+
+@needs_proc
+def test_what_a_plugin_leaves_behind_is_ended(home: Home, queue: Queue) -> None:
+    queue.publish("work", "")
+    text = """
+import os, time
+for out_of_the_group in (False, True):
+    if os.fork() == 0:
+        if out_of_the_group:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+        time.sleep(1000)  # with stdout open
+print("done")
+"""
+    (report,) = run(home, script(text))
+    assert report["status"] == "completed"
+    nothing_runs(home)
+
+
+def test_exit_75_gives_the_message_back(home: Home, queue: Queue) -> None:
+    queue.publish("work", "body")
+    text = "import os, sys; sys.exit(75 if os.environ['LIVEDEX_ATTEMPT'] == '1' else 0)"
+    assert [report["status"] for report in run(home, script(text))] == ["given_back"]
+    (report,) = [json.loads(home.run("--json", *words_of(script(text), "--once")).stdout)]
+    assert (report["status"], report["attempt"]) == ("completed", 2)
+
+
+@pytest.mark.parametrize("plugin", ["no-such-program", "/etc/passwd", "'unclosed", ""])
+def test_a_plugin_that_cannot_run_claims_nothing(home: Home, queue: Queue, plugin: str) -> None:
+    queue.publish("work", "")
+    done = home.run(*words_of(plugin, "--drain"))
+    assert done.returncode == (2 if plugin in ("'unclosed", "") else 4)
+    assert "plugin" in done.stderr
+    assert queue.inspect(id=1)["claims"] == []
+
+
+def test_a_chain_that_is_too_long_fails_without_a_follow_up(home: Home, queue: Queue) -> None:
+    home.config.write_text("[exchange]\nmax_hops = 3\n")
+    queue.publish("work", "")
+    reports = run(home, "cat", "--success", "work")
+    assert [report["status"] for report in reports] == ["completed"] * 3 + ["failed"]
+    assert reports[-1]["follow_up_id"] is None
+
+
+def test_a_lease_is_renewed_while_the_plugin_runs(home: Home, queue: Queue) -> None:
+    queue.publish("work", "")
+    (report,) = run(home, "sleep 2.5", "--lease", "1", "--concurrency", "2")
+    assert (report["status"], report["attempt"]) == ("completed", 1)
+
+
+@needs_proc
+def test_a_worker_that_is_stopped_gives_its_message_back(home: Home, queue: Queue, tmp_path: Path) -> None:
+    queue.publish("work", "")
+    began = tmp_path / "began"
+    process = started(home, script(f"open({str(began)!r}, 'w').close(); import time; time.sleep(1000)"))
+    wait_until(began.exists, what="the run")
+    process.terminate()
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
+    assert json.loads(out)["status"] == "given_back"
+    nothing_runs(home)
+    assert queue.claim("work").claim["attempt"] == 2
+
+
+@needs_proc
+def test_a_killed_worker_takes_its_plugin_along(home: Home, queue: Queue, tmp_path: Path) -> None:
+    queue.publish("work", "")
+    began = tmp_path / "began"
+    text = f"import os, time; os.fork(); open({str(began)!r}, 'w').close(); time.sleep(1000)"
+    process = started(home, script(text), "--lease", "1")
+    wait_until(began.exists, what="the run")
+    process.kill()
+    process.communicate(timeout=30)
+    nothing_runs(home)
+    claimed = wait_until(lambda: queue.try_claim("work"), what="the end of the lease")
+    assert claimed is not None
+    assert claimed.claim["attempt"] == 2
+
+
+def test_a_worker_that_was_stopped_for_too_long_changes_nothing(home: Home, queue: Queue, tmp_path: Path) -> None:
+    queue.publish("work", "")
+    began, end = tmp_path / "began", tmp_path / "end"
+    text = f"""
+import os, time
+open({str(began)!r}, "w").close()
+while not os.path.exists({str(end)!r}):
+    time.sleep(0.01)
+print("late")
+"""
+    process = started(home, script(text), "--lease", "1", "--once")
+    wait_until(began.exists, what="the run")
+    os.kill(process.pid, signal.SIGSTOP)
+    other = wait_until(lambda: queue.try_claim("work", lease_s=60), what="the end of the lease")
+    assert other is not None
+    end.touch()
+    os.kill(process.pid, signal.SIGCONT)
+    out, _ = process.communicate(timeout=30)
+    assert json.loads(out)["status"] == "lost"
+    assert queue.complete(other, follow_up={"topic": "work.completed", "body": "in time"})["status"] == "completed"
+    assert [message["body"] for message in queue.read("work.completed")] == ["in time"]
+
+
+def test_programs_run_at_the_same_time(home: Home, queue: Queue, tmp_path: Path) -> None:
+    for _ in range(3):
+        queue.publish("work", "")
+    text = f"""
+import os, time
+open(os.path.join({str(tmp_path)!r}, os.environ["LIVEDEX_MESSAGE_ID"]), "w").close()
+while len(os.listdir({str(tmp_path)!r})) < 3:
+    time.sleep(0.01)
+"""
+    reports = run(home, script(text), "--concurrency", "3", "--timeout", "60")
+    assert sorted(report["message_id"] for report in reports) == [1, 2, 3]
+    assert {report["status"] for report in reports} == {"completed"}
+
+
+@pytest.mark.parametrize("has_daemon", [True, False])
+def test_a_request_is_answered_by_a_waiting_worker(
+    home: Home, start_daemon: Callable[..., Daemon], has_daemon: bool
+) -> None:
+    if has_daemon:
+        start_daemon()
+    worker = started(home, "tr a-z A-Z")
+    try:
+        for text in ("one", "two"):
+            done = home.run("exchange", "request", "work", text, "--timeout", "60")
+            assert (done.returncode, done.stdout) == (0, text.upper() + "\n")
+        assert home.run("exchange", "notify").stdout == ""
+    finally:
+        worker.terminate()
+        out, err = worker.communicate(timeout=30)
+    assert (worker.returncode, err) == (0, "")
+    assert [json.loads(line)["status"] for line in out.splitlines()] == ["completed"] * 2
+
+
+def test_a_worker_outlives_daemons(home: Home, queue: Queue) -> None:
+    worker = started(home, "cat")
+    try:
+        for number in range(3):
+            daemon = Daemon(home).start() if number == 1 else None
+            queue.publish("work", str(number))
+            wait_until(lambda: len(queue.read("work.completed")) == number + 1, what="the answer")  # noqa: B023
+            if daemon is not None:
+                daemon.kill()
+    finally:
+        end_process(worker.pid)
+        worker.communicate(timeout=30)
