@@ -5,8 +5,10 @@ Invariant: a test sees only the home, the daemon and the folders that it asked f
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +27,9 @@ settings.register_profile("livedex", deadline=None, suppress_health_check=[Healt
 settings.load_profile("livedex")
 # A shell that runs the tests in the background leaves Ctrl-C ignored, and so would be what the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# Where this is set, as in many containers, each daemon compiles all of livedex: half of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
