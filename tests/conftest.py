@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.support import Daemon, Home, Tree, temporary_home
 
 if TYPE_CHECKING:
@@ -70,9 +71,10 @@ def start_daemon(home: Home) -> Iterator[Callable[..., Daemon]]:
 
 
 @pytest.fixture
-def daemon(start_daemon: Callable[..., Daemon]) -> Daemon:
+def daemon(request: pytest.FixtureRequest, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Daemon:
     """A running daemon with the default configuration and no roots."""
-    return start_daemon()
+    often = request.node.get_closest_marker("ticks_often") is not None
+    return start_daemon(**with_code(tmp_path / "often", TICKS_OFTEN) if often else {})
 
 
 @pytest.fixture

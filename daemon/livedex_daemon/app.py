@@ -182,14 +182,15 @@ class App:
         self._socket_guard.close()
 
     async def run(self) -> None:
-        for task in self._tasks:
-            task.start()
         beginning = asyncio.create_task(self._begin())
         try:
             # Early clients wait in the socket's queue. Most trees are up to date before the first answer, which is then
             # complete; a large tree, or a root on a disk that hangs, delays no client.
             await asyncio.wait([beginning], timeout=BEGIN_S)
             await self._server.start(self._socket_guard.sock)
+            # Not earlier: whoever waits in the queue of a socket that is bound again would be dropped.
+            for task in self._tasks:
+                task.start()
             self._reports.ready()
             log.info("daemon_started", extra={"pid": os.getpid()})
             logs.adopt_stderr(self._locations.log_path)

@@ -59,6 +59,15 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
 # For `with_code`: a file that was written just now is not read again by the next walk on that account alone.
 SETTLES_AT_ONCE = "from livedex_daemon.write import reconcile\nreconcile.RACY_S = 0.0\n"
 
+# For `with_code`: the daemon looks at its roots, its socket and its files often. Each promise of a time that depends on
+# this keeps a test with a daemon as it is.
+TICKS_OFTEN = """
+import sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.process import tick
+    tick.EVERY_S = 0.3
+"""
+
 
 def with_code(folder: Path, code: str) -> dict[str, str]:
     """The environment in which each Python runs ``code`` at its start, besides what it is to run: a test's way in."""

@@ -289,6 +289,15 @@ class Daemon:
     def resume(self) -> None:
         os.kill(self.pid, signal.SIGCONT)
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """What happens in the block happens at once for the daemon."""
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
     def restart(self) -> Daemon:
         self.stop()
         return self.start()

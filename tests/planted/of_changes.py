@@ -238,14 +238,30 @@ DEFECTS = (
         "livedex_daemon/app.py",
         (
             (
-                "        for task in self._tasks:\n            task.start()\n",
-                "        import threading\n"
-                "        self._tasks[0].start()\n"
-                "        feed = self._reports.feed_watchdog\n"
-                "        threading.Thread(target=lambda: asyncio.run(feed()), daemon=True).start()\n",
+                "            for task in self._tasks:\n                task.start()\n",
+                "            import threading\n"
+                "            self._tasks[0].start()\n"
+                "            feed = self._reports.feed_watchdog\n"
+                "            threading.Thread(target=lambda: asyncio.run(feed()), daemon=True).start()\n",
             ),
         ),
         f"{WATCHDOG}::test_a_loop_that_hangs_is_not_called_alive",
+    ),
+    Defect(
+        "socket-checked-before-it-is-served",
+        "a daemon that starts binds its socket again, and drops the clients that wait to be served",
+        "livedex_daemon/app.py",
+        (
+            (
+                "        beginning = asyncio.create_task(self._begin())\n",
+                "        self._tasks[0].start()\n        beginning = asyncio.create_task(self._begin())\n",
+            ),
+            (
+                "            for task in self._tasks:\n                task.start()\n",
+                "            for task in self._tasks[1:]:\n                task.start()\n",
+            ),
+        ),
+        "tests/system/test_socket_faults.py::test_who_came_early_is_served_though_the_socket_is_lost",
     ),
     Defect(
         "watchdog-without-the-worker",
