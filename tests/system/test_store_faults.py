@@ -116,6 +116,7 @@ def is_whole(home: Home, daemon: Daemon) -> bool:
     return bool(status["state"] == "ready" and status["files"] == FILES and (home.data / "index.db").exists())
 
 
+@pytest.mark.ticks_often
 @pytest.mark.parametrize("lose", LOSSES, ids=lambda lose: lose.__name__)
 def test_a_lost_index_is_built_anew(
     indexed: Client, tree: Tree, home: Home, daemon: Daemon, lose: Callable[[Path], None]
@@ -124,10 +125,11 @@ def test_a_lost_index_is_built_anew(
     checkpoint(index)
     before = home.logs().count("index_lost")
     generation = indexed.call("status")["generation"]
-    lose(index)
+    with daemon.paused():
+        lose(index)
     if lose is garbage_after_the_header:  # nothing but reading shows it
         indexed.call("search", {"query": "words", "fresh": False})
-    wait_until(lambda: home.logs().count("index_lost") > before, NOTICED_S, what="the loss being noticed")
+    wait_until(lambda: home.logs().count("index_lost") > before, what="the loss being noticed")
     wait_until(lambda: is_whole(home, daemon), what="a whole index")
     assert len(found(indexed, "words")) == FILES
     assert found(indexed, FORGOTTEN_WORD) == [], "what was forgotten stays so"
@@ -143,7 +145,9 @@ def test_a_lost_index_is_built_anew(
 
 
 def test_marks_outlive_the_folder_they_lay_in(indexed: Client, home: Home, daemon: Daemon) -> None:
+    before = home.logs().count("index_lost")
     remove_the_folder(home.data / "index.db")
+    wait_until(lambda: home.logs().count("index_lost") > before, NOTICED_S, what="the loss being noticed")
     wait_until((home.data / "forgotten.db").exists, what="the marks being written again")
     wait_until(lambda: is_whole(home, daemon), what="a whole index")
     daemon.stop()

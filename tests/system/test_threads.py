@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.fault_injection import with_code
+from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 
 pytestmark = pytest.mark.breaks_daemon
@@ -52,7 +52,7 @@ def test_a_part_that_fails_goes_on(
     function, code = PARTS[part]
     fail = tmp_path / "fail"
     names = " ".join(name for name, _ in PARTS.values())
-    daemon = start_daemon(FAIL=str(fail), PARTS=names, **with_code(tmp_path / "seam", SEAM))
+    daemon = start_daemon(FAIL=str(fail), PARTS=names, **with_code(tmp_path / "seam", SEAM + TICKS_OFTEN))
     with daemon.client() as client, daemon.client() as subscriber:
         add_root(client, tree)
         subscriber.call("search/subscribe", {"query": "alpha"})

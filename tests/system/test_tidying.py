@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import apsw
 import pytest
 
-from helpers.fault_injection import with_code
+from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 
 if TYPE_CHECKING:
@@ -39,13 +39,6 @@ EACH_SECOND = (
     idle_maintenance.RUN_AGAIN_S = 1.0
 """
 )
-
-LOOKS_OFTEN = """
-import sys
-if "livedex_daemon" in sys.orig_argv:
-    from livedex_daemon.process import tick
-    tick.EVERY_S = 0.3
-"""
 
 
 @pytest.fixture
@@ -145,7 +138,7 @@ def test_what_bulk_work_left_in_pieces_is_merged_at_once(
     tmp_path: Path, start_daemon: Callable[..., Daemon], tree: Tree, home: Home
 ) -> None:
     """Maintenance itself would not begin for 20 s."""
-    with start_daemon(**with_code(tmp_path / "seam", LOOKS_OFTEN)).client() as client:
+    with start_daemon(**with_code(tmp_path / "seam", TICKS_OFTEN)).client() as client:
         add_root(client, tree)
         for number in range(14):  # each a commit, and so a piece
             tree.write(f"f{number}.txt", f"some words and number{number}\n" * 30)
