@@ -8,7 +8,8 @@ PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze
 # The official client of the Model Context Protocol, in an environment of its own: livedex itself does not use it.
 MCP_SDK := mcp==2.3.0
-WORKERS ?= 2
+# One more than a small machine has cores: many tests wait for a moment, and another one runs meanwhile.
+WORKERS ?= 3
 ARGS ?=
 SOURCES := daemon indexing ipc service tests bench
 
@@ -32,7 +33,7 @@ run: $(VENV)/.run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh "$(CURDIR)"
 
 test: $(VENV)/.dev $(VENV)/.mcp programs
-	$(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
 soak: $(VENV)/.dev $(VENV)/.mcp programs
@@ -40,7 +41,7 @@ soak: $(VENV)/.dev $(VENV)/.mcp programs
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
 	  LIVEDEX_RESTARTS=100 LIVEDEX_HOSTILE=10000 LIVEDEX_CALL_CELLS=9999 LIVEDEX_FORESTS=3000 LIVEDEX_TREES=3000 \
-	  $(BIN)/python -m pytest -n $(WORKERS) --timeout 0 tests/system tests/properties $(ARGS)
+	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --timeout 0 tests/system tests/properties $(ARGS)
 
 # Each planted defect must make its test fail: docs/planted-defects.md.
 planted: $(VENV)/.dev programs
