@@ -106,8 +106,8 @@ class RankedResults:
         self._demote_news = arrangement.demote and not wants_news(words)
         self.late = False
 
-    def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed | None]:
-        """Yield the hits in order; None is a place that stays empty (see `diversify`).
+    def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed]:
+        """Yield the hits in order.
 
         ``has_phrases`` tells whether a content contains the query's phrases. Raises DeadlinePassed.
         """

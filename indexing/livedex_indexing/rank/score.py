@@ -1,7 +1,7 @@
 """Orders files, and chunks inside a file, by score. Pure: features go in, an order comes out.
 
 Invariant: the order is total (ties go by path, then ordinal), scores never rise along it, and at most `PER_FILE` chunks
-of one file are among the first `FIRST` hits.
+of one file are among the first `FIRST` hits if enough others match.
 
 A file's score is a sum of parts, each the best of its chunks (the sum over chunks ruins the order: -.09 to -.30),
 divided by T, the Σ idf of the query's words:
@@ -162,16 +162,13 @@ def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool
     return (_place(files[order], place, -negative) for negative, order, place in placed)
 
 
-def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
-    """Move a file's fourth chunk and those after it behind the first ten places.
-
-    Where too few other hits come before them, the remaining places are None: nothing is served there, and the next page
-    continues after them.
-    """
+def diversify(placed: Iterable[Placed]) -> Iterator[Placed]:
+    """Move a file's fourth chunk and those after it behind the first ten hits, or behind all other hits if these are
+    fewer."""
     hits = iter(placed)
     later: list[Placed] = []
     seen: dict[int, int] = {}
-    served, floor = 0, 0.0
+    served, floor = 0, math.inf
     for hit in hits:
         if seen.get(hit.content_id, 0) == PER_FILE:
             later.append(hit)
@@ -181,9 +178,6 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed | None]:
         yield hit
         if served == FIRST:
             break
-    else:
-        if later:
-            yield from [None] * (FIRST - served)
     rest = heapq.merge(later, hits, key=lambda hit: -hit.score)
     yield from (hit if hit.score <= floor else _lowered(hit, floor) for hit in rest)
 

@@ -56,9 +56,9 @@ _COPIES = f"SELECT {COPY} FROM files d WHERE d.content_id = ? AND {{}} ORDER BY 
 
 
 class _Found(NamedTuple):
-    """A page's places, empty ones too, whether more follow, and the rows to build their hits from."""
+    """A page's places, whether more follow, and the rows to build their hits from."""
 
-    page: list[Placed | None]
+    page: list[Placed]
     more: bool
     rows: Rows
 
@@ -191,7 +191,7 @@ class WordSearch:
         filters = build_filters(reader, self._query, self._run.roots, excluded)
         resolved = resolve_filters(reader, filters, self._counts.generation, sum(term.rows for term in compiled.any_of))
         file_filter = build_file_filter(reader, compiled, resolved)
-        page: list[Placed | None] = []
+        page: list[Placed] = []
         more = False
         if not self._has_no_words(compiled):
             check = self._phrase_check(compiled, file_filter)
@@ -201,9 +201,8 @@ class WordSearch:
             self._facets = {name: {} for name in request.facets} if request.facets else None
             self._total = {"hits": 0, "files": 0} if request.total else None
         counted = any_of(term for term in compiled.any_of if term.rows) if request.group == "file" else ""
-        ranked = [placed for placed in page if placed is not None]
         with reader.without_deadline():
-            return _Found(page, more, read_rows(reader, ranked, file_filter.resolved, counted or None))
+            return _Found(page, more, read_rows(reader, page, file_filter.resolved, counted or None))
 
     def _is_pasted(self) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
@@ -247,10 +246,8 @@ class WordSearch:
         except DeadlinePassed:
             self._late |= bool(request.facets)
 
-    def _page(
-        self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck
-    ) -> tuple[list[Placed | None], bool]:
-        """Return the places of the page, empty ones too, and whether more follow. Empty places are at its end."""
+    def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> tuple[list[Placed], bool]:
+        """Return the places of the page, and whether more follow."""
         query, request = self._query, self._run.request
         narrowed = query.places is not None or query.globs or any(term.name == "path" for term in query.terms)
         results = RankedResults(
@@ -265,13 +262,13 @@ class WordSearch:
                 self._counts.counted,
             ),
         )
-        page: list[Placed | None] = []
+        page: list[Placed] = []
         more = False
         try:
             for number, hit in enumerate(results.placed(check.matches)):
-                if hit is not None and len(self._firsts) < FIRST:
+                if number < FIRST:
                     self._firsts.append(hit)
-                more |= number >= request.offset + request.limit or bool(hit and page and page[-1] is None)
+                more = number >= request.offset + request.limit
                 if more and number >= FIRST:
                     return page, True
                 if number >= request.offset and not more:
@@ -281,24 +278,24 @@ class WordSearch:
         self._late |= results.late
         return page, more
 
-    def _serve(self, page: list[Placed | None], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
+    def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
         highlighter = Highlighter(compiled.terms, phrases, self._reader.stems)
         maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, self._run.style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 
-    def _made(self, page: list[Placed | None], maker: HitMaker) -> Iterator[Hit | None]:
+    def _made(self, page: list[Placed], maker: HitMaker) -> Iterator[Hit | None]:
         for number, placed in enumerate(page):
             if self._run.cancelled():
                 raise Cancelled("the search was cancelled")
             if number and self._reader.is_past_deadline():
                 self._late = True
                 return
-            hit = None if placed is None else maker.make(placed)
+            hit = maker.make(placed)
             if hit is not None:
                 hit = self._run.budget.take(hit)
                 if hit is None:
-                    self._omitted = sum(place is not None for place in page[number:])
+                    self._omitted = len(page) - number
                     return
             self._reached = number + 1
             yield hit
