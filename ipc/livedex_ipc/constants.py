@@ -10,6 +10,7 @@ FACETS = ("languages", "kinds", "roots")
 GROUPS = ("chunk", "file")
 STATUSES = ("indexed", "pending", "skipped", "failed")
 FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by default, in milliseconds
+SEARCH_WINDOW = 10_000  # the most that offset + limit of a search may be
 SYNC_TIMEOUT_MS = 30_000  # the same for ``sync``
 OUTCOMES = ("completed", "failed", "timed_out")  # of a claimed message
 LEASE_S = 60  # how long a claim lasts by default, in seconds

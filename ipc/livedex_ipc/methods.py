@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
+from livedex_ipc.constants import (
+    FACETS,
+    FRESH_TIMEOUT_MS,
+    GROUPS,
+    KINDS,
+    MODES,
+    SEARCH_WINDOW,
+    STATUSES,
+    SYNC_TIMEOUT_MS,
+)
 from livedex_ipc.errors import InvalidParams, MethodNotFound
 from livedex_ipc.exchange_methods import EXCHANGE
 from livedex_ipc.method_types import Field, Method
@@ -19,7 +28,6 @@ __all__ = ["METHODS", "check_params", "method_named", "path_bytes", "paths_bytes
 PROTOCOL = 1  # incremented when a client of the previous version would misread an answer
 
 MAX_WAIT_MS = 24 * 60 * 60 * 1000
-SEARCH_WINDOW = 10_000  # the most that offset + limit may be
 
 
 def check_params(method: str, params: object, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
@@ -65,6 +73,7 @@ _STATE = (
     Field("reason", "string", "why not fresh", optional=True),
 )
 _PROGRESS = Param("progress_token", "token", "asks for `$/progress` notifications under this token")
+_SCOPES = path_params("paths", "more of them: any", many=True)
 _SCOPE = path_params("path", "absolute path of a file or folder: only what lies in it")
 
 _SEARCH_PARAMS = (
@@ -73,6 +82,7 @@ _SEARCH_PARAMS = (
     Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
     Param("mode", "string", "exact and regex: the lines that match the whole query", default="auto", choices=MODES),
     *_SCOPE,
+    *_SCOPES,
     Param(
         "globs", "strings", "as ripgrep's -g, relative to each root; ! excludes, the last that matches wins", default=[]
     ),
@@ -283,6 +293,7 @@ _TABLE = (
         (
             *path_params("root", "only this root"),
             *_SCOPE,
+            *_SCOPES,
             Param("glob", "string", "as ripgrep's -g, relative to the root"),
             Param("status", "string", "only files of this status", choices=STATUSES),
             Param("limit", "integer", _LIMIT_DOC, default=1000, minimum=1, maximum=10_000),

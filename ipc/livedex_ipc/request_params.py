@@ -37,7 +37,7 @@ class PathsParams(TypedDict):
     paths_b64: list[str] | None
 
 
-class QueryParams(PathParams, FreshParams):
+class QueryParams(PathParams, PathsParams, FreshParams):
     """What a search and a standing query have in common."""
 
     query: str
@@ -89,7 +89,7 @@ class AuditParams(PathsParams):
     repair: bool
 
 
-class FileListParams(PathParams, FreshParams):
+class FileListParams(PathParams, PathsParams, FreshParams):
     root: str | None
     root_b64: str | None
     glob: str | None

@@ -14,7 +14,7 @@ from livedex_ipc import errors, methods
 from livedex_ipc.cli import arguments
 
 # Options that every command has, described once above the table of commands.
-COMMON_OPTIONS = {"--json", "--color", "--no-spawn", "-h", "--help", "--version"}
+COMMON_OPTIONS = {"--json", "--color", "--no-spawn", "-h", "--help", "-V", "--version"}
 
 
 def every_command() -> dict[str, arguments.Command]:

@@ -167,7 +167,7 @@ def commands() -> dict[str, set[str]]:
         for usage in usages:
             name = re.match(r"livedex ([a-z]+(?: [a-z]+)?)", usage)
             assert name, usage
-            found[name[1]] = set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", usage))
+            found[name[1]] = set(re.findall(r"(?<![\w-])--?[A-Za-z0-9][\w-]*", usage))
     return found
 
 

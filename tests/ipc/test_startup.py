@@ -22,6 +22,7 @@ OURS = {
     "cli.context",
     "cli.exchange_arguments",
     "cli.main",
+    "cli.search_arguments",
     "cli.service_arguments",
     "cli.streams",
     "client",

@@ -9,7 +9,35 @@ TERMINAL = "tests/ipc/cli/test_cli_terminal.py"
 CLI = "tests/ipc/cli/test_cli.py"
 SEARCH_TEXT = "tests/ipc/cli/render/test_search_text.py"
 
+ARGUMENTS = "tests/ipc/cli/test_arguments.py"
+
 DEFECTS = (
+    Defect(
+        "last-of-two-paths-wins",
+        "of two paths to search in, one is forgotten silently",
+        "livedex_daemon/answer/fresh_reads.py",
+        (("for each in paths or ()]\n        return", "for each in (paths or ())[-1:]]\n        return"),),
+        "tests/system/test_search_contract.py::test_several_paths_admit_what_lies_in_any",
+    ),
+    Defect(
+        "second-option-of-a-word-is-lost",
+        "of two options in one word the second has no effect",
+        "livedex_ipc/cli/command_parser.py",
+        (('            rest.append("-" + equals)', "            pass"),),
+        f"{ARGUMENTS}::test_short_options_may_share_a_word",
+    ),
+    Defect(
+        "lines-end-with-the-first-page",
+        "`-F` prints the first lines only, though nothing limits them",
+        "livedex_ipc/cli/commands/search_command.py",
+        (
+            (
+                '    return bool(values.get("all")) or (as_grep and',
+                '    return bool(values.get("all")) and (as_grep and',
+            ),
+        ),
+        f"{CLI}::test_all_hits_are_printed_page_after_page",
+    ),
     Defect(
         "hint-in-a-pipe",
         "`nothing found` becomes an entry of an editor's list",

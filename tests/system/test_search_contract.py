@@ -7,6 +7,7 @@ import mmap
 import os
 import signal
 import socket
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from helpers.support import Daemon, Home, Tree, add_root, found, temporary_home, wait_until
 from livedex_ipc.client import Client
+from livedex_ipc.errors import OutsideRoots
 
 FILES = {
     "src/Main.py": "def alpha_beta():\n    return deltaValue\n",
@@ -96,6 +98,25 @@ def test_a_misspelt_word_is_found_and_that_is_said(daemon: Daemon, home: Home) -
 )
 def test_queries(client: Client, query: str, expected: set[str]) -> None:
     assert set(found(client, query)) == expected
+
+
+def test_several_paths_admit_what_lies_in_any(client: Client, tree: Tree) -> None:
+    def names(result: Any) -> set[str]:
+        return {hit["relative_path"] for hit in result["hits"]}
+
+    docs, main, odd = (str(tree / name) for name in ("docs", "src/Main.py", "odd"))
+    wanted = {"docs/Guide.md", "docs/my file.txt", "src/Main.py"}
+    assert names(client.call("search", {"query": "alpha", "paths": [docs, main]})) == wanted
+    assert names(client.call("search", {"query": "alpha", "path": docs, "paths": [main, f"{docs}/Guide.md"]})) == wanted
+    encoded = b64encode(main.encode()).decode()
+    assert names(client.call("search", {"query": "alpha", "paths": [docs], "paths_b64": [encoded]})) == wanted
+    assert names(client.call("search/subscribe", {"query": "alpha", "paths": [docs, main], "limit": 100})) == wanted
+    listed = client.call("files/list", {"paths": [docs, main]})["files"]
+    assert {file["path"].removeprefix(f"{tree}/") for file in listed} == wanted
+    assert names(client.call("search", {"query": "alpha", "paths": []})) > wanted, "none: everything"
+    for method, params in (("search", {"query": "x"}), ("search/subscribe", {"query": "x"}), ("files/list", {})):
+        with pytest.raises(OutsideRoots, match="livedex up"):
+            client.call(method, {**params, "paths": [odd, "/nowhere"]})
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, trans
 from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots, TimedOut
 from livedex_ipc.methods import path_bytes, paths_bytes
-from livedex_ipc.request_params import QueryParams, SearchParams
+from livedex_ipc.request_params import FileListParams, QueryParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
 from livedex_ipc.wire_results import SearchResult
 
@@ -229,14 +229,23 @@ class FreshReads:
         """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""
         return {root.id: root.path for root in self._roots}
 
-    async def request(self, params: QueryParams) -> tuple[SearchRequest, bytes | None]:
-        """Return the request of checked search params and the real path of their ``path``. Raise OutsideRoots."""
+    async def request(self, params: QueryParams) -> tuple[SearchRequest, list[bytes] | None]:
+        """Return the request of checked search params and the real paths that it is limited to. Raise OutsideRoots."""
         root_ids = tuple([(await self.root_at(path)).id for path in paths_bytes(params, "roots") or ()])
-        path = path_bytes(params)
-        if path is None:
+        scopes = await self.scopes(params)
+        if scopes is None:
             return SearchRequest.from_params(params, None, root_ids), None
-        real, places = await self.resolve(path, "path")
-        return SearchRequest.from_params(params, tuple(places), root_ids), real
+        reals, places = scopes
+        return SearchRequest.from_params(params, tuple(places), root_ids), reals
+
+    async def scopes(self, params: QueryParams | FileListParams) -> tuple[list[bytes], list[Place]] | None:
+        """Return the real paths of ``path`` and ``paths`` and their places; None without any. Raise OutsideRoots."""
+        path, paths = path_bytes(params), paths_bytes(params)
+        if path is None and not paths:
+            return None
+        found = [await self.resolve(path, "path")] if path is not None else []
+        found += [await self.resolve(each, "paths") for each in paths or ()]
+        return [real for real, _ in found], list(dict.fromkeys(place for _, places in found for place in places))
 
     async def resolve(self, path: bytes, field: str) -> tuple[bytes, list[Place]]:
         """Return the real path of a param and its places in the roots. Raise OutsideRoots or Unavailable.
@@ -277,7 +286,8 @@ class FreshReads:
 
 def outside(path: bytes, field: str) -> OutsideRoots:
     return OutsideRoots(
-        f"no root contains {display_path(path)}; `livedex roots list` lists the roots", {"field": field}
+        f"no root contains {display_path(path)}; `livedex up FOLDER` adds a root, `livedex roots` lists them",
+        {"field": field},
     )
 
 

@@ -248,9 +248,9 @@ class FileMethods:
         return await timing.within(self._list(timing, params))
 
     async def _list(self, timing: Timing, params: FileListParams) -> FileListResult[FileRecord]:
-        root, path = path_bytes(params, "root"), path_bytes(params)
+        root, scopes = path_bytes(params, "root"), await self._reads.scopes(params)
         root_id = None if root is None else (await self._reads.root_at(root)).id
-        places = None if path is None else tuple((await self._reads.resolve(path, "path"))[1])
+        places = None if scopes is None else tuple(scopes[1])
         state = await self._reads.freshen(timing, places)
         request = ListRequest(root_id, places, params["glob"], params["status"], params["limit"], params["offset"])
         served = self._reads.served()

@@ -37,9 +37,9 @@ class SubscriptionMethods:
         return await timing.within(self._subscribe(call, timing, params))
 
     async def _subscribe(self, call: Call, timing: Timing, params: SubscribeParams) -> SubscribeResult[Hit]:
-        request, path = await self._reads.request(params)
+        request, paths = await self._reads.request(params)
         served = self._reads.served()
-        query = standing_query(request, path, [served[root_id] for root_id in request.root_ids])
+        query = standing_query(request, paths, [served[root_id] for root_id in request.root_ids])
         style = Style(params["max_snippet_chars"], params["context_lines"], False, query.group_by_file)
         notifier = self._notifier
         subscription = notifier.subscribe(call, query, style)

@@ -15,7 +15,7 @@ from livedex_indexing.model import STATUSES
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
-from livedex_ipc.methods import SEARCH_WINDOW
+from livedex_ipc.constants import SEARCH_WINDOW
 
 COUNT_FAILED: Final = f"""SELECT count(*) FROM files WHERE status = {STATUSES.index("failed")}
               AND root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)"""

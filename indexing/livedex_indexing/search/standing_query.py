@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
-from livedex_indexing.model import Query
+from livedex_indexing.model import Place, Query
 from livedex_indexing.query.filters import Filters, build_filters
 from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_strict
@@ -106,13 +106,15 @@ def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterat
 class StandingQuery:
     """A query whose answer is kept up to date. ``group_by_file``: only the first chunk of each file counts.
 
-    ``path`` (None: everywhere) and ``roots`` (empty: all) are absolute and real. They are looked up again each time,
+    ``paths`` (None: everywhere) and ``roots`` (empty: all) are absolute and real. They are looked up again each time,
     because a root that is removed and added again has another id.
     """
 
-    def __init__(self, query: Query, path: bytes | None, roots: Sequence[bytes], *, group_by_file: bool) -> None:
+    def __init__(
+        self, query: Query, paths: Sequence[bytes] | None, roots: Sequence[bytes], *, group_by_file: bool
+    ) -> None:
         self._query = query
-        self._path = path
+        self._paths = paths
         self._roots = roots
         self.group_by_file = group_by_file
 
@@ -155,8 +157,8 @@ class StandingQuery:
                 yield from (Found(copy, content, shown, len(matching)) for copy in those)
 
     def _placed(self, roots: Mapping[int, bytes]) -> Query:
-        """Return the query with its path and roots resolved as they are now. Raises OutsideRoots."""
-        inside = None if self._path is None else tuple(places(self._path, roots))
+        """Return the query with its paths and roots resolved as they are now. Raises OutsideRoots."""
+        inside = None if self._paths is None else tuple(_places_of(self._paths, roots))
         return replace(self._query, places=inside, root_ids=tuple(root_at(root, roots) for root in self._roots))
 
     def _has_no_words(self, compiled: CompiledQuery) -> bool:
@@ -164,15 +166,29 @@ class StandingQuery:
         return bool(self._query.text or self._query.phrases) and not compiled.textual
 
 
-def standing_query(request: SearchRequest, path: bytes | None = None, roots: Sequence[bytes] = ()) -> StandingQuery:
-    """Return the standing query of a request, limited to ``path`` and ``roots`` (see ``StandingQuery``).
+def standing_query(
+    request: SearchRequest, paths: Sequence[bytes] | None = None, roots: Sequence[bytes] = ()
+) -> StandingQuery:
+    """Return the standing query of a request, limited to ``paths`` and ``roots`` (see ``StandingQuery``).
 
     Raises InvalidParams for a query so long that only a part of it would count.
     """
     query, cut = request.parsed()
     if cut:
         raise InvalidParams(f"query: a standing query has at most {QUERY_BYTES} bytes", {"field": "query"})
-    return StandingQuery(query, path, roots, group_by_file=request.group == "file")
+    return StandingQuery(query, paths, roots, group_by_file=request.group == "file")
+
+
+def _places_of(paths: Sequence[bytes], roots: Mapping[int, bytes]) -> list[Place]:
+    """Return the places of those paths that a root contains now. Raises OutsideRoots if none does."""
+    found: list[Place] = []
+    for number, path in enumerate(paths, 1):
+        try:
+            found += places(path, roots)
+        except OutsideRoots:
+            if number == len(paths) and not found:
+                raise
+    return found
 
 
 class _Phrases:

@@ -12,11 +12,11 @@ class Option:
     """One option. ``flags``: its spellings; ``param``: the key of its value.
 
     ``metavar`` None: takes no value and sets ``const``; ``convert``: a converter of ``argument_values``; ``many``: may
-    be repeated, and the values become a list; ``choices``: the only values allowed, empty for any; ``complete``: what a
-    shell offers as its value (``path``, ``root`` or ``""``).
+    be repeated, and the values become a list; ``once``: two different values are a fault; ``choices``: the only values
+    allowed, empty for any; ``complete``: what a shell offers as its value (``path``, ``root`` or ``""``).
     """
 
-    __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "param")
+    __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "once", "param")
 
     def __init__(
         self,
@@ -29,6 +29,7 @@ class Option:
         many: bool = False,
         choices: Sequence[str] = (),
         const: object = True,
+        once: bool = False,
         complete: str = "",
     ) -> None:
         self.flags = tuple(flags.split())
@@ -39,6 +40,7 @@ class Option:
         self.many = many
         self.choices = tuple(choices)
         self.const = const
+        self.once = once
         self.complete = complete
 
 
@@ -70,10 +72,11 @@ class Operand:
 class Command:
     """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``.
 
-    ``second``: an operand after the first one, which is a single word then.
+    ``second``: an operand after the first one, which is a single word then; ``bare``: the subcommand that a group
+    without one means.
     """
 
-    __slots__ = ("examples", "name", "notes", "operand", "options", "run", "second", "subcommands", "summary")
+    __slots__ = ("bare", "examples", "name", "notes", "operand", "options", "run", "second", "subcommands", "summary")
 
     def __init__(
         self,
@@ -85,6 +88,7 @@ class Command:
         second: Operand | None = None,
         options: Sequence[Option] = (),
         subcommands: Sequence[Command] = (),
+        bare: str = "",
         notes: str = "",
         examples: Sequence[str] = (),
     ) -> None:
@@ -95,6 +99,7 @@ class Command:
         self.second = second
         self.options = tuple(options)
         self.subcommands = tuple(subcommands)
+        self.bare = bare
         self.notes = notes
         self.examples = tuple(examples)
 

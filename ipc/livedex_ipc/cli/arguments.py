@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
 from livedex_ipc.cli.exchange_arguments import EXCHANGE
+from livedex_ipc.cli.search_arguments import FRESHNESS, SEARCH, WATCH
 from livedex_ipc.cli.service_arguments import MCP, SERVICE
-from livedex_ipc.constants import COLOURS, FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, STATUSES, SYNC_TIMEOUT_MS
+from livedex_ipc.constants import COLOURS, STATUSES, SYNC_TIMEOUT_MS
 
 __all__ = ["GLOBAL_OPTIONS", "ROOT", "Command", "Operand", "Option"]
 
@@ -19,73 +20,7 @@ GLOBAL_OPTIONS = (
     Option("--no-pager", "no_pager", "print long answers on the terminal without a pager"),
     Option("--no-spawn", "no_spawn", "do not start the daemon; exit 3 when none runs"),
     Option("-h --help", "help", "show this help"),
-    Option("--version", "version", "show the version"),
-)
-
-_NO_FRESH = Option("--no-fresh", "fresh", "answer at once from what is indexed now", const=False)
-_TIMEOUT = Option(
-    "--timeout",
-    "timeout_ms",
-    f"wait at most S seconds for the newest changes ({FRESH_TIMEOUT_MS // 1000})",
-    metavar="S",
-    convert="seconds",
-)
-_FRESHNESS = (_NO_FRESH, _TIMEOUT)
-_PATH_FILTER = Option(
-    "--path", "path", "only this file, or what lies below this folder", metavar="P", convert="path", complete="path"
-)
-
-_SEARCH_OPTIONS = (
-    Option("-n", "limit", "at most N hits (10)", metavar="N", convert="integer"),
-    Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
-    Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
-    Option("-F", "mode", "the lines that contain QUERY verbatim (--mode exact)", const="exact"),
-    Option("-e", "mode", "the lines that match QUERY, a regular expression (--mode regex)", const="regex"),
-    _PATH_FILTER,
-    Option("-g", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
-    Option("--lang", "languages", "only this language, such as python", metavar="L", many=True),
-    Option(
-        "--kind",
-        "kinds",
-        "only this kind of chunk",
-        metavar="K",
-        many=True,
-        choices=KINDS,
-    ),
-    Option("--root", "roots", "only this root", metavar="R", convert="path", many=True, complete="root"),
-    Option("--since", "modified_after", "only files modified at T or later", metavar="T", convert="time"),
-    Option("--before", "modified_before", "only files modified before T", metavar="T", convert="time"),
-    Option("-C", "context_lines", "show N lines before and after each shown line", metavar="N", convert="integer"),
-    Option("--short", "form", "a line for each hit: path:line:text", const="short"),
-    Option("--long", "form", "the whole snippet of each hit, and where its copies are", const="long"),
-    Option("--full", "form", "the whole chunk of each hit", const="full"),
-    Option("--group", "group", "a hit for each chunk, or for each file", metavar="G", choices=GROUPS),
-    Option(
-        "--max-snippet-chars", "max_snippet_chars", "at most N characters a snippet", metavar="N", convert="integer"
-    ),
-    Option("--max-chars", "max_chars", "at most N characters in all snippets together", metavar="N", convert="integer"),
-    Option(
-        "--facet",
-        "facets",
-        "count the files that match by F",
-        metavar="F",
-        many=True,
-        choices=FACETS,
-    ),
-    Option("--total", "total", "count the hits of all pages, and their files"),
-    *_FRESHNESS,
-    Option("--explain", "explain", "show how each score is computed"),
-    Option("--files", "form", "print only the paths, one on each line", const="files"),
-    Option("--vimgrep", "form", "print path:line:col:text, one line for each matching line", const="vimgrep"),
-)
-
-# A standing query matches without ranking: it has no pages, modes or scores, and an output format of its own.
-_WATCHED = (
-    *("limit", "path", "globs", "languages", "kinds", "roots", "modified_after", "modified_before", "context_lines"),
-    *("group", "max_snippet_chars", "fresh", "timeout_ms"),
-)
-_WATCH_OPTIONS = tuple(
-    option for option in _SEARCH_OPTIONS if option.param in _WATCHED or option.const in ("short", "long", "full")
+    Option("-V --version", "version", "show the version"),
 )
 
 _PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
@@ -93,7 +28,8 @@ _ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", comple
 
 _ROOTS = Command(
     "roots",
-    "the watched folders; kept in the configuration file",
+    "list, add and remove folders; kept in the configuration file",
+    bare="list",
     subcommands=(
         Command(
             "add",
@@ -121,6 +57,7 @@ _ROOTS = Command(
 _CONFIG = Command(
     "config",
     "show, check and edit the configuration",
+    bare="show",
     subcommands=(
         Command("show", "every setting, its value and where it comes from", run="daemon_command:exec_daemon"),
         Command("validate", "check the file; exit 2 when it is not valid", run="daemon_command:exec_daemon"),
@@ -147,41 +84,8 @@ ROOT = Command(
             run="daemon_command:exec_daemon",
             options=(Option("--check-config", "check_config", "only check the configuration; exit 2 when not valid"),),
         ),
-        Command(
-            "search",
-            "search the indexed files, best hits first",
-            run="search_command:search",
-            operand=Operand("QUERY", "query", most=None),
-            options=_SEARCH_OPTIONS,
-            notes=(
-                'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
-                "Write -- before the words when one of them begins with a dash.\n"
-                "T: RFC 3339, a date, or an age such as 90m, 2d, 3w. Exit 1 when nothing is found."
-            ),
-            examples=(
-                "livedex search frobnicate the widget",
-                "livedex search '\"exact phrase\" path:docs' -n 20",
-                "livedex search parse --lang python --since 2d --vimgrep",
-                "livedex search -F 'int main(void)'",
-                "livedex search -e '^static .*_init\\(' -g '*.c'",
-                "livedex search -- retry -deprecated",
-            ),
-        ),
-        Command(
-            "watch",
-            "follow a query: its hits now, then each hit added or removed",
-            run="watch_command:watch",
-            operand=Operand("QUERY", "query", most=None),
-            options=_WATCH_OPTIONS,
-            notes=(
-                "A hit is a chunk that contains all words, phrases and terms of QUERY, written as for search.\n"
-                "-n limits the hits printed first, not the changes. Ends on Ctrl-C; exit 3 when the daemon ends."
-            ),
-            examples=(
-                "livedex watch TODO --lang python",
-                "livedex watch '\"release notes\" path:docs' --json > changes.jsonl",
-            ),
-        ),
+        SEARCH,
+        WATCH,
         _ROOTS,
         Command(
             "index",
@@ -195,13 +99,9 @@ ROOT = Command(
             "audit",
             "compare every file with the index; exit 1 when they differ",
             run="index_command:audit",
-            options=(
-                Option(
-                    "--paths", "paths", "only this part", metavar="PATH", convert="path", many=True, complete="path"
-                ),
-                Option("--repair", "repair", "repair the differences"),
-            ),
-            examples=("livedex audit", "livedex audit --paths ~/notes --repair"),
+            operand=_ANY_PATHS,
+            options=(Option("--repair", "repair", "repair the differences"),),
+            examples=("livedex audit", "livedex audit ~/notes --repair"),
         ),
         Command(
             "sync",
@@ -228,20 +128,15 @@ ROOT = Command(
             "list",
             "indexed, skipped and failed files, with the reason",
             run="files_command:show",
+            operand=_ANY_PATHS,
             options=(
-                _PATH_FILTER,
-                Option("--glob", "glob", "only paths that match; as ripgrep's -g", metavar="GLOB"),
-                Option(
-                    "--status",
-                    "status",
-                    "only files with this status",
-                    metavar="S",
-                    choices=STATUSES,
-                ),
-                Option("--root", "root", "only this root", metavar="R", convert="path", complete="root"),
-                *_FRESHNESS,
+                Option("-n --limit", "limit", "at most N files (all)", metavar="N", convert="integer"),
+                Option("-g --glob", "glob", "only paths that match; as ripgrep's -g", metavar="GLOB", once=True),
+                Option("--status", "status", "only this status", metavar="S", choices=STATUSES, once=True),
+                Option("--root", "root", "only this root", metavar="R", convert="path", complete="root", once=True),
+                *FRESHNESS,
             ),
-            examples=("livedex list --status failed", "livedex list --path ~/notes --glob '*.md'"),
+            examples=("livedex list --status failed", "livedex list ~/notes -g '*.md'"),
         ),
         Command(
             "retrieve",
@@ -251,7 +146,7 @@ ROOT = Command(
             options=(
                 Option("--start-line", "start_line", "from line N on", metavar="N", convert="integer"),
                 Option("--end-line", "end_line", "up to line N", metavar="N", convert="integer"),
-                *_FRESHNESS,
+                *FRESHNESS,
             ),
             examples=("livedex retrieve ~/notes/todo.md --start-line 10 --end-line 40",),
         ),
@@ -260,7 +155,7 @@ ROOT = Command(
             "why a path is in the index, or is not, and the rule that decided",
             run="files_command:why",
             operand=_PATHS,
-            options=_FRESHNESS,
+            options=FRESHNESS,
             examples=("livedex why build/output.log",),
         ),
         Command(
@@ -274,6 +169,14 @@ ROOT = Command(
         _CONFIG,
         SERVICE,
         MCP,
+        Command(
+            "help",
+            "show the help of a command",
+            run="help_command:show",
+            operand=Operand("COMMAND", "names", least=0, most=None),
+            examples=("livedex help search", "livedex help roots add"),
+        ),
+        Command("version", "show the version", run="help_command:version"),
         Command("doctor", "check this installation; works without a daemon", run="daemon_command:exec_daemon"),
         Command(
             "completion",

@@ -67,6 +67,8 @@ def parse(arguments: list[str], line: CommandLine) -> None:
     rest = list(reversed(arguments))
     while line.command.subcommands and rest and not line.wants:
         _take_command(line, rest)
+    if line.command.bare and not line.wants:
+        _take_command(line, [line.command.bare])
     if not line.command.subcommands and not line.wants:
         _take_arguments(line, rest)
 
@@ -94,7 +96,7 @@ def _take_arguments(line: CommandLine, rest: list[str]) -> None:
         if word == "--":
             operands += reversed(rest)
             rest.clear()
-        elif word.startswith("-") and word != "-":
+        elif word.startswith("--") or (word.startswith("-") and word[1:2].isalnum()):
             _take_option(line, word, rest)
         else:
             operands.append(word)
@@ -115,8 +117,10 @@ def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
     if option is None:
         raise _unknown_option(line, name if word.startswith("--") else word, options)
     if option.metavar is None:
-        if equals:
+        if equals and (word.startswith("--") or equals.startswith("=")):
             raise _fault(line, f"{name} takes no value", field=name)
+        if equals:
+            rest.append("-" + equals)  # -Fl: two options in one word
         return _set(line, option, option.const)
     if not equals:
         if not rest:
@@ -128,19 +132,27 @@ def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
 def _set(line: CommandLine, option: Option, value: Any) -> None:
     if option in GLOBAL_OPTIONS:
         line.set_global(option, value)
-    elif line.values.get(option.param, value) != value and (other := _taken(line, option)):
-        raise _fault(line, f"{option.flags[-1]} and {other} exclude each other", field=option.flags[-1])
+    elif line.values.get(option.param, value) != value and (option.once or _shared(line, option)):
+        name = option.flags[-1]
+        other = _giver(line, option)
+        fault = f"{name} may be given once" if other == name else f"{name} and {other} exclude each other"
+        raise _fault(line, fault, field=name)
     elif option.many:
         line.values.setdefault(option.param, []).append(value)
     else:
         line.values[option.param] = value
 
 
-def _taken(line: CommandLine, option: Option) -> str:
-    """Return the option that gave the param of ``option`` its value, if both are not one that may be repeated."""
+def _shared(line: CommandLine, option: Option) -> bool:
+    """Return whether another option of the command gives the same param."""
+    return sum(each.param == option.param for each in line.command.options) > 1
+
+
+def _giver(line: CommandLine, option: Option) -> str:
+    """Return the name of the option that gave the param of ``option`` the value that it has."""
     same = [each for each in line.command.options if each.param == option.param]
-    by_name = [each.flags[-1] for each in same if each.metavar is None and each.const == line.values[option.param]]
-    return next(iter(by_name), same[0].flags[-1]) if len(same) > 1 else ""
+    by_value = (each for each in same if each.metavar is None and each.const == line.values[option.param])
+    return next(by_value, same[0]).flags[-1]
 
 
 def _take_operands(line: CommandLine, operand: Operand | None, words: list[str]) -> None:

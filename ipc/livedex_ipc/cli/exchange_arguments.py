@@ -45,7 +45,7 @@ EXCHANGE = Command(
             options=(
                 _CONVERSATION,
                 Option("--after-id", "after_id", "only messages after this one", metavar="ID", convert="integer"),
-                Option("-n", "limit", "at most N messages (100)", metavar="N", convert="integer"),
+                Option("-n --limit", "limit", "at most N messages (100)", metavar="N", convert="integer"),
             ),
             examples=("livedex exchange read review.completed", "livedex exchange read --conversation-id 12"),
         ),

@@ -82,8 +82,8 @@ def _as_typed(error: InvalidParams, command: Command) -> InvalidParams:
     option = next((option for option in command.options if option.param == param), None)
     if option is None or not error.message.startswith(field):
         return error
-    message = option.flags[0] + error.message.removeprefix(field)
-    return InvalidParams(message, {**(error.data or {}), "option": option.flags[0]})
+    message = option.flags[-1] + error.message.removeprefix(field)
+    return InvalidParams(message, {**(error.data or {}), "option": option.flags[-1]})
 
 
 def _streams(line: CommandLine) -> Streams:

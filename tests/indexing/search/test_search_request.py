@@ -12,7 +12,7 @@ from livedex_ipc import constants, methods
 from livedex_ipc.methods import METHODS, check_params
 
 # What only the daemon looks at, and the params that it resolves to places and root ids.
-NOT_OF_THE_LIBRARY = {"path", "path_b64", "roots", "roots_b64", "timeout_ms", "supersedes"}
+NOT_OF_THE_LIBRARY = {"path", "path_b64", "paths", "paths_b64", "roots", "roots_b64", "timeout_ms", "supersedes"}
 RESOLVED = {"places", "root_ids"}
 
 

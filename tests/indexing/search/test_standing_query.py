@@ -31,7 +31,10 @@ def held(
 ) -> dict[str, list[int]]:
     """The first lines of the chunks in a query, by file; ``keys``: looked at alone."""
     known = check_params("search", {"query": query, **params})
-    asked = standing_query(SearchRequest.from_params(known), path_bytes(known), paths_bytes(known, "roots") or ())
+    path = path_bytes(known)
+    asked = standing_query(
+        SearchRequest.from_params(known), [path] if path is not None else None, paths_bytes(known, "roots") or ()
+    )
     with indexed.pool.connection() as reader, reader.snapshot():
         parts = parts_of_all(reader) if keys is None else [part_of(reader, keys)]
         doubt = set() if unsure is None else unsure

@@ -21,13 +21,13 @@ from livedex_ipc.methods import METHODS, path_bytes, paths_bytes
 
 # The method a command calls, and its params that mean nothing to a command that asks once and prints all.
 CALLS = {
-    "search": ("search", {"supersedes"}),
-    "watch": ("search/subscribe", {"mode", "supersedes"}),
+    "search": ("search", {"supersedes", "path"}),
+    "watch": ("search/subscribe", {"mode", "supersedes", "path"}),
     "sync": ("sync", set()),
     "status": ("status", set()),
     "index": ("index/run", {"progress_token"}),
     "audit": ("index/audit", set()),
-    "list": ("files/list", {"limit", "offset"}),
+    "list": ("files/list", {"offset", "path"}),
     "retrieve": ("files/retrieve", set()),
     "why": ("files/explain", set()),
     "delete": ("files/delete", set()),
@@ -43,7 +43,7 @@ CALLS = {
     "roots list": ("roots/list", set()),
 }
 # Options that choose the form of the answer, and are no params.
-FORMS = {"form", "watch"}
+FORMS = {"form", "watch", "all", "here", "null"}
 
 
 def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
@@ -73,14 +73,47 @@ def refused(*words: str) -> InvalidParams:
     [
         (["--files", "--vimgrep"], "--vimgrep and --files exclude each other"),
         (["--long", "--short"], "--short and --long exclude each other"),
-        (["-F", "-e"], "-e and -F exclude each other"),
-        (["--mode", "regex", "-F"], "-F and -e exclude each other"),
-        (["-F", "--mode", "keyword"], "--mode and -F exclude each other"),
+        (["-F", "-e"], "--regexp and --fixed-strings exclude each other"),
+        (["--mode", "regex", "-F"], "--fixed-strings and --regexp exclude each other"),
+        (["-F", "--mode", "keyword"], "--mode and --fixed-strings exclude each other"),
     ],
 )
 def test_two_forms_exclude_each_other(words: list[str], said: str) -> None:
     assert refused("search", "x", *words).message == said
     assert parsed("search", "x", "-F", "--mode", "exact", "-F").values["mode"] == "exact"
+
+
+def test_what_has_one_value_is_given_once_where_two_would_narrow() -> None:
+    assert refused("list", "--root", "/a", "--root", "/b").message == "--root may be given once"
+    assert parsed("list", "--root", "/a", "--root", "/a").values["root"] == b"/a"
+    assert parsed("search", "x", "-n", "3", "-n", "5").values["limit"] == 5, "a shell's alias may be overruled"
+
+
+def test_short_options_may_share_a_word() -> None:
+    assert parsed("search", "x", "-Fl").values == {"query": ["x"], "mode": "exact", "form": "files"}
+    assert parsed("search", "-lFn3", "x").values == {"query": ["x"], "mode": "exact", "form": "files", "limit": 3}
+    assert refused("search", "x", "-lq").message.startswith("livedex search has no option -q")
+    assert refused("search", "x", "-l=3").message == "-l takes no value"
+
+
+def test_signs_behind_a_dash_are_words() -> None:
+    assert parsed("search", "->", "-", "-(x)").values["query"] == ["->", "-", "-(x)"]
+
+
+def test_long_and_short_names_mean_the_same() -> None:
+    short = ["search", "x", "-n", "3", "-g", "*.c", "-t", "c", "-C", "2", "-F", "-l", "-0"]
+    long = ["search", "x", "--limit", "3", "--glob", "*.c", "--lang", "c", "--context", "2", "--fixed-strings"]
+    long += ["--files-with-matches", "--null"]
+    assert parsed(*short).values == parsed(*long).values
+    assert parsed("search", "x", "--in", "/a", "--path", "/b").values["paths"] == [b"/a", b"/b"]
+    assert parsed("search", "x", "--files").values == parsed("search", "x", "-l").values
+
+
+def test_a_group_alone_means_one_of_its_commands() -> None:
+    assert parsed("roots").title == "livedex roots list"
+    assert parsed("--json", "config").title == "livedex config show"
+    assert parsed("roots", "--json").json
+    assert parsed("roots", "--help").title == "livedex roots"
 
 
 @pytest.mark.parametrize("name", sorted(CALLS))
@@ -189,7 +222,8 @@ def test_help_needs_nothing_else(words: tuple[str, ...], flag: str) -> None:
         (["serach", "x"], "search"),
         (["roots", "ad"], "add"),
         (["search", "x", "--explian"], "--explain"),
-        (["search", "x", "--limit", "3"], "-n"),
+        (["search", "x", "--limits", "3"], "--limit"),
+        (["search", "x", "--contxt", "3"], "--context"),
         (["search", "x", "--language=c"], "--lang"),
         (["search", "x", "--mode", "keywrd"], "keyword"),
         (["--jsn", "status"], "--json"),
@@ -215,7 +249,9 @@ def test_a_misspelt_name_is_told_its_nearest(words: list[str], nearest: str) -> 
         (["search", "x", "--since", "soon"], "--since"),
         (["search", "x", "--explain=yes"], "--explain"),
         (["search", "x", "-without"], "-without"),
-        (["search", "x", "--path", ""], "--path"),
+        (["search", "x", "--in", ""], "--in"),
+        (["search", "x", "--limit=3x"], "--limit"),
+        (["search", "x", "--all=3"], "--all"),
         (["status", "now"], "now"),
         (["retrieve"], "PATH"),
         (["retrieve", "a", "b"], "b"),

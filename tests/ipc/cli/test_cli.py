@@ -44,7 +44,8 @@ def test_a_result_is_printed_unchanged(home: Home, canned: CannedDaemon) -> None
 
 
 def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDaemon) -> None:
-    words = "search two words -n 3 --offset 2 --mode keyword --path /r/a -g *.md -g !b --lang c --lang go --kind code"
+    words = "search two words -n 3 --offset 2 --mode keyword --path /r/a --in /r/b -g *.md -g !b --kind code"
+    words += " --lang c --lang go"
     words += " --root /r --root /q --since 2026-01-01T00:00:00Z --before 2026-02-01T01:00:00+01:00 -C 2 --group file"
     words += " --max-snippet-chars 80 --max-chars 900 --facet kinds --facet roots --no-fresh --timeout 2.5 --explain"
     assert home.run(*words.split()).returncode == 0
@@ -54,7 +55,7 @@ def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDae
             "limit": 3,
             "offset": 2,
             "mode": "keyword",
-            "path": "/r/a",
+            "paths": ["/r/a", "/r/b"],
             "globs": ["*.md", "!b"],
             "languages": ["c", "go"],
             "kinds": ["code"],
@@ -77,11 +78,11 @@ def test_every_option_of_search_reaches_the_daemon(home: Home, canned: CannedDae
 def test_a_param_that_is_refused_is_named_as_it_was_typed(home: Home, canned: CannedDaemon) -> None:
     done = home.run("search", "x", "-n", "0")
     assert done.returncode == 2
-    assert "-n must be an integer from 1 to 1000, not 0" in done.stderr
+    assert "--limit must be an integer from 1 to 1000, not 0" in done.stderr
     canned.answers["search"] = InvalidParams("globs: '{': never closed", {"field": "globs"})
-    assert "-g: '{': never closed" in home.run("search", "x", "-g", "{").stderr
+    assert "--glob: '{': never closed" in home.run("search", "x", "-g", "{").stderr
     told = json.loads(home.run("search", "x", "-g", "{", "--json").stderr)["error"]
-    assert told["data"] == {"field": "globs", "option": "-g"}
+    assert told["data"] == {"field": "globs", "option": "--glob"}
 
 
 def test_a_path_that_is_not_utf8_arrives_as_its_bytes(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
@@ -90,9 +91,9 @@ def test_a_path_that_is_not_utf8_arrives_as_its_bytes(home: Home, canned: Canned
     assert done.returncode == 0
     [params] = canned.sent("search")
     assert params["query"] == "caf\ufffd"
-    from livedex_ipc.methods import path_bytes, paths_bytes
+    from livedex_ipc.methods import paths_bytes
 
-    assert path_bytes(params) == os.fsencode(tmp_path.resolve()) + b"/caf\xe9"
+    assert paths_bytes(params) == [os.fsencode(tmp_path.resolve()) + b"/caf\xe9"]
     assert paths_bytes(params, "roots") == [b"/r/\xff"]
 
 
@@ -107,6 +108,48 @@ def test_what_is_printed_is_text_unless_json_is_asked_for(home: Home, canned: Ca
     assert home.run("search", "two", "--short").stdout == "/r/notes/a.md:1:one two\n"
     assert home.run("search", "two", "--full").returncode == 0
     assert canned.calls[-1][1]["max_snippet_chars"] == 1_000_000
+
+
+def test_forms_that_grep_has(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result(hit("/r/a\nb", "x", [[0, 1]], matches=3), hit("/r/c", "x", [[0, 1]]))
+    assert home.run("search", "x", "-l").stdout == "/r/a\\nb\n/r/c\n"
+    assert home.run("search", "x", "-l0").stdout == "/r/a\nb\0/r/c\0"
+    assert home.run("search", "x", "-c").stdout == "/r/a\\nb:3\n/r/c:1\n"
+    assert home.run("search", "x", "-c", "--null").stdout == "/r/a\nb\x003\n/r/c\x001\n"
+    assert home.run("search", "x", "--vimgrep", "-0").stdout == "/r/a\nb\x001:1:x\n/r/c\x001:1:x\n"
+    assert {call.get("group") for call in canned.sent("search")[:4]} == {"file"}
+    refused = home.run("search", "x", "-0")
+    assert (refused.returncode, "-l, -c or --vimgrep" in refused.stderr) == (2, True)
+
+
+def test_all_hits_are_printed_page_after_page(home: Home, canned: CannedDaemon) -> None:
+    files = [hit(f"/r/{number}", "x", [[0, 1]]) for number in range(2500)]
+
+    def page(params: dict[str, Any]) -> dict[str, Any]:
+        start, end = params["offset"], params["offset"] + params["limit"]
+        more = end if end < len(files) else None
+        counted = {"total": {"hits": 2500, "files": 2500}} if params["total"] else {}
+        return search_result(*files[start:end], next_offset=more, mode=params["mode"], **counted)
+
+    canned.answers["search"] = page
+    paths = [f"/r/{number}" for number in range(2500)]
+    assert home.run("search", "x", "-l", "--all").stdout.split() == paths
+    assert home.run("search", "-F", "x").stdout == "".join(f"{path}:1:x\n" for path in paths), "as grep does"
+    assert home.run("search", "-F", "x", "-n", "3").stdout.count("\n") == 3
+    text = home.run("search", "x", "--all").stdout.splitlines()
+    assert (text[0], text[-2:]) == ("   1  /r/0:1", ["      1:x", "2,500 hits in 2,500 files"])
+    assert home.run_json("search", "x", "--all") == search_result(*files, mode="auto", generation=1, next_offset=None)
+    assert len(home.run_json("search", "-F", "x")["hits"]) == 10, "as the method answers"
+
+
+def test_here_is_the_working_folder(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+    for words in (["search", "x"], ["watch", "x"]):
+        command = [str(LIVEDEX), *words, "--here", "--in", "/r"]
+        with subprocess.Popen(command, env=home.env, cwd=tmp_path, stderr=subprocess.DEVNULL) as child:
+            method = "search/subscribe" if words[0] == "watch" else "search"
+            wait_until(lambda method=method: canned.sent(method), what="the call")  # type: ignore[misc]
+            child.terminate()
+        assert canned.sent(method)[0]["paths"] == ["/r", str(tmp_path)]
 
 
 @pytest.mark.parametrize(("applied", "said"), [(True, 'no "tow"; showing "two"'), (False, "did you mean: two")])
@@ -175,7 +218,7 @@ def test_without_a_daemon_and_without_leave_to_start_one(home: Home) -> None:
     assert not home.socket.exists()
 
 
-@pytest.mark.parametrize("words", [["serach"], ["search", "--explian", "x"], ["search"], ["roots"], ["why"]])
+@pytest.mark.parametrize("words", [["serach"], ["search", "--explian", "x"], ["search"], ["service"], ["why"]])
 def test_wrong_usage_is_exit_code_2(home: Home, words: list[str]) -> None:
     for given in (["--json", *words], [*words, "--json"]):
         done = home.run(*given)
@@ -192,6 +235,11 @@ def test_help_and_version_need_nothing(home: Home) -> None:
         done = home.run(*words)
         assert (done.returncode, done.stderr) == (0, "")
         assert "usage: livedex" in done.stdout
+    assert home.run("help").stdout == home.run("--help").stdout
+    assert home.run("help", "roots", "add").stdout == home.run("roots", "add", "-h").stdout
+    unknown = home.run("help", "roots", "ad")
+    assert (unknown.returncode, "did you mean add?" in unknown.stderr) == (2, True)
+    assert home.run("-V").stdout == home.run("version").stdout == "livedex 0.1.0\n"
     assert home.run("--version").stdout == home.run("search", "--version").stdout == "livedex 0.1.0\n"
     module = subprocess.run([sys.executable, "-m", "livedex_ipc", "--version"], capture_output=True, check=True)
     assert module.stdout == b"livedex 0.1.0\n"

@@ -97,7 +97,7 @@ def test_sync_that_took_too_long_fails_and_prints_its_result(home: Home, canned:
 def test_audit_with_differences_is_exit_code_1(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
     result = {"checked": 3, "differences": [{"path": "/r/a", "what": "stale"}], "repaired": 0}
     canned.answers["index/audit"] = result
-    done = home.run("audit", "--paths", str(tmp_path), "--repair", "--json")
+    done = home.run("audit", str(tmp_path), "--repair", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (1, result)
     assert canned.sent("index/audit") == [{"paths": [str(tmp_path)], "repair": True}]
     canned.answers["index/audit"] = {**result, "differences": []}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from livedex_ipc.cli.argument_values import wire_path
+from livedex_ipc.cli.argument_values import wire_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.client import Client
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
@@ -28,12 +29,12 @@ _PAGE = 10_000
 
 def show(context: Context) -> int:
     """Print every file that matches the filters, all pages; exit code 1 if there is none."""
-    params = dict(context.values)
-    for name in ("path", "root"):
-        if name in params:
-            params.update(wire_path(params[name], name))
+    params = {name: value for name, value in context.values.items() if name not in ("paths", "limit")}
+    params.update(wire_paths(context.values.get("paths", [])))
+    if "root" in params:
+        params.update(wire_path(params["root"], "root"))
     with context.connect() as client:
-        result = _all_pages(client, params)
+        result = _all_pages(client, params, context.values.get("limit", sys.maxsize))
     if not result["files"]:
         context.streams.hint("livedex: no files")
 
@@ -46,18 +47,19 @@ def show(context: Context) -> int:
     return 0 if result["files"] else 1
 
 
-def _all_pages(client: Client, params: Mapping[str, object]) -> FileListResult[FileFields]:
-    """Return the files of all pages as one result; its other fields are the first stale page's, or the last page's."""
+def _all_pages(client: Client, params: Mapping[str, object], limit: int) -> FileListResult[FileFields]:
+    """Return the first ``limit`` files of all pages as one result; its other fields are the first stale page's, or the
+    last page's."""
     timeout_s = deadline_s(params, FRESH_TIMEOUT_MS)
     files: list[FileFields] = []
     shown: FileListResult[FileFields] | None = None
     while True:
-        part = {**params, "limit": _PAGE, "offset": len(files)}
+        part = {**params, "limit": min(_PAGE, limit - len(files)), "offset": len(files)}
         page: FileListResult[FileFields] = client.call("files/list", part, timeout_s=timeout_s)
         files += page["files"]
         if shown is None or shown["fresh"]:
             shown = page
-        if not page["files"] or len(files) >= page["total"]:
+        if not page["files"] or len(files) >= min(limit, page["total"]):
             return {**shown, "files": files, "total": page["total"]}
 
 

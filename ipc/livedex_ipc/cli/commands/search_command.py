@@ -2,77 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from livedex_ipc.cli.argument_values import wire_path, wire_paths
+from livedex_ipc.cli.argument_values import absolute_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s, print_state
-from livedex_ipc.constants import FRESH_TIMEOUT_MS
+from livedex_ipc.constants import FRESH_TIMEOUT_MS, SEARCH_WINDOW
+from livedex_ipc.errors import InvalidParams
 
 if TYPE_CHECKING:
+    from livedex_ipc.client import Client
     from livedex_ipc.wire_results import HitFields, SearchResult
+
+    Result = SearchResult[HitFields]
 
 # The most that the method accepts: --vimgrep prints every matched line, and the column of a cut line is not known.
 WHOLE_HIT = 1_000_000
 _LINE_MODES = ("exact", "regex")
-_FOR_PROGRAMS = ("files", "vimgrep")
+_FOR_PROGRAMS = ("files", "count", "vimgrep")
+_OF_THE_COMMAND = ("form", "here", "all", "null", "paths", "roots")  # options that are no params of the method
+_PAGE = 1000
 
 
 def search(context: Context) -> int:
-    """Print the hits; exit code 1 if there are none."""
+    """Print the hits, each page as it arrives; exit code 1 if there are none."""
     params = _params(context)
     with context.connect() as client:
-        result: SearchResult[HitFields] = client.call("search", params, timeout_s=deadline_s(params, FRESH_TIMEOUT_MS))
-    if context.streams.json:
-        context.streams.write_json(result)
-    elif context.values.get("form") in _FOR_PROGRAMS:
-        _print_for_programs(context, result)
-    else:
-        _print_text(context, result)
+        pages = _pages(client, params, all_pages=_wants_all(context))
+        if context.streams.json:
+            found = _print_json(context, pages)
+        elif context.values.get("form") in _FOR_PROGRAMS:
+            found = _print_for_programs(context, pages)
+        else:
+            found = _print_text(context, pages)
     context.streams.flush()
-    return 0 if result["hits"] else 1
+    return 0 if found else 1
 
 
-def _print_for_programs(context: Context, result: SearchResult[HitFields]) -> None:
+def _wants_all(context: Context) -> bool:
+    """Return whether to print all hits: on request, and of lines, as grep does, unless their number is given."""
+    values = context.values
+    as_grep = values.get("mode") in _LINE_MODES and not {"limit", "offset"} & values.keys()
+    return bool(values.get("all")) or (as_grep and not context.streams.json)
+
+
+def _pages(client: Client, params: Mapping[str, Any], *, all_pages: bool) -> Iterator[Result]:
+    """Yield the answer, or the answers of all pages: only the first of them counts all hits."""
+    timeout_s = deadline_s(params, FRESH_TIMEOUT_MS)
+    if not all_pages:
+        yield client.call("search", params, timeout_s=timeout_s)
+        return
+    offset = params.get("offset", 0)
+    part = {**params, "limit": min(_PAGE, SEARCH_WINDOW - offset)}
+    while True:
+        page: Result = client.call("search", part, timeout_s=timeout_s)
+        yield page
+        if page["next_offset"] is None or not page["hits"]:
+            return
+        part = {name: value for name, value in part.items() if name not in ("facets", "total")}
+        part["offset"] = page["next_offset"]
+        part["limit"] = min(_PAGE, SEARCH_WINDOW - page["next_offset"])
+
+
+def _print_json(context: Context, pages: Iterable[Result]) -> bool:
+    """Print one object: the first page, with the hits of all pages and the end of the last."""
+    answers = list(pages)
+    hits = [hit for answer in answers for hit in answer["hits"]]
+    state = next((answer for answer in answers if not answer["fresh"]), answers[0])
+    merged = {**answers[0], **state, "hits": hits, "next_offset": answers[-1]["next_offset"]}
+    context.streams.write_json(merged)
+    return bool(hits)
+
+
+def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
     """Print a line for each file or matching line; on stderr only what makes the answer another than was asked for."""
     from livedex_ipc.cli.render import vimgrep
     from livedex_ipc.cli.render.terminal_text import visible
 
-    hits, streams = result["hits"], context.streams
-    as_files = context.values["form"] == "files"
-    for note in _corrections(context, result):
-        streams.message(f"livedex: {note}")
-    lines = vimgrep.file_lines(hits) if as_files else vimgrep.vimgrep(hits, of_lines=result["mode"] in _LINE_MODES)
-    streams.write("".join((visible(line) if streams.out_is_terminal else line) + "\n" for line in lines))
-    streams.flush()
-    print_state(streams, result, result["pending"], result["warnings"], hints=False)
+    streams, form, found = context.streams, context.values["form"], False
+    null = bool(context.values.get("null"))
+    for number, page in enumerate(pages):
+        for note in _corrections(context, page) if not number else ():
+            streams.message(f"livedex: {note}")
+        hits = page["hits"]
+        if form == "vimgrep":
+            records = vimgrep.vimgrep(hits, of_lines=page["mode"] in _LINE_MODES, null=null)
+        else:
+            records = vimgrep.file_lines(hits, count=form == "count", null=null)
+        escaped = streams.out_is_terminal and not null
+        streams.write("".join(visible(record[:-1]) + "\n" if escaped else record for record in records))
+        streams.flush()
+        found |= bool(hits)
+        print_state(streams, page, page["pending"], page["warnings"], hints=False)
+    return found
 
 
-def _print_text(context: Context, result: SearchResult[HitFields]) -> None:
-    """Print the hits between what was corrected and how many there are."""
+def _print_text(context: Context, pages: Iterable[Result]) -> bool:
+    """Print the hits between what was corrected and how many there are; only a single page goes to the pager."""
     from livedex_ipc.cli.render.search_text import facets_text, hits_text, total_text
 
-    streams = context.streams
-    view = context.view()
-    if result["mode"] in _LINE_MODES and "form" not in context.values:
-        view = view._replace(form="short")
+    streams, view = context.streams, context.view()
     offset: int = context.values.get("offset", 0)
-    text = "".join(note + "\n" for note in _corrections(context, result))
-    text += hits_text(result["hits"], view, offset + 1)
-    text += facets_text(result.get("facets", {}), colour=view.colour)
-    if view.form != "short" or streams.out_is_terminal:
-        text += total_text(result, offset)
-    context.page(text)
-    streams.flush()
-    if not result["generation"]:
-        # Nothing was ever committed, so this may be a first search without a root.
-        streams.message("livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`")
-    elif not result["hits"]:
-        streams.hint("livedex: nothing found")
-    print_state(streams, result, result["pending"], result["warnings"], hints=streams.out_is_terminal)
+    shown = 0
+    first: Result | None = None
+    for page in pages:
+        if first is None:
+            first = page
+        if page["mode"] in _LINE_MODES and "form" not in context.values:
+            view = view._replace(form="short")
+        text = "".join(note + "\n" for note in _corrections(context, page)) if page is first else ""
+        text += hits_text(page["hits"], view, offset + shown + 1)
+        shown += len(page["hits"])
+        text += facets_text(page.get("facets", {}), colour=view.colour)
+        at_end = page["next_offset"] is None or not _wants_all(context)
+        if at_end and (view.form != "short" or streams.out_is_terminal):
+            text += total_text({**page, "total": first["total"]} if "total" in first else page, shown, offset)
+        if page is first and at_end:
+            context.page(text)
+        else:
+            streams.write(text)
+        streams.flush()
+        if not page["generation"]:
+            # Nothing was ever committed, so this may be a first search without a root.
+            streams.message("livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`")
+        elif not shown:
+            streams.hint("livedex: nothing found")
+        print_state(streams, page, page["pending"], page["warnings"], hints=streams.out_is_terminal)
+    return shown > 0
 
 
-def _corrections(context: Context, result: SearchResult[HitFields]) -> list[str]:
+def _corrections(context: Context, result: Result) -> list[str]:
     """Say what was searched for instead of what was typed."""
     from livedex_ipc.cli.render.search_text import correction_text
     from livedex_ipc.cli.render.terminal_text import AS_LINES, visible
@@ -89,18 +148,21 @@ def _corrections(context: Context, result: SearchResult[HitFields]) -> list[str]
 
 def _params(context: Context) -> Mapping[str, Any]:
     values = context.values
-    params = {name: value for name, value in values.items() if name != "form"}
-    params["query"] = " ".join(values["query"])
+    params = {**scope_params(values), "query": " ".join(values["query"])}
     form = values.get("form")
-    if form == "files":
+    if values.get("null") and form not in _FOR_PROGRAMS:
+        raise InvalidParams("--null ends the paths of -l, -c or --vimgrep: give one of them", {"field": "--null"})
+    if form in ("files", "count"):
         params.setdefault("group", "file")
     if form in ("vimgrep", "full"):
         params.setdefault("max_snippet_chars", WHOLE_HIT)
     if form not in _FOR_PROGRAMS and not context.streams.json:
         params["total"] = True
-    if "path" in values:
-        params.update(wire_path(values["path"]))
-    if "roots" in values:
-        del params["roots"]
-        params.update(wire_paths(values["roots"], "roots"))
     return params
+
+
+def scope_params(values: Mapping[str, Any]) -> dict[str, object]:
+    """Return the params of the options, without those that only say how to print."""
+    params = {name: value for name, value in values.items() if name not in _OF_THE_COMMAND}
+    paths = [*values.get("paths", []), *([absolute_path(".")] if values.get("here") else [])]
+    return {**params, **wire_paths(paths), **wire_paths(values.get("roots", []), "roots")}

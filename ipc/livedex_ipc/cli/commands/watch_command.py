@@ -10,8 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from livedex_ipc.cli.argument_values import wire_path, wire_paths
-from livedex_ipc.cli.commands.search_command import WHOLE_HIT
+from livedex_ipc.cli.commands.search_command import WHOLE_HIT, scope_params
 from livedex_ipc.cli.context import Context, deadline_s, print_state
 from livedex_ipc.cli.streams import OutputClosedError
 from livedex_ipc.client import Client
@@ -77,13 +76,7 @@ def _show_text(context: Context, event: str, hits: Sequence[Any], generation: in
 
 
 def _params(values: Mapping[str, Any]) -> dict[str, object]:
-    params: dict[str, object] = {name: value for name, value in values.items() if name != "form"}
-    params["query"] = " ".join(values["query"])
+    params = {**scope_params(values), "query": " ".join(values["query"])}
     if values.get("form") == "full":
         params.setdefault("max_snippet_chars", WHOLE_HIT)
-    if "path" in values:
-        params.update(wire_path(values["path"]))
-    if "roots" in values:
-        del params["roots"]
-        params.update(wire_paths(values["roots"], "roots"))
     return params

@@ -141,9 +141,8 @@ def facets_text(facets: Mapping[str, Mapping[str, int]], *, colour: bool) -> str
     return "".join(line + "\n" for line in ["", *lines]) if lines else ""
 
 
-def total_text(result: SearchResult[HitFields], offset: int) -> str:
-    """Say how many of all hits these are, and how to see more; "" if there are none."""
-    shown = len(result["hits"])
+def total_text(result: SearchResult[HitFields], shown: int, offset: int) -> str:
+    """Say that ``shown`` hits are how many of all, and how to see more; "" if there are none."""
     if not shown:
         return ""
     total = result.get("total")

@@ -66,14 +66,38 @@ def _first_column(hit: HitFields, of_lines: bool) -> int:
     return 1
 
 
-def vimgrep(hits: Sequence[HitFields], *, of_lines: bool = False) -> Iterator[str]:
-    """Yield ``path:line:col:text`` for each matched line, without line ends. ``of_lines``: see matched_lines."""
+def vimgrep(hits: Sequence[HitFields], *, of_lines: bool = False, null: bool = False) -> Iterator[str]:
+    """Yield ``path:line:col:text`` for each matched line, with its line end. ``of_lines``: see matched_lines.
+
+    ``null``: the path is as it is, and a NUL byte follows it.
+    """
     for hit in hits:
-        path = one_line(shown_path(hit))
+        path = _path(hit, null, ":")
         for line, column, text in matched_lines(hit, of_lines=of_lines):
-            yield f"{path}:{line}:{column}:{one_line(text)}"
+            yield f"{path}{line}:{column}:{one_line(text)}\n"
 
 
-def file_lines(hits: Sequence[HitFields]) -> Iterator[str]:
-    """Return the path of each file among the hits, once, in the order of its best hit."""
-    return (one_line(path) for path in dict.fromkeys(shown_path(hit) for hit in hits))
+def file_lines(hits: Sequence[HitFields], *, count: bool = False, null: bool = False) -> Iterator[str]:
+    """Yield the path of each file among the hits, once, in the order of its best hit, with its line end.
+
+    ``count``: with its number of matches; ``null``: a NUL byte instead of the sign behind the path.
+    """
+    for hit in _first_of_each(hits):
+        if count:
+            yield f"{_path(hit, null, ':')}{hit.get('matches', 1)}\n"
+        else:
+            yield _path(hit, null, "\n")
+
+
+def _path(hit: HitFields, null: bool, sign: str) -> str:
+    path = shown_path(hit)
+    return path + "\0" if null else one_line(path) + sign
+
+
+def _first_of_each(hits: Sequence[HitFields]) -> Iterator[HitFields]:
+    seen: set[str] = set()
+    for hit in hits:
+        path = shown_path(hit)
+        if path not in seen:
+            seen.add(path)
+            yield hit

@@ -150,7 +150,7 @@ def test_facets_have_a_line_each() -> None:
 )  # fmt: skip
 def test_the_last_line_counts_the_hits(shown: int, offset: int, fields: Any, said: str) -> None:
     result: Any = {"hits": [hit()] * shown, "next_offset": None, **fields}
-    assert total_text(result, offset) == said
+    assert total_text(result, shown, offset) == said
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_record_is_always_one_line(path: str, snippet: str, data: st.DataObjec
     left = data.draw(st.integers(0, len(snippet)))
     right = data.draw(st.integers(left, len(snippet)))
     lines = list(vimgrep([hit(snippet, [[left, right]] if right > left else [], path=f"/{path}")]))
-    assert all(len(line.splitlines()) == 1 and "\0" not in line for line in lines)
+    assert all(line.endswith("\n") and len(line.splitlines()) == 1 and "\0" not in line for line in lines)
     assert len(lines) <= snippet.count("\n") + 1
 
 
@@ -56,7 +56,7 @@ def test_a_highlight_of_a_line_break_alone_touches_neither_line() -> None:
 
 
 def test_a_line_end_of_windows_is_no_text() -> None:
-    assert list(vimgrep([hit("one\r\ntwo\r\n", [[5, 8]])])) == ["/r/f:8:1:two"]
+    assert list(vimgrep([hit("one\r\ntwo\r\n", [[5, 8]])])) == ["/r/f:8:1:two\n"]
 
 
 def test_a_hit_without_a_highlight_has_no_line() -> None:
@@ -77,12 +77,12 @@ def test_a_hit_that_is_a_line_has_the_columns_of_its_line() -> None:
 
 def test_the_bytes_of_a_path_come_out_as_they_are() -> None:
     [line] = vimgrep([hit("x", [[0, 1]], **file_name(b"/r/caf\xe9"))])
-    assert os.fsencode(line) == b"/r/caf\xe9:7:1:x"
+    assert os.fsencode(line) == b"/r/caf\xe9:7:1:x\n"
 
 
 def test_a_file_is_named_once_in_the_order_of_its_best_hit() -> None:
     hits = [hit("x", [], path=path) for path in ("/b", "/a", "/b", "/c\nd")]
-    assert list(file_lines(hits)) == ["/b", "/a", "/c\\nd"]
+    assert list(file_lines(hits)) == ["/b\n", "/a\n", "/c\\nd\n"]
 
 
 def test_line_breaks_are_written_as_escapes_and_nothing_else_is() -> None:
