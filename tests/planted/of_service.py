@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 ACTIVATION = "tests/system/test_socket_activation.py"
 COMMAND = "tests/ipc/cli/test_service_command.py"
+DOCTOR = "tests/daemon/doctor/test_broken_setups.py"
 JOURNAL = "tests/service/test_journal.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -104,5 +105,26 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_service/launchd_sockets.py",
         (("    if code != 0:", "    if False:"),),
         "tests/service/test_launchd.py::test_the_descriptors_of_the_named_sockets",
+    ),
+    Defect(
+        "doctor-starts-a-daemon",
+        "the doctor connects to the socket that systemd keeps, and so starts a daemon",
+        "livedex_daemon/doctor/system_checks.py",
+        (("    if waits_for_client():", "    if False:"),),
+        f"{DOCTOR}::test_a_socket_that_systemd_keeps_is_not_connected_to",
+    ),
+    Defect(
+        "removed-executable-not-seen",
+        "the doctor is content with a service whose program is gone",
+        "livedex_daemon/doctor/service_checks.py",
+        (("    elif not _is_executable(command):", "    elif False:"),),
+        f"{DOCTOR}::test_it_is_found_and_explained",
+    ),
+    Defect(
+        "doctor-hides-the-daemons-warnings",
+        "the doctor finds nothing wrong while the daemon itself warns",
+        "livedex_daemon/doctor/system_checks.py",
+        (('    for each in status["warnings"]:', "    for each in ():"),),
+        f"{DOCTOR}::test_it_is_found_and_explained",
     ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from livedex_daemon.doctor import file_checks, system_checks
+from livedex_daemon.doctor import file_checks, service_checks, system_checks
 from livedex_daemon.doctor.check_result import Check, Report, failed
 from livedex_daemon.process import direct_command
 from livedex_ipc.cli.render.terminal_text import Style, visible
@@ -23,7 +23,9 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     file_checks.folders,
     file_checks.disk,
     file_checks.socket,
+    service_checks.service,
     system_checks.daemon,
+    system_checks.descriptors,
     file_checks.roots,
     file_checks.watches,
 )

@@ -63,6 +63,9 @@ def disk() -> Iterator[Check]:
         yield failed("disk", message, fix)
     elif free < LOW_BYTES:
         yield warning("disk", message, fix)
+    elif mount_kind(os.fsencode(folder)) == "network":
+        fix = "set LIVEDEX_HOME to a folder on a disk of this machine"
+        yield warning("disk", f"the index is kept on a network file system ({folder}), whose locks may fail", fix)
     else:
         yield ok("disk", message)
 
@@ -101,7 +104,12 @@ def socket() -> Iterator[Check]:
 
 def roots() -> Iterator[Check]:
     """Each root: is it there and readable, and does it report changes?"""
-    for root in _roots():
+    found = _roots()
+    if found is None:
+        return
+    if not found:
+        yield warning("root", "no folder is indexed", "run `livedex up FOLDER`")
+    for root in found:
         yield _root(root)
 
 
@@ -110,7 +118,7 @@ def watches() -> Iterator[Check]:
     if sys.platform != "linux":
         return
     limit, instances = _limit("max_user_watches"), _limit("max_user_instances")
-    paths = [root.path for root in _roots()]
+    paths = [root.path for root in _roots() or ()]
     count, complete = _count_folders(paths, limit)
     folders = f"{'' if complete else 'at least '}{_count(count, 'folder')} in the roots, before the ignore rules"
     message = f"{limit} watches and {instances} instances for each user; {folders}"
@@ -124,11 +132,12 @@ def watches() -> Iterator[Check]:
         yield ok("watches", message)
 
 
-def _roots() -> Sequence[RootConfig]:
+def _roots() -> Sequence[RootConfig] | None:
+    """Return the configured roots; None if the configuration is broken, which its own check reports."""
     try:
         return settings.load(locate().config_path).roots
-    except ConfigInvalid:  # reported by its own check
-        return ()
+    except ConfigInvalid:
+        return None
 
 
 def _root(root: RootConfig) -> Check:

@@ -6,12 +6,14 @@ Invariant: libraries are located but not imported (chonkie alone takes 36 MB), a
 from __future__ import annotations
 
 import platform
+import resource
 import sys
 from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
+from livedex_daemon.doctor.service_checks import waits_for_client
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_ipc import __version__, client, paths
 from livedex_ipc.errors import LivedexError, TimedOut
@@ -35,6 +37,7 @@ COMPONENTS = {
     "yaml": "reads frontmatter",
 }
 ANSWER_S = 3.0
+_FEW_DESCRIPTORS = 1024
 
 
 def versions() -> Iterator[Check]:
@@ -90,6 +93,9 @@ def components() -> Iterator[Check]:
 def daemon() -> Iterator[Check]:
     """Does a daemon run, answer, and have this version? None running is ok: commands start it."""
     where = paths.socket_path()
+    if waits_for_client():
+        yield ok("daemon", "no daemon runs; the first client starts the service's")
+        return
     try:
         paths.check_length(where)
         connection = client.attempt(where, wait_s=ANSWER_S)
@@ -98,6 +104,7 @@ def daemon() -> Iterator[Check]:
             return
         with connection:
             info = connection.call("server/info", timeout_s=ANSWER_S)
+            status = connection.call("status", timeout_s=ANSWER_S)
     except TimedOut:
         yield failed(
             "daemon", f"the daemon on {where} does not answer", "end it with `livedex down`, or kill its process"
@@ -110,8 +117,26 @@ def daemon() -> Iterator[Check]:
     if info["version"] != __version__:
         fix = "restart it: `livedex down`; the next command starts the new one"
         yield warning("daemon", f"{running}, and livedex {__version__} is installed", fix)
-    else:
+    elif not status["warnings"]:
         yield ok("daemon", running)
+    for each in status["warnings"]:
+        yield warning("daemon", f"{running}, and warns: {each['message']}", each["remedy"])
+
+
+def descriptors() -> Iterator[Check]:
+    """How many files the daemon may open: it raises the limit as far as the system lets it."""
+    limit = descriptor_limit()
+    message = f"a process may open {limit} files"
+    if limit < _FEW_DESCRIPTORS:
+        yield warning("descriptors", f"{message}, which leaves few for clients", "raise the hard limit (ulimit -Hn)")
+    else:
+        yield ok("descriptors", message)
+
+
+def descriptor_limit() -> int:
+    """Return the hard limit of open files of a process."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return sys.maxsize if hard == resource.RLIM_INFINITY else hard
 
 
 def _version(distribution: str) -> str:
