@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 WAIT_MS = 50  # for a supervisor that is slow to read: clients wait meanwhile
+_untaken = ""  # what it must hear, and did not take yet
 FIRST_FD = 3  # the first inherited descriptor: sd_listen_fds(3)
 
 
@@ -30,8 +31,8 @@ def notify(state: str) -> bool:
     where = "\0" + address[1:] if address.startswith("@") else address  # ``@`` starts an abstract address
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-            sock.connect(where)
             sock.setblocking(False)
+            sock.connect(where)
             return _takes_more(sock) and _sender()(state, sock)
     except OSError:  # the supervisor has ended
         return False
@@ -43,8 +44,22 @@ def is_present() -> bool:
 
 
 def ready(status: str = "") -> bool:
-    """Report that the socket answers. ``status``: a line for people; "" for none."""
-    return notify("READY=1" + _status_line(status))
+    """Report that the socket answers. ``status``: a line for people; "" for none.
+
+    What the supervisor does not take, ``repeat`` says again: it would end a daemon from which it does not hear this.
+    """
+    global _untaken
+    state = "READY=1" + _status_line(status)
+    taken = notify(state)
+    _untaken = state if is_present() and not taken else ""
+    return taken
+
+
+def repeat() -> None:
+    """Say again what the supervisor did not take when ``ready`` said it. Call it every few seconds."""
+    global _untaken
+    if _untaken and notify(_untaken):
+        _untaken = ""
 
 
 @contextmanager

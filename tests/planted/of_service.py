@@ -18,6 +18,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/process/test_supervisor_reports.py::test_a_writer_that_hangs_is_not_called_alive_for_long",
     ),
     Defect(
+        "ready-said-once",
+        "a supervisor that could not be told once that the daemon serves ends it",
+        "livedex_service/supervisor.py",
+        (("    if _untaken and notify(_untaken):", "    if False:"),),
+        "tests/system/test_watchdog.py::test_it_is_told_again_what_it_could_not_be_told",
+    ),
+    Defect(
         "status-line-stays",
         "the status line says for ever what was to be done at the start",
         "livedex_daemon/process/supervisor_reports.py",

@@ -36,6 +36,22 @@ if "livedex_daemon" in sys.orig_argv:
     signal.signal(signal.SIGUSR2, end_worker)
 """
 
+# In the daemon: the first calls of connect fail, all of which are to the supervisor.
+CONNECT_FAILS = """
+import errno, os, socket, sys
+
+if "livedex_daemon" in sys.orig_argv:
+    real, left = socket.socket.connect, [None] * 3
+
+    def connect(self, address):
+        if left:
+            left.pop()
+            raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return real(self, address)
+
+    socket.socket.connect = connect
+"""
+
 
 @pytest.fixture
 def supervisor(tmp_path: Path) -> Iterator[socket.socket]:
@@ -73,6 +89,16 @@ def assert_silent(supervisor: socket.socket) -> None:
         while (left := ends - time.monotonic()) > 0:
             supervisor.settimeout(left)
             assert supervisor.recv(4096) != b"WATCHDOG=1"
+
+
+@pytest.mark.parametrize("watchdog", [{}, {"WATCHDOG_USEC": str(int(2 * EVERY_S * 1_000_000))}], ids=["none", "one"])
+def test_it_is_told_again_what_it_could_not_be_told(
+    start_daemon: Callable[..., Daemon], tmp_path: Path, supervisor: socket.socket, watchdog: dict[str, str]
+) -> None:
+    start_daemon(NOTIFY_SOCKET=str(tmp_path / "notify"), **watchdog, **with_code(tmp_path / "seam", CONNECT_FAILS))
+    supervisor.settimeout(20)
+    while not supervisor.recv(4096).startswith(b"READY=1\nSTATUS=serving"):
+        pass
 
 
 def test_a_loop_that_hangs_is_not_called_alive(daemon: Daemon, supervisor: socket.socket, held: Path) -> None:

@@ -66,9 +66,10 @@ class SupervisorReports:
         supervisor.ready(self._last)
 
     async def follow_status(self) -> None:
-        """Keep the status line up to date."""
+        """Keep the status line up to date, and say again what was not taken."""
         while supervisor.is_present():
             await tick()
+            supervisor.repeat()
             if (text := self.status()) != self._last and supervisor.status(text):
                 self._last = text
 
