@@ -231,7 +231,10 @@ DEFECTS = (
         "supervisor-waited-for",
         "a supervisor that does not read holds the event loop, and all clients with it",
         "livedex_service/supervisor.py",
-        (("            sock.setblocking(False)\n            return _takes_more(sock) and ", "            return "),),
+        (
+            ("            sock.setblocking(False)\n", ""),
+            ("            return _takes_more(sock) and ", "            return "),
+        ),
         "tests/system/test_watchdog.py::test_a_supervisor_that_does_not_read_delays_no_client",
     ),
 )
