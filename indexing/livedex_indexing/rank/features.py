@@ -226,8 +226,14 @@ class _Extractor:
         near: Sequence[int] = ()
         if present > 1:
             bodies = [columns[_BODY] for columns in places]
-            pairs = [_adjoining(bodies[left], bodies[right], length) for left, right, length in wanted.pairs]
-            near = [_near(bodies[left], bodies[right], length) for left, right, length in wanted.near]
+            pairs = [
+                _adjoining(bodies[left], bodies[right], length) if bodies[left] and bodies[right] else 0
+                for left, right, length in wanted.pairs
+            ]
+            near = [
+                _near(bodies[left], bodies[right], length) if bodies[left] and bodies[right] else 0
+                for left, right, length in wanted.near
+            ]
         self.found[row.rowid] = MatchFeatures(
             counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1), titled
         )
@@ -238,16 +244,11 @@ class _Extractor:
 
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:
     """Return how often one of ``right`` begins where one of ``left``, ``length`` words long, ends."""
-    if not left or not right:
-        return 0
-    ends = {place + length for place in left}
-    return sum(place in ends for place in right)
+    return len({place + length for place in left}.intersection(right))
 
 
 def _near(left: Sequence[int], right: Sequence[int], length: int) -> int:
     """Return how often the rarer of the two occurs if at most `NEAR_WORDS` words lie between one of each; else 0."""
-    if not left or not right:
-        return 0
     reach = NEAR_WORDS + length
     for place in left:
         at = bisect_left(right, place - reach)

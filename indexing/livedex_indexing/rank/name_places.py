@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.query.typed_name import Finder, TypedName, typed_name, typed_text
-from livedex_indexing.rank.features import MatchFeatures
+from livedex_indexing.rank.features import WORDS, MatchFeatures
 from livedex_indexing.rank.postings import other_chunks
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
@@ -58,9 +59,9 @@ class NamePlaces:
             rated = dict.fromkeys(self._having(best[:_BEST], name.whole), WRITTEN)
         return rated
 
-    def of_text(self, text: str, rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+    def of_text(self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm]) -> dict[int, float]:
         """Rate the chunks that have a text of several words as it was typed, among those with most of its neighbours.
-        No phrase is looked up: that takes long for common words."""
+        No phrase is looked up: that takes long for common words. ``spoken`` are the terms of the text, in order."""
         finder = typed_text(text)
         if finder is None:
             return {}
@@ -68,7 +69,16 @@ class NamePlaces:
         most = max(neighbours.values(), default=0)
         likely = [chunk_id for chunk_id, count in neighbours.items() if count and 2 * count >= most]
         likely.sort(key=lambda chunk_id: (-neighbours[chunk_id], chunk_id))
-        return dict.fromkeys(self._having(likely[:_BEST], finder), VERBATIM)
+        likely = likely[:_BEST]
+        if self._are_all_words(text, spoken):
+            # The first and the last word may be pieces of words there; all between have the neighbours that were typed.
+            likely = [chunk_id for chunk_id in likely if all(rows[chunk_id].pairs[1:-1])]
+        return dict.fromkeys(self._having(likely, finder), VERBATIM)
+
+    def _are_all_words(self, text: str, spoken: Sequence[QueryTerm]) -> bool:
+        """Whether the terms are the words of a text, one by one, so that neighbours of one are those of the other."""
+        tokens = [term.tokens for term in spoken if term.rows and not term.prefix]
+        return len(tokens) <= WORDS and text.isascii() and tokens == [(token,) for token in self._tokens(text)]
 
     def is_written(self, text: str) -> bool:
         """Whether a chunk has a text of several words as it was typed."""

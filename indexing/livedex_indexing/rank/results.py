@@ -188,14 +188,19 @@ class RankedResults:
         copies: dict[int, list[Copy]] = {}
         names: dict[bytes, tuple[NameMatch, bool]] = {}
         for content_id, file_id, root, folder, name, chunks, is_code in rows:
-            those = copies.setdefault(content_id, [])
+            those = copies.get(content_id)
+            if those is None:
+                those = copies[content_id] = []
             if len(those) < _COPIES or file_id in paths:
-                if name not in names:
-                    names[name] = self._names.match(name), self._demote_news and is_news(name)
+                known = names.get(name)
+                if known is None:
+                    known = names[name] = self._names.match(name), self._demote_news and is_news(name)
+                (score, title, counts), news = known
                 path = b"/".join((roots[root], folder, name) if folder else (roots[root], name))
-                (score, title, counts), news = names[name]
-                auxiliary = bool(is_code) and self._demote_auxiliary and is_auxiliary(folder, name)
-                brevity = math.log((1 + _USUAL_NAME) / (1 + len(name))) if is_code else 0.0
+                auxiliary, brevity = False, 0.0
+                if is_code:
+                    auxiliary = self._demote_auxiliary and is_auxiliary(folder, name)
+                    brevity = math.log((1 + _USUAL_NAME) / (1 + len(name)))
                 by_path = paths.get(file_id, 0.0)
                 called = self._compiled.total * self._called(folder, name) if typed_file else 0.0
                 those.append(
@@ -208,7 +213,8 @@ class RankedResults:
         typed = self._typed
         if typed is None or typed.at_line:
             return {}
-        corrected = with_words(typed.text, dict(self._compiled.respelt))
+        respelt = dict(self._compiled.respelt)
+        corrected = with_words(typed.text, respelt) if respelt else typed.text
         return self._places(typed).of_name(typed.text, corrected, proposed)
 
     def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
@@ -218,7 +224,7 @@ class RankedResults:
         if typed is None or typed.at_line:
             return named
         matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
-        return matching | self._places(typed).of_text(typed.text, rows)
+        return matching | self._places(typed).of_text(typed.text, rows, self._compiled.spoken)
 
     def _places(self, typed: TypedText) -> NamePlaces:
         return NamePlaces(self._reader, self._resolved, typed.read, typed.counted)

@@ -67,6 +67,7 @@ B: Final = 0.75
 MORE_CHUNKS: Final = 3
 _ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
+_GAIN: Final = K1 + 1
 _OF_CHUNKS: Final = 10  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
@@ -137,9 +138,7 @@ def rank_files(
         if content_id is not None:
             chunks.setdefault(content_id, []).append(chunk_id)
     scale = _Scale(features, total)
-    ranked = [
-        _rank_one(content_id, chunks.get(content_id, ()), those, scale, total) for content_id, those in copies.items()
-    ]
+    ranked = [_rank_one(content_id, chunks.get(content_id, ()), those, scale) for content_id, those in copies.items()]
     ranked.sort(key=lambda file: (-file.score, file.copy.path, file.content_id))
     return ranked
 
@@ -186,6 +185,7 @@ class _Scale:
     """Turns the features of a chunk into parts of a score."""
 
     def __init__(self, features: FeatureTable, total: float) -> None:
+        self.total = total
         self._typed = {chunk_id: total * value for chunk_id, value in features.typed.items()}
         self._rows = features.rows
         self._lengths = features.lengths
@@ -197,7 +197,10 @@ class _Scale:
         # Bare words are remembered ones; with a stop word they are a sentence (counted there: functions -.003).
         bare = len(features.idfs) == len(features.written) > 1
         self._every = sum(features.idfs) if bare else math.inf
-        self._weights = tuple(WEIGHTS.values())[:_OF_CHUNKS]
+        weights = tuple(WEIGHTS.values())
+        self._weights = weights[:_OF_CHUNKS]
+        self._more, self._name, self._title, self._path, self._called, self._short = weights[_OF_CHUNKS:-3]
+        self.brief, self.auxiliary, self.news = weights[-3:]
         # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
         pairs = [row.pairs for row in features.rows.values() if row.pairs]
         occurrences = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
@@ -213,9 +216,9 @@ class _Scale:
         words = written = every = 0.0
         for count, text, idf, contents in zip(counts, row.texts, self._idfs, self._written, strict=True):
             if count:
-                words += idf * count * (K1 + 1) / (count + norm)
+                words += idf * count * _GAIN / (count + norm)
                 if text and (contents is None or content_id in contents):
-                    written += idf * text * (K1 + 1) / (text + norm)
+                    written += idf * text * _GAIN / (text + norm)
                     every += idf
         of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_titled, of_every, of_opening, of_typed = (
             self._weights
@@ -233,6 +236,25 @@ class _Scale:
             of_typed * self._typed.get(chunk_id, 0.0),
         )
 
+    def of_copy(self, copy: Copy) -> tuple[float, ...]:
+        """Return the weighted parts of a file that depend on its name."""
+        return (
+            self._name * copy.name,
+            self._title * copy.title,
+            self._path * copy.path_score,
+            self._called * copy.called,
+        )
+
+    def short(self, chunks: int) -> float:
+        """Return the weighted bonus of a file with so many chunks."""
+        return self.total * self._short / math.sqrt(chunks or 1)
+
+    def more(self, scores: Sequence[float], chunks: int) -> float:
+        """Return the value of a file's next best chunks. ``scores`` are those of its examined chunks, best first. A
+        file without further chunks is not worse for it."""
+        absent = max(0, MORE_CHUNKS + 1 - chunks)
+        return self._more * (sum(scores[1 : 1 + MORE_CHUNKS]) + _NOT_THERE * absent * scores[0])
+
 
 def _sums(counts: Sequence[int], in_name: Sequence[float]) -> list[float]:
     """Add the weights of the words in the name. Stop words, which come last, have none."""
@@ -243,59 +265,48 @@ def _bm25(counts: Sequence[float], idfs: Sequence[float], norm: float) -> float:
     score = 0.0
     for count, idf in zip(counts, idfs, strict=False):  # a hundred rows a search: a generator would take twice as long
         if count:
-            score += idf * count * (K1 + 1) / (count + norm)
+            score += idf * count * _GAIN / (count + norm)
     return score
 
 
-def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale: _Scale, total: float) -> Ranked:
-    best = copies[0] if len(copies) == 1 else min(copies, key=_place_of_copy)
-    of_copy = (*_of_copy(best), total * WEIGHTS["short"] / math.sqrt(best.chunks or 1))
+def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale: _Scale) -> Ranked:
+    if len(copies) == 1:
+        best = copies[0]
+        of_name = scale.of_copy(best)
+    else:
+        best, of_name = min(((copy, scale.of_copy(copy)) for copy in copies), key=_place_of_copy)
+    of_copy = (*of_name, scale.short(best.chunks))
     if not ids:
-        return _ranked(content_id, best, (0.0,) * (_OF_CHUNKS + 1) + of_copy, total, ())
+        return _ranked(content_id, best, (0.0,) * (_OF_CHUNKS + 1) + of_copy, scale, ())
     if len(ids) == 1:
         (chunk_id,) = ids
         only = scale.parts(chunk_id, content_id, best.counts)
-        sums = (*only, _more([only[0] + only[1]], best.chunks), *of_copy)
-        return _ranked(content_id, best, sums, total, [(1.0 if any(only) else 0.0, chunk_id)])
-    of_chunks = {chunk_id: scale.parts(chunk_id, content_id, best.counts) for chunk_id in ids}
-    by_part = list(zip(*of_chunks.values(), strict=True))
-    more = _more(sorted(map(add, *by_part[:2]), reverse=True), best.chunks)
+        sums = (*only, scale.more((only[0] + only[1],), best.chunks), *of_copy)
+        return _ranked(content_id, best, sums, scale, ((1.0 if any(only) else 0.0, chunk_id),))
+    of_chunks = [scale.parts(chunk_id, content_id, best.counts) for chunk_id in ids]
+    by_part = list(zip(*of_chunks, strict=True))
+    more = scale.more(sorted(map(add, *by_part[:2]), reverse=True), best.chunks)
     sums = (*map(max, by_part), more, *of_copy)
-    own = sorted([(-sum(values), chunk_id) for chunk_id, values in of_chunks.items()])
+    own = sorted([(-sum(values), chunk_id) for values, chunk_id in zip(of_chunks, ids, strict=True)])
     top = own[0][0] or 1.0
-    return _ranked(content_id, best, sums, total, [(negative / top, chunk_id) for negative, chunk_id in own])
+    return _ranked(content_id, best, sums, scale, [(negative / top, chunk_id) for negative, chunk_id in own])
 
 
 def _ranked(
-    content_id: int, copy: Copy, sums: tuple[float, ...], total: float, chunks: Sequence[tuple[float, int]]
+    content_id: int, copy: Copy, sums: tuple[float, ...], scale: _Scale, chunks: Sequence[tuple[float, int]]
 ) -> Ranked:
-    score = sum(sums)
-    brief = WEIGHTS["brief"] * copy.brevity * score
-    auxiliary = WEIGHTS["beside"] * (score + brief) if copy.auxiliary else 0.0
-    news = WEIGHTS["news"] * (score + brief) if copy.news else 0.0
+    score, total = sum(sums), scale.total
+    brief = scale.brief * copy.brevity * score
+    auxiliary = scale.auxiliary * (score + brief) if copy.auxiliary else 0.0
+    news = scale.news * (score + brief) if copy.news else 0.0
     return Ranked(
         content_id, copy, (score + brief + auxiliary + news) / total, (*sums, brief, auxiliary, news), total, chunks
     )
 
 
-def _place_of_copy(copy: Copy) -> tuple[float, bool, int, bytes]:
-    return -sum(_of_copy(copy)), copy.auxiliary, len(copy.path), copy.path
-
-
-def _more(scores: Sequence[float], chunks: int) -> float:
-    """Return the value of a file's next best chunks. ``scores`` are those of its examined chunks, best first. A file
-    without further chunks is not worse for it."""
-    absent = max(0, MORE_CHUNKS + 1 - chunks)
-    return WEIGHTS["more"] * (sum(scores[1 : 1 + MORE_CHUNKS]) + _NOT_THERE * absent * scores[0])
-
-
-def _of_copy(copy: Copy) -> tuple[float, ...]:
-    return (
-        WEIGHTS["name"] * copy.name,
-        WEIGHTS["title"] * copy.title,
-        WEIGHTS["path"] * copy.path_score,
-        WEIGHTS["called"] * copy.called,
-    )
+def _place_of_copy(rated: tuple[Copy, tuple[float, ...]]) -> tuple[float, bool, int, bytes]:
+    copy, of_name = rated
+    return -sum(of_name), copy.auxiliary, len(copy.path), copy.path
 
 
 def _place(file: Ranked, place: int, score: float) -> Placed:

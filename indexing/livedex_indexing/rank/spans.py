@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.store.database import as_json
 
-_BEGIN_US: Final = 5.0  # to start a span, and
-_BEGIN_WORD_US: Final = 5.0  # for each word there
+_BEGIN_US: Final = 10.0  # to start a span, and
+_BEGIN_WORD_US: Final = 10.0  # for each word there (half of it in an index that was just merged)
 ROW_US: Final = 0.05  # for one more row of a word
 
 # Goes before a SELECT … FROM spans CROSS JOIN the table, whose rowid is BETWEEN low AND high.
