@@ -19,13 +19,14 @@ from typing import Any
 
 from livedex_ipc import paths
 from livedex_ipc.errors import InternalError, NoDaemon, TimedOut, Unavailable, from_wire
+from livedex_ipc.method_calls import MethodCalls
 from livedex_ipc.peers import peer_uid
 
 RECV_BYTES = 256 * 1024
 REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET})
 
 
-class Client:
+class Client(MethodCalls):
     """One connection to the daemon. Not thread-safe. Closing it cancels the requests it waits for."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -45,6 +46,10 @@ class Client:
     def close(self) -> None:
         """Close the connection. A second call does nothing."""
         self._sock.close()
+
+    def detach(self) -> socket.socket:
+        """Return the socket, to be used in another way; this client is closed. Only before the first call."""
+        return socket.socket(fileno=self._sock.detach())
 
     def interrupt(self) -> None:
         """End the call that another thread waits for, and the connection: the call raises Unavailable."""

@@ -16,6 +16,7 @@ OURS = {
     "livedex_ipc.errors",
     "livedex_ipc.exchange_methods",
     "livedex_ipc.method_types",
+    "livedex_ipc.method_calls",
     "livedex_ipc.methods",
     "livedex_ipc.params",
     "livedex_ipc.paths",

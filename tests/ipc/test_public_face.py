@@ -9,13 +9,15 @@ import pytest
 
 import livedex_ipc
 from helpers.threaded_server import serving
-from livedex_ipc import client
+from livedex_ipc import async_client, client
 
 
 def test_the_public_names_are_these() -> None:
-    assert livedex_ipc.__all__ == ["Client", "connect"]
+    assert livedex_ipc.__all__ == ["AsyncClient", "Client", "connect", "connect_async"]
     assert livedex_ipc.Client is client.Client
     assert livedex_ipc.connect is client.connect
+    assert livedex_ipc.AsyncClient is async_client.AsyncClient
+    assert livedex_ipc.connect_async is async_client.connect_async
     assert {*livedex_ipc.__all__} <= {*dir(livedex_ipc)}
 
 

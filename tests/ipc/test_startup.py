@@ -28,6 +28,7 @@ OURS = {
     "client",
     "constants",
     "errors",
+    "method_calls",
     "paths",
     "peers",
 }

@@ -1,4 +1,4 @@
-"""Defects of what agents are answered."""
+"""Defects of what agents and programs are answered."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 STDIO = "tests/ipc/mcp/test_mcp_stdio.py"
 PROTOCOL = "tests/ipc/mcp/test_mcp_protocol.py"
+CLIENT = "tests/ipc/test_async_client.py"
 BUDGET = "tests/ipc/mcp/test_answer_budget.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -120,5 +121,24 @@ DEFECTS: tuple[Defect, ...] = (
             ),
         ),
         f"{STDIO}::test_a_line_too_long_is_refused_and_the_next_one_is_answered",
+    ),
+    Defect(
+        "cancelled-task-goes-on",
+        "a request whose task was cancelled goes on in the daemon",
+        "livedex_ipc/async_client.py",
+        (
+            (
+                "        if self._lost is None:\n            self._write(",
+                "        if self._lost:\n            self._write(",
+            ),
+        ),
+        f"{CLIENT}::test_a_cancelled_task_ends_its_request",
+    ),
+    Defect(
+        "call-waits-for-a-dead-daemon",
+        "a call of the asyncio client waits for ever when the daemon is killed",
+        "livedex_ipc/async_client.py",
+        (("                    answered.set_exception(self._lost)\n", "                    str(answered)\n"),),
+        f"{CLIENT}::test_a_daemon_that_goes_away_ends_every_call",
     ),
 )

@@ -34,7 +34,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,
     "The service": OF_SERVICE,
-    "Agents": OF_AGENTS,
+    "Agents and programs": OF_AGENTS,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 
