@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from helpers.fault_injection import HAS_NAMESPACES, inside
 from helpers.folder_model import Model, Shared, new_word
-from helpers.support import Tree, end_process
+from helpers.support import Tree
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -144,7 +144,7 @@ class DaemonHistories(RuleBasedStateMachine):
         self.client.close()
         self.release()
         if Shared.daemon.running():
-            end_process(Shared.daemon.pid)
+            Shared.daemon.stop()
         Shared.daemon.start()
         self.reconnect()
 

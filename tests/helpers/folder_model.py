@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.machine_state import MachineState, wrapped
-from helpers.support import Daemon, Home, Tree, add_root, end_process, remove_tree, temporary_home, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, remove_tree, temporary_home, wait_until
 from livedex_indexing.ignore.rules import RuleTree
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Shared:
     @classmethod
     def close(cls) -> None:
         if cls.daemon.running():
-            end_process(cls.daemon.pid)
+            cls.daemon.stop()
         cls.context.__exit__(None, None, None)
         remove_tree(cls.base)
 
