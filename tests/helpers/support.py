@@ -43,6 +43,11 @@ def wait_until(condition: Callable[[], T], timeout: float = 15.0, *, what: str =
         time.sleep(POLL_S)
 
 
+def examples(count: int) -> int:
+    """How many examples a property is tried on: a soak multiplies ``count`` by ``LIVEDEX_EXAMPLES``."""
+    return count * int(os.environ.get("LIVEDEX_EXAMPLES", "1"))
+
+
 @contextmanager
 def running(script: str, *words: str) -> Iterator[None]:
     """Runs a Python script in a process of its own until the end of the block."""

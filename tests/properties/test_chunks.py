@@ -11,6 +11,7 @@ import re
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from helpers.support import examples
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.chunk.markdown import blocks
@@ -58,7 +59,7 @@ def check(data: bytes, name: str, config: ChunkSettings) -> str:
 
 
 @given(TEXTS, NAMES, ENCODINGS, SIZES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @example("\ufeffx", "a.md", "utf-8", 16)
 def test_chunks_tile_text(text: str, name: str, encoding: str, size: int) -> None:
     assume(not (encoding == "utf-16" and text.startswith("\0")))  # those bytes are UTF-32's mark
@@ -73,7 +74,7 @@ def test_chunks_tile_text(text: str, name: str, encoding: str, size: int) -> Non
     st.binary(max_size=200) | TEXTS.map(lambda text: text.encode("utf-16-le", "surrogatepass")[1:]),
     NAMES,
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_chunks_tile_any_bytes(mark: bytes, body: bytes, name: str) -> None:
     data = mark + body
     decoded = decode(data)

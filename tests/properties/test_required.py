@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.indexed_folder import Indexed, chunked
+from helpers.support import examples
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.expression import BadPattern, read
 from livedex_indexing.lines.line_pattern import Pattern
@@ -170,7 +171,7 @@ def _cut(text: str, size: int) -> ChunkedContent:
 
 
 @given(st.data(), st.sampled_from(PROSE), st.sampled_from([0, 1, 4, 9]))
-@settings(max_examples=400)
+@settings(max_examples=examples(200))
 def test_words_side_by_side_are_found_over_the_borders_of_chunks(
     parted: dict[tuple[str, int], tuple[Indexed, int]], data: st.DataObject, text: str, size: int
 ) -> None:

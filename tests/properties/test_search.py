@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from helpers.indexed_folder import LANGUAGES, Indexed
+from helpers.support import examples
 from livedex_indexing.model import KINDS
 
 WORDS = ["walrus", "tusk", "getFooBar", "snd_soc", "Größe", "日本語", "the", "running", "x"]
@@ -135,7 +136,7 @@ def _seconds(text: str | None, otherwise: int) -> float:
 @given(
     FILTERS, TERMS, st.sampled_from(["", "walrus", "tusk", "unique7 tusk", "zebra"]), st.sampled_from(["chunk", "file"])
 )
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_filters_equal_a_model(
     corpus: Corpus, params: dict[str, Any], terms: list[str], words: str, group: str
 ) -> None:
@@ -172,7 +173,7 @@ PIECED = st.lists(PIECES, max_size=25)
     st.integers(1, 20), st.integers(0, 50), st.sampled_from(["chunk", "file"]), st.integers(1, 500), st.integers(0, 3),
 )  # fmt: skip
 @example("ß", 1, 20, "chunk", 19, 0)  # a match that begins where the snippet of its line ends
-@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_query_fails(
     corpus: Corpus, query: str, limit: int, offset: int, group: str, chars: int, context: int
 ) -> None:
@@ -207,7 +208,7 @@ def check_hit(corpus: Corpus, hit: dict[str, Any], chars: int) -> None:
 @given(
     TERMS, st.sampled_from(["", "walrus", "tusk getFooBar", "walrus5 the", '"tusk walrus"', 'walrus -"x x"', "日本語"])
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_facet_is_what_its_filter_would_find(corpus: Corpus, terms: list[str], words: str) -> None:
     query = " ".join([words, *terms])
     facets = corpus.index.ask(query, facets=["roots", "kinds", "languages"]).extras["facets"]
@@ -224,10 +225,11 @@ def test_a_facet_is_what_its_filter_would_find(corpus: Corpus, terms: list[str],
 
 @given(
     st.sampled_from(["walrus", "tusk the", '"walrus tusk"', "getFooBar wal*", "", "ext:py", "-tusk", "wlarus tsuk"]),
-    st.integers(1, 40),
+    st.integers(4, 40),
     st.sampled_from(["chunk", "file"]),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example("walrus tusk", 1, "file")
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pages_neither_overlap_nor_leave_out(corpus: Corpus, query: str, limit: int, group: str) -> None:
     whole = corpus.index.search(query, limit=1000, group=group)
     pages: list[dict[str, Any]] = []
@@ -249,7 +251,7 @@ def test_pages_neither_overlap_nor_leave_out(corpus: Corpus, query: str, limit: 
     ),
     TERMS,
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_said_to_be_meant_needs_no_repair(corpus: Corpus, words: list[str], terms: list[str]) -> None:
     query = " ".join([*words, *terms])
     said = corpus.index.ask(query, limit=1000).extras.get("did_you_mean")

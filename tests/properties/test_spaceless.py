@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers.indexed_folder import Indexed
+from helpers.support import examples
 
 # A few characters of each script, marks among them, so that the same rows come about again and again.
 ALPHABETS = {
@@ -52,7 +53,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_pieces_of_runs_are_found_exactly(corpus: Corpus, data: st.DataObject) -> None:
     if data.draw(st.booleans()):
         run = data.draw(st.sampled_from([run for text in corpus.texts.values() for run in RUNS.findall(text)]))

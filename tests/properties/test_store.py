@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from helpers.indexed_folder import SIGNATURE, chunked
 from helpers.purged_store import purge
+from helpers.support import examples
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool
@@ -148,4 +149,4 @@ def _digest(text: str) -> bytes:
 
 
 TestStore = StoreMachine.TestCase
-TestStore.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestStore.settings = settings(max_examples=examples(20), stateful_step_count=25, deadline=None)

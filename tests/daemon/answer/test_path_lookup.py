@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers.support import examples
 from livedex_daemon.answer import path_lookup
 from livedex_daemon.answer.path_lookup import PER_MOUNT, Lookup, PathLookups
 from livedex_ipc.errors import Unavailable
@@ -47,7 +48,7 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 NAMES = ("a", "b", "c", "up", "back", "whole", "gone", "far", "file", "..", ".", "", "other")
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(st.sampled_from(NAMES), max_size=8))
 def test_links_are_resolved_as_the_kernel_would(linked: Path, names: list[str]) -> None:
     path = os.fsencode("/".join([str(linked), *names]))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from helpers.indexed_folder import Indexed
 from helpers.subscription_client import Place, place_of
+from helpers.support import examples
 from livedex_daemon.subscriptions import answer_diff
 from livedex_daemon.subscriptions import subscription as subscriptions
 from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSets
@@ -252,7 +253,7 @@ def carry_out(made: Rounds, step: tuple[Any, ...]) -> None:
                 indexed.index(f"root/{rest[1]}")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(STEPS, max_size=30))
 def test_whatever_happens_what_is_told_adds_up(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
     with Indexed(tmp_path_factory.mktemp("told")) as indexed:

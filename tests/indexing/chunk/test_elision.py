@@ -9,6 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node
 
+from helpers.support import examples
 from livedex_indexing.chunk.components import SyntaxChunker
 from livedex_indexing.chunk.elision import elidable_spans
 from livedex_indexing.chunk.symbols import definitions
@@ -183,7 +184,7 @@ QUOTED_BRACES = "int f(void)\n{\nint f(void)\n{\n\tputs(\"{\");\n\tc = '}';\n\tc
 
 @given(SOURCES, LANGUAGES, LIMITS)
 @example(QUOTED_BRACES, "c", 150)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_sound_code_is_named_alike_and_where_all_blocks_fit_cut_alike(text: str, language: str, limit: int) -> None:
     data = text.encode()
     whole, spared = parse(language, data, Limits()).root_node, parse(language, data, Limits(), limit).root_node
@@ -195,7 +196,7 @@ def test_sound_code_is_named_alike_and_where_all_blocks_fit_cut_alike(text: str,
 
 
 @given(SOURCES, LANGUAGES, LIMITS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_sound_code_is_cut_between_its_statements(text: str, language: str, limit: int) -> None:
     data = text.encode()
     whole = parse(language, data, Limits()).root_node

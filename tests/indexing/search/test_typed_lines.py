@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.indexed_folder import Indexed
+from helpers.support import examples
 from livedex_indexing.search.typed_lines import may_be_pasted
 
 FILES = {
@@ -133,7 +134,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 
 
 @given(st.integers(0, 1 << 30), st.integers(3, 40))
-@settings(max_examples=150)
+@settings(max_examples=examples(100))
 def test_any_piece_of_a_line_is_found(code: Indexed, seed: int, length: int) -> None:
     """As `rg -i -F` finds it: one of the first ten hits has it, unless it reads like prose."""
     chance = random.Random(seed)
