@@ -27,6 +27,18 @@ DEFECTS = (
         f"{NAMES}::test_a_definition_comes_before_its_uses_and_tests",
     ),
     Defect(
+        "no-score-past-the-ranked-ones",
+        "hits past those examined first come in the order of their ids",
+        "livedex_indexing/rank/results.py",
+        (
+            (
+                "rank_files(self._features(chunks, None), chunks, copies",
+                "rank_files(self._features({}, None), chunks, copies",
+            ),
+        ),
+        "tests/indexing/search/test_search_order.py::test_past_the_ranked_ones_the_same_score_decides",
+    ),
+    Defect(
         "words-of-a-heading-in-any-order",
         "a heading with the words in another order counts as the title that was typed",
         "livedex_indexing/rank/features.py",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
@@ -17,12 +18,12 @@ from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_o
 from livedex_indexing.query.typed_name import TypedPlace
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
-from livedex_indexing.rank.features import MatchFeatures, extract, scored_terms, written
+from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
-from livedex_indexing.rank.name_places import CONTENT_OF, DEFINED, NamePlaces, RowCounts, Texts
+from livedex_indexing.rank.name_places import DEFINED, NamePlaces, RowCounts, Texts
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
-from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, rank_files
+from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, lowered, rank_files
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
 
@@ -76,6 +77,13 @@ class TypedText(NamedTuple):
         return self.place is not None and self.place.line > 0
 
 
+class _Batch(NamedTuple):
+    """Contents to rank: by the ids of chunks, and by the ids of files that match by their path alone."""
+
+    chunks: Mapping[int, int]
+    files: Mapping[int, int]
+
+
 class RankedResults:
     """The matches of one query in one snapshot of the index. ``late`` is set when the deadline cut the ranking.
 
@@ -118,17 +126,54 @@ class RankedResults:
 
     def _all(self) -> Iterator[Placed]:
         ranked = self._ranked()
-        yield from arrange(ranked, group_by_file=self._group_by_file, no_file_limit=self._no_file_limit)
+        floor = math.inf
+        for hit in self._arranged(ranked):
+            floor = hit.score
+            yield hit
         if self.late:
             return
         contents = {file.content_id for file in ranked}
         seen = {chunk_id for file in ranked for _, chunk_id in file.chunks}
         # A file matched only by its path shows its first chunk.
         seen.update(first_chunks(self._reader, {file.content_id for file in ranked if not file.chunks}, self._resolved))
-        yield from self._not_examined(seen, contents)
-        yield from self._other_chunks(seen, contents)
-        yield from self._over_borders(contents)
-        yield from self._other_files(contents)
+        yield from self._below(floor, self._batches(seen, contents))
+
+    def _arranged(self, ranked: Sequence[Ranked]) -> Iterator[Placed]:
+        return arrange(ranked, group_by_file=self._group_by_file, no_file_limit=self._no_file_limit)
+
+    def _below(self, floor: float, batches: Iterable[_Batch]) -> Iterator[Placed]:
+        """Yield the hits of batches, one batch after the other, each ranked as the first hits are. The scores of a
+        batch are scaled down so that none is above the ``floor`` that the hits before it reached."""
+        for chunks, files in batches:
+            contents = {*chunks.values(), *files.values()}
+            copies = self._copies(contents, dict.fromkeys(files, 0.0))
+            ranked = rank_files(self._features(chunks, None), chunks, copies, self._compiled.total)
+            scale = min(1.0, floor / ranked[0].score) if ranked and ranked[0].score else 1.0
+            for hit in self._arranged(ranked):
+                floor = min(floor, hit.score * scale)
+                yield lowered(hit, floor)
+
+    def _batches(self, seen: set[int], contents: set[int]) -> Iterator[_Batch]:
+        """Yield what matches besides the ranked chunks in ``seen``: the candidates that were not examined, all other
+        chunks, files that have a phrase across a border of chunks, files that match by their path alone. With
+        ``group_by_file``, contents that were yielded before are left out."""
+        for chunks in chain(self._not_examined(), self._other_chunks()):
+            new = {
+                chunk_id: content_id
+                for chunk_id, content_id in chunks.items()
+                if chunk_id not in seen and not (self._group_by_file and content_id in contents)
+            }
+            seen |= new.keys()
+            contents.update(chunks.values())
+            if new:
+                yield _Batch(new, {})
+        over = {chunk: content_id for content_id, chunk in self._over_borders().items() if content_id not in contents}
+        contents.update(over.values())
+        yield _Batch(over, {})
+        for files in self._other_files():
+            alone = {file_id: content_id for file_id, content_id in files.items() if content_id not in contents}
+            contents.update(alone.values())
+            yield _Batch({}, alone)
 
     def _ranked(self) -> list[Ranked]:
         compiled, resolved = self._compiled, self._resolved
@@ -147,12 +192,7 @@ class RankedResults:
                 at_line = self._at_line({*content_of.values(), *of_files.values()})
                 content_of |= at_line
                 named |= dict.fromkeys(at_line, DEFINED)
-            features = extract(self._reader, compiled, content_of)
-            features = features._replace(
-                written=written(self._reader, self._scored, {*content_of.values()}),
-                lengths={chunk_id: compiled.lengths.get(self._languages[chunk_id], 1.0) for chunk_id in content_of},
-                typed=named if found.late else self._as_typed(named, features.rows),
-            )
+            features = self._features(content_of, None if found.late else named)
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
         return rank_files(features, content_of, copies, compiled.total)
 
@@ -217,6 +257,15 @@ class RankedResults:
         corrected = with_words(typed.text, respelt) if respelt else typed.text
         return self._places(typed).of_name(typed.text, corrected, proposed)
 
+    def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
+        """Return the features of chunks; None: without what is known of the text as it was typed."""
+        features = extract(self._reader, self._compiled, content_of)
+        return features._replace(
+            written=written(self._reader, self._scored, {*content_of.values()}),
+            lengths={chunk_id: self._compiled.lengths.get(self._languages[chunk_id], 1.0) for chunk_id in content_of},
+            typed={} if named is None else self._as_typed(named, features.rows),
+        )
+
     def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
         """Add to the chunks ``named`` those that have the whole text of the query, and drop those without its words:
         they are no matches, so facets would not count them."""
@@ -253,57 +302,39 @@ class RankedResults:
         place = None if self._typed is None else self._typed.place
         return 0.0 if place is None else called_as(place.path, folder, name)
 
-    def _not_examined(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
-        """Yield the candidates of the full-text index beyond those examined, in its order."""
-        content_of = self._pairs(CONTENT_OF, self._left)
-        for chunk_id in self._left:
-            if chunk_id not in seen:
-                seen.add(chunk_id)
-                content_id = content_of[chunk_id]
-                if not (self._group_by_file and content_id in contents):
-                    yield Placed(content_id, None, chunk_id, 0.0, ())
-                contents.add(content_id)
+    def _not_examined(self) -> Iterator[dict[int, int]]:
+        """Yield the candidates of the full-text index beyond those examined, with their contents."""
+        for start in range(0, len(self._left), EXAMINED):
+            yield self._contents(self._reader.rows_of(_CHUNKS, self._left[start : start + EXAMINED]))
 
-    def _other_chunks(self, seen: set[int], contents: set[int]) -> Iterator[Placed]:
-        """Yield all further chunks that match, by their ids; with ``group_by_file`` one for each content not served
-        yet."""
+    def _other_chunks(self) -> Iterator[dict[int, int]]:
+        """Yield all chunks that match, by their ids, with their contents."""
         terms = [term for term in self._compiled.any_of if term.rows]
         last, match = 0, any_of(terms)
         while terms:
             found = postings.other_chunks(self._reader, match, last, self._resolved, _BATCH)
-            content_of = self._pairs(CONTENT_OF, found)
-            for chunk_id in found:
-                content_id = content_of[chunk_id]
-                if chunk_id not in seen and not (self._group_by_file and content_id in contents):
-                    yield Placed(content_id, None, chunk_id, 0.0, ())
-                contents.add(content_id)
+            yield self._contents(self._reader.rows_of(_CHUNKS, found))
             if len(found) < _BATCH:
                 return
             last = found[-1]
 
-    def _over_borders(self, contents: set[int]) -> Iterator[Placed]:
-        """Yield files that contain a phrase only across the border of two chunks, if the query has nothing but
-        phrases."""
+    def _over_borders(self) -> dict[int, int]:
+        """Return the contents that contain a phrase across the border of two chunks, each with the first such chunk, if
+        the query has nothing but phrases."""
         if self._compiled.terms:
-            return
+            return {}
         found = {chunk_id for by_content in self._borders.values() for ids in by_content.values() for chunk_id in ids}
         passing = postings.filter_chunks(self._reader, found, self._resolved) if found else []
-        for chunk_id, content_id in sorted(self._pairs(CONTENT_OF, passing).items()):
-            if content_id not in contents:
-                contents.add(content_id)
-                yield Placed(content_id, None, chunk_id, 0.0, ())
+        content_of = self._contents(self._reader.rows_of(_CHUNKS, passing))
+        return {content_of[chunk_id]: chunk_id for chunk_id in sorted(passing, reverse=True)}
 
-    def _other_files(self, contents: set[int]) -> Iterator[Placed]:
-        """Yield files that match by their path alone, each content once."""
+    def _other_files(self) -> Iterator[dict[int, int]]:
+        """Yield all files that match by their path, with their contents."""
         terms = [term for term in self._compiled.terms if term.files]
         last, match = 0, any_path_of(terms)
         while terms:
             found = postings.other_files(self._reader, match, last, self._resolved, _BATCH)
-            content_of = self._pairs(_CONTENT_OF_FILE, found)
-            for file_id in found:
-                if content_of[file_id] not in contents:
-                    contents.add(content_of[file_id])
-                    yield Placed(content_of[file_id], file_id, None, 0.0, ())
+            yield self._pairs(_CONTENT_OF_FILE, found)
             if len(found) < _BATCH:
                 return
             last = found[-1]

@@ -178,7 +178,7 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed]:
         if served == FIRST:
             break
     rest = heapq.merge(later, hits, key=lambda hit: -hit.score)
-    yield from (hit if hit.score <= floor else _lowered(hit, floor) for hit in rest)
+    yield from (hit if hit.score <= floor else lowered(hit, floor) for hit in rest)
 
 
 class _Scale:
@@ -312,9 +312,10 @@ def _place_of_copy(rated: tuple[Copy, tuple[float, ...]]) -> tuple[float, bool, 
 def _place(file: Ranked, place: int, score: float) -> Placed:
     chunk_id = file.chunks[place][1] if file.chunks else None
     hit = Placed(file.content_id, file.copy.file_id, chunk_id, file.score, file.parts)
-    return hit if score == file.score else _lowered(hit, score)
+    return hit if score == file.score else lowered(hit, score)
 
 
-def _lowered(hit: Placed, score: float) -> Placed:
+def lowered(hit: Placed, score: float) -> Placed:
+    """Return the hit with another score, and its parts in proportion."""
     factor = score / hit.score if hit.score else 0.0
     return hit._replace(score=score, parts=tuple(value * factor for value in hit.parts))

@@ -103,9 +103,27 @@ def test_matches_past_the_ranked_ones_can_be_paged_to(index: Indexed, monkeypatc
     hits = index.search("walrus", limit=1000)
     assert len(hits) == 60
     assert len({hit["relative_path"] for hit in hits}) == 60
-    assert [hit["score"] > 0 for hit in hits] == sorted((hit["score"] > 0 for hit in hits), reverse=True)
+    scores = [hit["score"] for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
     again = [hit for offset in range(0, 60, 9) for hit in index.search("walrus", limit=9, offset=offset)]
     assert again == hits
+
+
+@pytest.mark.parametrize("group", ["chunk", "file"])
+def test_past_the_ranked_ones_the_same_score_decides(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch, group: str
+) -> None:
+    monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 5)
+    monkeypatch.setattr("livedex_indexing.rank.results.BY_PATH", 3)
+    for number in range(60):
+        index.write(f"root/f{number:02}.txt", f"{'walrus ' * (1 + number % 3)}{'filler ' * 20} {number}\n")
+    hits = index.search("walrus", limit=100, group=group, explain=True)
+    assert len(hits) == 60
+    past = [int(hit["relative_path"][1:3]) % 3 for hit in hits[20:]]
+    assert past == sorted(past, reverse=True), "files with more of the word come first"
+    for hit in hits:
+        assert hit["score"] == pytest.approx(sum(part["value"] for part in hit["explain"]["parts"]))
 
 
 def test_explain_sums_up(index: Indexed) -> None:
