@@ -118,7 +118,9 @@ def status_result(*roots: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """What `status` answers."""
     base: dict[str, Any] = {"state": "ready", "version": "0", "pid": os.getpid(), "uptime_s": 1.5, "generation": 1}
     base.update(pending=0, files=2, chunks=3, skipped=0, failed=0, db_path="/d/index.db", db_bytes=4096)
-    base.update(backend="sqlite", embedder=None, vectors_pending=0, documents_pending=0, work={}, warnings=[])
+    base.update(
+        backend="sqlite", embedder=None, vectors_pending=0, documents_pending=0, work={"files_read": 0}, warnings=[]
+    )
     return {**base, "roots": list(roots), "freshness": {"p50_ms": 1.0, "p99_ms": 2.0, "samples": 3}, **fields}
 
 

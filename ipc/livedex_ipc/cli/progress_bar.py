@@ -89,12 +89,14 @@ def live_status(streams: Streams, read: Callable[[], StatusResult], every_s: flo
     from rich.live import Live
     from rich.text import Text
 
+    from livedex_ipc.cli.render.status_rates import StatusRates
     from livedex_ipc.cli.render.status_text import status_text
 
-    console = Console(no_color=not streams.out_colour)
+    console, rates = Console(no_color=not streams.out_colour), StatusRates()
     with Live(console=console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False) as view:
         while True:
-            text = status_text(read(), colour=streams.out_colour)
+            status = read()
+            text = f"{status_text(status, colour=streams.out_colour)}\n{rates.line(status, time.monotonic())}"
             # From ANSI, so that the view and `livedex status` cannot differ; the text is already escaped.
             view.update(Text.from_ansi(text.rstrip("\n"), no_wrap=True, overflow="ellipsis"), refresh=True)
             time.sleep(every_s)
