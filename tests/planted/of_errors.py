@@ -133,6 +133,25 @@ DEFECTS = (
         "tests/indexing/ignore/test_ignore_errors.py::test_permission_may_return_without_an_event",
     ),
     Defect(
+        "denied-rules-absent",
+        "a folder whose ignore files are denied for a moment has none",
+        "livedex_indexing/ignore/rules.py",
+        (
+            (
+                "            raise tree.ReadFailed(PermissionError(error.errno, str(error))) from error",
+                "            return {} if error else {}",
+            ),
+        ),
+        "tests/indexing/ignore/test_ignore_errors.py::test_a_denial_is_no_absence",
+    ),
+    Defect(
+        "denied-markers-absent",
+        "a folder beside whose name no marker can be looked for is taken for an ordinary one",
+        "livedex_indexing/ignore/folder_rules.py",
+        (("                if where == self._rel:\n", "                if False:\n"),),
+        "tests/indexing/ignore/test_ignore_errors.py::test_a_denial_is_no_absence",
+    ),
+    Defect(
         "pipe-error-blamed-on-the-file",
         "a file is failed for good because a pipe to the child failed once",
         "livedex_indexing/chunk/chunk_process.py",

@@ -167,8 +167,12 @@ class DirRules:
         ):
             try:
                 there = tree.stat_names(self._root, where, wanted)
-            except (tree.Denied, tree.Missing):
-                continue  # a folder that may not be entered shows nothing
+            except tree.Missing:
+                continue
+            except tree.Denied as error:
+                if where == self._rel:
+                    raise tree.ReadFailed(PermissionError(error.errno, str(error))) from error
+                continue  # a folder that may not be entered shows nothing, and is not entered either
             for marker, stat in there.items():
                 if where == folder:
                     self._on_marker(self._rel, relpath.join(folder, marker), Stamp.of(stat).state)

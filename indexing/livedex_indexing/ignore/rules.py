@@ -269,10 +269,8 @@ class RuleTree:
         if made is not None:
             missing.pop()
         for folder in reversed(missing):
-            found = self._present(folder, names if folder == rel_dir else None)
-            made = self._folder(folder, made, found or {})
-            if found is not None:
-                self._folders[folder] = made
+            made = self._folder(folder, made, self._present(folder, names if folder == rel_dir else None))
+            self._folders[folder] = made
         assert made is not None
         return made
 
@@ -305,23 +303,20 @@ class RuleTree:
             kinds[self._excludes] = "ignore_file"
         return {relpath.name_of(path): kind for path, kind in kinds.items() if relpath.parent(path) == base}
 
-    def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat] | None:
-        """Return the current stats of the folder's ignore files and ``.git``; None if there is no permission to look.
+    def _present(self, rel: bytes, names: Collection[bytes] | Mapping[bytes, Stat] | None) -> dict[bytes, Stat]:
+        """Return the current stats of the folder's ignore files and ``.git``.
 
-        Then nothing in the folder can be read either; ``allow_again`` finds that the permission has returned.
+        Raise ReadFailed, also if they are denied: who cannot look does not know that there are none.
         """
         if isinstance(names, Mapping):
             return {name: names[name] for name in RULE_NAMES if name in names}
         wanted = RULE_NAMES if names is None else [name for name in RULE_NAMES if name in names]
-        if not wanted:
-            return {}
         try:
-            return tree.stat_names(self.root, rel, wanted)
+            return tree.stat_names(self.root, rel, wanted) if wanted else {}
         except tree.Missing:
             return {}
-        except tree.Denied:
-            self._denied.add(self._absolute(relpath.join(rel, RULE_NAMES[0])))
-            return None
+        except tree.Denied as error:
+            raise tree.ReadFailed(PermissionError(error.errno, str(error))) from error
 
     def _read(self, rel: bytes, name: bytes) -> RuleFile:
         """Read an ignore file inside the root. As in git, it counts only if it is a regular file, not a link."""

@@ -13,6 +13,7 @@ from helpers.ignore_verdicts import Rules, shut_out
 from helpers.support import Tree
 from livedex_indexing.disk import tree as disk_tree
 from livedex_indexing.disk.tree import Denied, ReadFailed
+from livedex_indexing.model import Stat
 
 
 @contextmanager
@@ -60,22 +61,27 @@ def test_permission_may_return_without_an_event(tree: Tree, rules: Rules) -> Non
     assert len(marked) == 1
 
 
-def test_a_folder_without_permission_is_looked_at_again(
-    tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tree.write("d/.gitignore", "*.log\n")
+@pytest.mark.parametrize("name", ["x.log", "target"])
+def test_a_denial_is_no_absence(tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The permission may be there again when the file itself is looked at."""
+    tree.write_all({"d/.gitignore": "*.log\n", "d/Cargo.toml": "[package]\n", "d/target/x.rs": "text\n"})
     given = rules()
-    marked: list[bytes] = []
+    given.explain(b"d/other", False)
+    if name == "x.log":
+        given.invalidate()
 
-    def deny(*_: object) -> None:
-        raise Denied(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    def deny(_root: bytes, folder: bytes, _names: object) -> dict[bytes, Stat]:
+        if folder == b"d":
+            raise Denied(PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+        return {}
 
     with monkeypatch.context() as patch:
         patch.setattr(disk_tree, "stat_names", deny)
-        assert shut_out(given, "d/x.log") == []
-    assert shut_out(given, "d/x.log") == ["d/x.log"], "nothing is concluded from the denial"
-    given.allow_again(marked.append)
-    assert b"d" in marked, "what was let in meanwhile is compared again"
+        for _ in range(2):
+            with pytest.raises(ReadFailed) as caught:
+                given.explain(b"d/" + name.encode(), name == "target")
+            assert caught.value.errno == errno.EACCES
+    assert given.explain(b"d/" + name.encode(), name == "target") is not None
 
 
 def test_folders_are_marked_before_their_rules_change(tree: Tree, rules: Rules) -> None:
