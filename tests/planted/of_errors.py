@@ -264,13 +264,6 @@ DEFECTS = (
         f"{SYSTEM}::test_what_only_a_change_of_a_standing_query_could_not_read",
     ),
     Defect(
-        "denial-is-no-rules",
-        "a folder that may not be looked into once counts as one without ignore files",
-        "livedex_indexing/ignore/rules.py",
-        (("            return None\n\n    def _read(", "            return {}\n\n    def _read("),),
-        "tests/indexing/ignore/test_ignore_errors.py::test_a_folder_without_permission_is_looked_at_again",
-    ),
-    Defect(
         "rules-change-before-the-mark",
         "the rules of a folder change, and their fault is no longer said, before its files are to be compared",
         "livedex_indexing/ignore/rules.py",
