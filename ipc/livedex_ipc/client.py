@@ -10,6 +10,7 @@ import contextlib
 import errno
 import json
 import os
+import select
 import socket
 import time
 from collections import deque
@@ -23,6 +24,8 @@ from livedex_ipc.method_calls import MethodCalls
 from livedex_ipc.peers import peer_uid
 
 RECV_BYTES = 256 * 1024
+FIRST_WAIT_S = 0.3
+NEXT_WAIT_S = 0.1
 REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET})
 
 
@@ -63,11 +66,13 @@ class Client(MethodCalls):
         *,
         timeout_s: float | None = None,
         on_progress: Callable[[Any], None] | None = None,
+        on_wait: Callable[[float], None] | None = None,
     ) -> Any:
         """Call ``method`` and return its result, the object that the protocol documents for the method.
 
         ``params``: by name, the names and units as in the method table; None sends none. ``timeout_s``: seconds; None
-        waits forever. ``on_progress`` is called with each ``$/progress`` value of a method that reports progress.
+        waits forever. ``on_progress`` is called with each ``$/progress`` value of a method that reports progress;
+        ``on_wait``, after 300 ms without an answer and then ten times a second, with the seconds waited.
 
         Raises the daemon's error as its LivedexError subclass; TimedOut after ``timeout_s`` (the request is cancelled,
         and the connection stays usable); Unavailable when the daemon closes the connection.
@@ -81,6 +86,8 @@ class Client(MethodCalls):
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         try:
             self._send(request, deadline)
+            if on_wait is not None and not self._buffer:
+                self._wait(deadline, on_wait)
             return self._answer(deadline, on_progress)
         except TimeoutError:
             self._cancel()
@@ -155,6 +162,15 @@ class Client(MethodCalls):
         if not isinstance(message, dict):
             raise InternalError("the daemon's answer is not a JSON-RPC message")
         return message
+
+    def _wait(self, deadline: float | None, on_wait: Callable[[float], None]) -> None:
+        """Wait until the daemon sends something."""
+        began = time.monotonic()
+        pause = FIRST_WAIT_S
+        while not select.select([self._sock], [], [], pause)[0]:
+            _left(deadline)
+            on_wait(time.monotonic() - began)
+            pause = NEXT_WAIT_S
 
     def _cancel(self) -> None:
         note = {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": self._last_id}}

@@ -13,6 +13,27 @@ ARGUMENTS = "tests/ipc/cli/test_arguments.py"
 
 DEFECTS = (
     Defect(
+        "nothing-found-so-far-is-an-answer",
+        "a search that had no time to look exits as if nothing were there",
+        "livedex_ipc/cli/commands/search_command.py",
+        (("    return 0 if found else 4 if unsure else 1", "    return 0 if found else 1"),),
+        f"{CLI}::test_nothing_found_so_far_is_no_answer",
+    ),
+    Defect(
+        "params-in-messages",
+        "a message says `timeout_ms` to who can only type `--timeout`",
+        "livedex_ipc/cli/option_names.py",
+        (("names.get(match[0], match[0])", "match[0]"),),
+        f"{CLI}::test_messages_name_options",
+    ),
+    Defect(
+        "spinner-stays",
+        "the line that says what is waited for stays on the terminal",
+        "livedex_ipc/cli/context.py",
+        (("                spinner.clear()", "                pass"),),
+        f"{TERMINAL}::test_ctrl_c_takes_the_waiting_line_away",
+    ),
+    Defect(
         "last-of-two-paths-wins",
         "of two paths to search in, one is forgotten silently",
         "livedex_daemon/answer/fresh_reads.py",
@@ -32,8 +53,8 @@ DEFECTS = (
         "livedex_ipc/cli/commands/search_command.py",
         (
             (
-                '    return bool(values.get("all")) or (as_grep and',
-                '    return bool(values.get("all")) and (as_grep and',
+                '    return bool(values.get("all")) or (_is_grep(context) and',
+                '    return bool(values.get("all")) and (_is_grep(context) and',
             ),
         ),
         f"{CLI}::test_all_hits_are_printed_page_after_page",

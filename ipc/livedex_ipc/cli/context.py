@@ -14,6 +14,7 @@ from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoo
 
 if TYPE_CHECKING:
     from livedex_ipc.cli.render.search_text import View
+    from livedex_ipc.cli.spinner import Spinner
     from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal, ServerInfo
 
 R = TypeVar("R")
@@ -89,6 +90,43 @@ class Context:
             folder=working_folder(),
         )
 
+    def call_patiently(self, client: Client, method: str, params: Mapping[str, object], timeout_s: float) -> Any:
+        """Call a method; on a terminal, say what it waits for if that takes longer. Raises as ``Client.call``."""
+        if self.streams.json or not self.streams.can_animate:
+            return client.call(method, params, timeout_s=timeout_s)
+        shown: list[Spinner] = []
+
+        def show(waited_s: float) -> None:
+            from livedex_ipc.cli.spinner import Spinner
+
+            if not shown:
+                shown.append(Spinner(self.streams, lambda: connect(spawn=False)))
+            shown[0].show(waited_s)
+
+        try:
+            return client.call(method, params, timeout_s=timeout_s, on_wait=show)
+        finally:
+            for spinner in shown:
+                spinner.clear()
+
+    def print_state(
+        self, state: FreshFields, pending: int = 0, warnings: Iterable[AnswerWarning] = (), *, hints: bool | None = None
+    ) -> None:
+        """Print on stderr why an answer is not fresh, and its warnings.
+
+        ``hints`` False: only the warnings that change the answer; None: all if stdout is a terminal.
+        """
+        streams = self.streams
+        if streams.json:
+            return
+        from livedex_ipc.cli.option_names import in_options
+        from livedex_ipc.cli.render.terminal_text import changes_answer, is_for_people, state_lines
+
+        is_shown = is_for_people if (streams.out_is_terminal if hints is None else hints) else changes_answer
+        shown = [warning for warning in warnings if is_shown(warning)]
+        for text in state_lines(state, pending, shown, colour=streams.err_colour):
+            streams.message(in_options(text, self.line.command))
+
     def page(self, text: str) -> None:
         """Write ``text``: on a terminal that it does not fit, through the pager."""
         if self.streams.out_is_terminal and not self.line.no_pager:
@@ -127,24 +165,6 @@ class Context:
         for refusal in errors:
             self.streams.error(refusal)
         return max((refusal.exit_code for refusal in errors), default=0)
-
-
-def print_state(
-    streams: Streams,
-    state: FreshFields,
-    pending: int = 0,
-    warnings: Iterable[AnswerWarning] = (),
-    *,
-    hints: bool,
-) -> None:
-    """Print on stderr why an answer is not fresh, and its warnings; without ``hints`` only those that change it."""
-    if streams.json:
-        return
-    from livedex_ipc.cli.render.terminal_text import changes_answer, is_for_people, state_lines
-
-    shown = [warning for warning in warnings if (is_for_people if hints else changes_answer)(warning)]
-    for text in state_lines(state, pending, shown, colour=streams.err_colour):
-        streams.message(text)
 
 
 def deadline_s(params: Mapping[str, object], default_ms: int) -> float:

@@ -82,8 +82,11 @@ def _as_typed(error: InvalidParams, command: Command) -> InvalidParams:
     option = next((option for option in command.options if option.param == param), None)
     if option is None or not error.message.startswith(field):
         return error
-    message = option.flags[-1] + error.message.removeprefix(field)
-    return InvalidParams(message, {**(error.data or {}), "option": option.flags[-1]})
+    from livedex_ipc.cli.option_names import in_options
+
+    name = "" if error.message.startswith(f"{field} plus ") else option.flags[-1]
+    message = name + error.message.removeprefix(field) if name else error.message
+    return InvalidParams(in_options(message, command), {**(error.data or {}), "option": option.flags[-1]})
 
 
 def _streams(line: CommandLine) -> Streams:

@@ -84,7 +84,8 @@ SEARCH = Command(
     notes=(
         'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
         "Write -- before the words when one of them begins with a dash: all behind it are words.\n"
-        "T: RFC 3339, a date, or an age such as 90m, 2d, 3w. Exit 1 when nothing is found."
+        "T: RFC 3339, a date, or an age such as 90m, 2d, 3w.\n"
+        "--timeout is 10 on a terminal and 60 with -F and -e. Exit 1: nothing found; 4: nothing found so far."
     ),
     examples=(
         "livedex search frobnicate the widget",

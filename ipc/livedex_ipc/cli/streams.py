@@ -74,9 +74,13 @@ class Streams:
 
     def message(self, text: str) -> None:
         """Print ``text`` as a line on stderr, for people."""
+        self.write_err(text + "\n")
+
+    def write_err(self, text: str) -> None:
+        """Write to stderr."""
         try:
             if sys.stderr is not None:
-                sys.stderr.write(text + "\n")
+                sys.stderr.write(text)
                 sys.stderr.flush()
         except OSError:
             # No one can read it; the exit code still reports the fault.

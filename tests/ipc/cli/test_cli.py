@@ -184,6 +184,39 @@ def test_whoever_searches_without_an_index_is_told_how_to_begin(home: Home, cann
     assert home.run("search", "nothing", "--json").stderr == ""
 
 
+@pytest.mark.parametrize("form", [[], ["--files"], ["--json"], ["-F"], ["--all"]])
+def test_nothing_found_so_far_is_no_answer(home: Home, canned: CannedDaemon, form: list[str]) -> None:
+    late = {"code": "query_deadline", "message": "late", "remedy": "raise timeout_ms or narrow the search"}
+    for fields in ({"fresh": False, "reason": "deadline", "pending": 3}, {"warnings": [late]}):
+        canned.answers["search"] = search_result(**fields)
+        assert home.run("search", "nothing", *form).returncode == 4
+        canned.answers["search"] = search_result(HIT, **fields)
+        assert home.run("search", "nothing", *form).returncode == 0
+    canned.answers["search"] = search_result(fresh=False)
+    assert home.run("search", "nothing", "--no-fresh", *form).returncode == 1, "freshness was not asked for"
+
+
+def test_messages_name_options(home: Home, canned: CannedDaemon) -> None:
+    late = {"code": "query_deadline", "message": "late", "remedy": "raise timeout_ms or narrow the search"}
+    canned.answers["search"] = search_result(HIT, warnings=[late])
+    assert home.run("search", "x").stderr == "livedex: query_deadline: late (raise --timeout or narrow the search)\n"
+    page = "offset plus limit must be at most 10000: narrow the query instead"
+    canned.answers["search"] = InvalidParams(page, {"field": "offset"})
+    refused = home.run("search", "x", "--offset", "9999").stderr
+    assert refused.startswith("livedex: --offset plus --limit must be at most 10000")
+
+
+def test_lines_are_waited_for_longer(home: Home, canned: CannedDaemon) -> None:
+    for words, waited in (
+        (["x"], None),
+        (["-F", "x"], 60_000),
+        (["-F", "x", "--json"], None),
+        (["-F", "x", "--timeout", "2"], 2000),
+    ):
+        home.run("search", *words)
+        assert canned.calls[-1][1].get("timeout_ms") == waited, words
+
+
 @pytest.mark.parametrize(
     ("error", "code"),
     [

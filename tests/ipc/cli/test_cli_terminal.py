@@ -184,6 +184,38 @@ def test_the_bar_does_not_touch_a_result_that_is_piped(home: Home, canned: Canne
     os.close(master)
 
 
+def test_a_search_that_waits_says_for_what(home: Home, canned: CannedDaemon) -> None:
+    answer = threading.Event()
+
+    def search(params: dict[str, object]) -> object:
+        assert params["timeout_ms"] == 10_000
+        answer.wait(30)
+        return search_result(EVIL)
+
+    canned.answers["search"] = search
+    canned.answers["status"] = status_result(root("/r"), pending=300)
+    terminal = Terminal(home, "search", "match")
+    terminal.read_until("waiting for 300 changes to be indexed")
+    canned.answers["status"] = status_result(root("/r", state="indexing"), files=1234, pending=5)
+    terminal.read_until("the first index is being made: 1,234 files so far, 5 to go")
+    canned.answers["status"] = status_result(root("/r"))
+    terminal.read_until("searching")
+    answer.set()
+    assert terminal.end() == 0
+    assert "\r\x1b[K" in terminal.text.rpartition("searching")[2].partition("match")[0], "the line has gone"
+
+
+def test_ctrl_c_takes_the_waiting_line_away(home: Home, canned: CannedDaemon) -> None:
+    ended = threading.Event()
+    canned.answers["search"] = lambda _: ended.wait(30) and search_result()
+    terminal = Terminal(home, "search", "match")
+    terminal.read_until("searching")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+    assert terminal.text.endswith("\r\x1b[K")
+    ended.set()
+
+
 def test_errors_are_words_on_a_terminal(home: Home) -> None:
     code, text = run(home, "serach")
     assert code == 2

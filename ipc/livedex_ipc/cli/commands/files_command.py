@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
-from livedex_ipc.cli.context import Context, deadline_s, print_state
+from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.client import Client
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
 
@@ -109,4 +109,4 @@ def _print(context: Context, result: S, render: Callable[[S], str]) -> None:
     else:
         context.page(render(result))
     context.streams.flush()
-    print_state(context.streams, result, hints=context.streams.out_is_terminal)
+    context.print_state(result)

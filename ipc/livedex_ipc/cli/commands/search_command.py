@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.argument_values import absolute_path, wire_paths
-from livedex_ipc.cli.context import Context, deadline_s, print_state
+from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.constants import FRESH_TIMEOUT_MS, SEARCH_WINDOW
 from livedex_ipc.errors import InvalidParams
 
@@ -22,13 +22,25 @@ _LINE_MODES = ("exact", "regex")
 _FOR_PROGRAMS = ("files", "count", "vimgrep")
 _OF_THE_COMMAND = ("form", "here", "all", "null", "paths", "roots")  # options that are no params of the method
 _PAGE = 1000
+_PATIENCE_MS = 10_000  # a person would rather wait than ask again
+_GREP_MS = 60_000
 
 
 def search(context: Context) -> int:
-    """Print the hits, each page as it arrives; exit code 1 if there are none."""
-    params = _params(context)
+    """Print the hits, each page as it arrives.
+
+    Exit code 1 if there are none, and 4 if there are none only as far as the time allowed to look.
+    """
+    unsure: list[Result] = []
+
+    def noted(pages: Iterable[Result]) -> Iterator[Result]:
+        for page in pages:
+            if "reason" in page or any(warning["code"] == "query_deadline" for warning in page["warnings"]):
+                unsure.append(page)
+            yield page
+
     with context.connect() as client:
-        pages = _pages(client, params, all_pages=_wants_all(context))
+        pages = noted(_pages(context, client))
         if context.streams.json:
             found = _print_json(context, pages)
         elif context.values.get("form") in _FOR_PROGRAMS:
@@ -36,26 +48,31 @@ def search(context: Context) -> int:
         else:
             found = _print_text(context, pages)
     context.streams.flush()
-    return 0 if found else 1
+    return 0 if found else 4 if unsure else 1
 
 
 def _wants_all(context: Context) -> bool:
     """Return whether to print all hits: on request, and of lines, as grep does, unless their number is given."""
     values = context.values
-    as_grep = values.get("mode") in _LINE_MODES and not {"limit", "offset"} & values.keys()
-    return bool(values.get("all")) or (as_grep and not context.streams.json)
+    return bool(values.get("all")) or (_is_grep(context) and not {"limit", "offset"} & values.keys())
 
 
-def _pages(client: Client, params: Mapping[str, Any], *, all_pages: bool) -> Iterator[Result]:
+def _is_grep(context: Context) -> bool:
+    """Return whether lines are printed: then all of them count, however long that takes."""
+    return context.values.get("mode") in _LINE_MODES and not context.streams.json
+
+
+def _pages(context: Context, client: Client) -> Iterator[Result]:
     """Yield the answer, or the answers of all pages: only the first of them counts all hits."""
+    params = _params(context)
     timeout_s = deadline_s(params, FRESH_TIMEOUT_MS)
-    if not all_pages:
-        yield client.call("search", params, timeout_s=timeout_s)
+    if not _wants_all(context):
+        yield context.call_patiently(client, "search", params, timeout_s)
         return
     offset = params.get("offset", 0)
     part = {**params, "limit": min(_PAGE, SEARCH_WINDOW - offset)}
     while True:
-        page: Result = client.call("search", part, timeout_s=timeout_s)
+        page: Result = context.call_patiently(client, "search", part, timeout_s)
         yield page
         if page["next_offset"] is None or not page["hits"]:
             return
@@ -93,7 +110,7 @@ def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
         streams.write("".join(visible(record[:-1]) + "\n" if escaped else record for record in records))
         streams.flush()
         found |= bool(hits)
-        print_state(streams, page, page["pending"], page["warnings"], hints=False)
+        context.print_state(page, page["pending"], page["warnings"], hints=False)
     return found
 
 
@@ -127,7 +144,7 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
             streams.message("livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`")
         elif not shown:
             streams.hint("livedex: nothing found")
-        print_state(streams, page, page["pending"], page["warnings"], hints=streams.out_is_terminal)
+        context.print_state(page, page["pending"], page["warnings"])
     return shown > 0
 
 
@@ -158,6 +175,10 @@ def _params(context: Context) -> Mapping[str, Any]:
         params.setdefault("max_snippet_chars", WHOLE_HIT)
     if form not in _FOR_PROGRAMS and not context.streams.json:
         params["total"] = True
+    if _is_grep(context):
+        params.setdefault("timeout_ms", _GREP_MS)
+    elif context.streams.out_is_terminal and not context.streams.json:
+        params.setdefault("timeout_ms", _PATIENCE_MS)
     return params
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.commands.search_command import WHOLE_HIT, scope_params
-from livedex_ipc.cli.context import Context, deadline_s, print_state
+from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.cli.streams import OutputClosedError
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NoDaemon, Unavailable
@@ -33,7 +33,7 @@ def watch(context: Context) -> int:
         )
         show(context, "current", answer["hits"], answer["generation"])
         streams.flush()
-        print_state(streams, answer, answer["pending"], answer["warnings"], hints=streams.out_is_terminal)
+        context.print_state(answer, answer["pending"], answer["warnings"])
         while True:
             change = _next_change(client)
             show(context, "removed", change["removed"], change["generation"])
