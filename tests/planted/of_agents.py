@@ -42,8 +42,8 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_ipc/mcp/tool_call.py",
         (
             (
-                "            if not isinstance(error.__cause__, OSError) or self._cancelled:\n                raise\n",
-                "            raise\n",
+                "            if once or not isinstance(error.__cause__, OSError) or self._cancelled:\n",
+                "            if True:\n",
             ),
         ),
         f"{STDIO}::test_a_restart_of_the_daemon_goes_unnoticed",
@@ -140,5 +140,17 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_ipc/async_client.py",
         (("                    answered.set_exception(self._lost)\n", "                    str(answered)\n"),),
         f"{CLIENT}::test_a_daemon_that_goes_away_ends_every_call",
+    ),
+    Defect(
+        "message-published-twice",
+        "a message is published again when the daemon ends before it answers",
+        "livedex_ipc/mcp/tool_call.py",
+        (
+            (
+                '            once = self._tool.changes == "more" and "idempotency_key" not in params\n',
+                "            once = False\n",
+            ),
+        ),
+        f"{STDIO}::test_what_would_be_done_twice_is_not_tried_again",
     ),
 )

@@ -73,6 +73,8 @@ def _more(tool: Tool, arguments: Mapping[str, object], entries: Sequence[Answer]
     if tool.name == "retrieve":
         line = entries[min(shown, len(entries) - 1)].get("start_line")
         return f"ask again with start_line {line}"
+    if tool.name == "read":
+        return f"ask again with after_id {entries[max(0, shown - 1)].get('id')}"
     if "offset" in tool.params:
         return f"ask again with offset {_offset(arguments) + shown}, or narrow it by path"
     return "the rest is left out"

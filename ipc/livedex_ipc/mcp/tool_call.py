@@ -105,11 +105,15 @@ class ToolCall:
         return {**self._tool.defaults, **given}
 
     def _result(self, params: Mapping[str, object]) -> Any:
-        """Call the method. Try once more if the connection is lost: the daemon may have been restarted."""
+        """Call the method. Try once more if the connection is lost: the daemon may have been restarted.
+
+        What would then be done twice is not tried again.
+        """
         try:
             return self._call(params, self._connections.take())
         except Unavailable as error:
-            if not isinstance(error.__cause__, OSError) or self._cancelled:
+            once = self._tool.changes == "more" and "idempotency_key" not in params
+            if once or not isinstance(error.__cause__, OSError) or self._cancelled:
                 raise
         return self._call(params, self._connections.take(fresh=True))
 

@@ -60,3 +60,10 @@ def test_one_entry_too_long_is_cut() -> None:
     answer: Any = shortened(TOOLS["retrieve"], {}, {"path": "/a", "chunks": chunks, "fresh": True})
     assert len(answer["chunks"][0]["text"]) == 2_000
     assert answer["more"]
+
+
+def test_the_rest_of_a_topic_begins_after_a_message() -> None:
+    messages = [{"id": n, "topic": "t", "body": "x" * 9000, "conversation_id": "1", "token": None} for n in range(5, 9)]
+    answer: Any = shortened(TOOLS["read"], {}, {"messages": messages})
+    assert [message["id"] for message in answer["messages"]] == [5, 6]
+    assert answer["more"] == "ask again with after_id 6"

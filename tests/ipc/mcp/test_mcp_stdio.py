@@ -64,6 +64,31 @@ def test_every_tool_works(agent: McpClient, tree: Tree) -> None:
     assert agent.answer("search", query="renew")["hits"] == []
 
 
+def test_messages_go_to_another_agent_and_back(indexed: Daemon, agent: McpClient) -> None:
+    published = agent.answer("publish", topic="work.request", body="find the lease", idempotency_key="k")
+    again = agent.answer("publish", topic="work.request", body="find the lease", idempotency_key="k")
+    assert (published["created"], again["created"], again["id"]) == (True, False, published["id"])
+    with McpClient(indexed.home, "--toolset", "full") as other:
+        (message,) = other.answer("read", topic="work.request")["messages"]
+        assert message["body"] == "find the lease"
+        assert other.answer("check", conversation_id=message["conversation_id"])["state"] == "pending"
+        assert "conversation" in other.failure("check", conversation_id="none")
+
+
+def test_what_would_be_done_twice_is_not_tried_again(indexed: Daemon, agent: McpClient) -> None:
+    agent.answer("publish", topic="t", body="1")
+    indexed.kill()
+    assert "ask again" in agent.failure("publish", topic="t", body="2")
+    indexed.start()
+    assert [message["body"] for message in agent.answer("read", topic="t")["messages"]] == ["1"]
+    indexed.kill()
+    indexed.start()
+    agent.answer("status")
+    indexed.kill()
+    indexed.start()
+    assert agent.answer("publish", topic="t", body="3", idempotency_key="k")["created"]
+
+
 def test_a_relative_path_is_that_of_the_project(indexed: Daemon, tree: Tree, tmp_path: Path) -> None:
     with McpClient(indexed.home, cwd=str(tmp_path), CLAUDE_PROJECT_DIR=str(tree)) as agent:
         assert len(agent.answer("search", query="zither", path="notes")["hits"]) == 1
@@ -187,9 +212,23 @@ VALUES: list[Any] = [
     *([], ["x"], [None], [["x"]], {}, {"a": 1}, "x" * 5000, "(", "*", "[", '"'),
 ]
 NAMES = ["query", "path", "limit", "offset", "globs", "languages", "kinds", "mode", "paths", "force", "glob", "status"]
-NAMES += ["start_line", "end_line", "context_lines", "max_chars", "nope", "", "__class__", "timeout_ms"]
+NAMES += [
+    "start_line",
+    "end_line",
+    "topic",
+    "body",
+    "conversation_id",
+    "after_id",
+    "context_lines",
+    "max_chars",
+    "nope",
+    "",
+    "__class__",
+    "timeout_ms",
+]
+NAMES += ["topic", "body", "conversation_id", "after_id"]
 METHODS = ["tools/call"] * 8 + ["tools/list", "initialize", "server/discover", "ping", "resources/read", "", "exit"]
-TOOLS = ["search", "retrieve", "list", "status", "index", "nope", "", None, 7, ["search"]]
+TOOLS = ["search", "retrieve", "list", "status", "index", "publish", "read", "check", "nope", "", None, 7, ["search"]]
 
 
 def hostile(chance: random.Random, number: object) -> bytes:

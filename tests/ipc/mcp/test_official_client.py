@@ -49,6 +49,9 @@ def test_it_runs_every_tool(home: Home, tree: Tree, mode: str, version: str) -> 
         ("status", {}),
         ("index", {"paths": [str(tree)], "force": True}),
         ("delete", {"path": file}),
+        ("publish", {"topic": "t", "body": "b", "conversation_id": "c"}),
+        ("read", {"topic": "t"}),
+        ("check", {"conversation_id": "c"}),
         ("search", {"qery": "zither"}),
     ]
     command = [str(PYTHON), "-c", SCRIPT, str(LIVEDEX), mode, json.dumps(calls)]
@@ -57,6 +60,6 @@ def test_it_runs_every_tool(home: Home, tree: Tree, mode: str, version: str) -> 
     found = json.loads(done.stdout)
     assert found["version"] == version
     assert found["tools"] == [tool.name for tool in TOOLSETS["full"]]
-    assert [failed for failed, _ in found["results"]] == [False] * 6 + [True]
+    assert [failed for failed, _ in found["results"]] == [False] * 9 + [True]
     assert found["results"][0][1]["hits"][0]["path"] == file
     assert "`search` before grep" in found["instructions"]
