@@ -150,4 +150,35 @@ DEFECTS = (
         ),
         f"{_WORKERS}::test_a_plugin_that_ignores_its_end_and_forks_is_ended",
     ),
+    Defect(
+        "two-workers-win",
+        "a claimed message still waits, and the next worker claims it too",
+        _CLAIMS,
+        (('    db.execute("DELETE FROM waiting WHERE topic_id = ? AND message_id = ?", (number, message_id))\n', ""),),
+        f"{_TESTS}::test_of_many_workers_one_wins",
+    ),
+    Defect(
+        "publish-not-synced",
+        "a publish is acknowledged before the message is on the disk",
+        "livedex_daemon/exchange/exchange_store.py",
+        (
+            (
+                "transaction(durable=True) as db:\n            return self._publish(db, params)",
+                "transaction(durable=False) as db:\n            return self._publish(db, params)",
+            ),
+        ),
+        "tests/system/test_exchange_crash.py::test_what_was_acknowledged_survives_a_power_loss",
+    ),
+    Defect(
+        "completion-not-synced",
+        "a completion is acknowledged before it is on the disk, and its message is worked again after a power loss",
+        "livedex_daemon/exchange/exchange_store.py",
+        (
+            (
+                "        with self._database.transaction(durable=True) as db:\n            return claims.complete(",
+                "        with self._database.transaction(durable=False) as db:\n            return claims.complete(",
+            ),
+        ),
+        "tests/system/test_exchange_crash.py::test_what_was_acknowledged_survives_a_power_loss",
+    ),
 )

@@ -124,7 +124,7 @@ def test_a_plugin_need_not_read(home: Home, queue: Queue) -> None:
         queue.publish("work", "x" * 3_000_000)
     assert [report["status"] for report in run(home, "true")] == ["completed"] * 2
     queue.publish("work", "x" * 3_000_000)
-    (report,) = run(home, "sleep 1000", "--timeout", "0.2")
+    (report,) = run(home, "sleep 30", "--timeout", "0.2")
     assert report["status"] == "timed_out"
 
 
@@ -160,9 +160,9 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 if os.fork() == 0:
     if os.fork() == 0:
         os.setsid()  # out of the group
-    time.sleep(1000)
+    time.sleep(30)
 print("began", flush=True)
-time.sleep(1000)
+time.sleep(30)
 """
     (report,) = run(home, script(text), "--timeout", "1")
     assert (report["status"], report["exit_status"]) == ("timed_out", -signal.SIGKILL)
@@ -181,12 +181,14 @@ for out_of_the_group in (False, True):
             os.setsid()
             if os.fork():
                 os._exit(0)
-        time.sleep(1000)  # with stdout open
-print("done")
+        time.sleep(30)  # with stdout open
+import subprocess
+print(subprocess.Popen(["sleep", "30"], env={}).pid)
 """
     (report,) = run(home, script(text))
     assert report["status"] == "completed"
     nothing_runs(home)
+    assert not is_alive(int(last(queue, "work.completed")["body"])), "one that nothing but its group tells of"
 
 
 def test_exit_75_gives_the_message_back(home: Home, queue: Queue) -> None:
@@ -224,7 +226,7 @@ def test_a_lease_is_renewed_while_the_plugin_runs(home: Home, queue: Queue) -> N
 def test_a_worker_that_is_stopped_gives_its_message_back(home: Home, queue: Queue, tmp_path: Path) -> None:
     queue.publish("work", "")
     began = tmp_path / "began"
-    process = started(home, script(f"open({str(began)!r}, 'w').close(); import time; time.sleep(1000)"))
+    process = started(home, script(f"open({str(began)!r}, 'w').close(); import time; time.sleep(30)"))
     wait_until(began.exists, what="the run")
     process.terminate()
     out, err = process.communicate(timeout=30)
@@ -238,7 +240,7 @@ def test_a_worker_that_is_stopped_gives_its_message_back(home: Home, queue: Queu
 def test_a_killed_worker_takes_its_plugin_along(home: Home, queue: Queue, tmp_path: Path) -> None:
     queue.publish("work", "")
     began = tmp_path / "began"
-    text = f"import os, time; os.fork(); open({str(began)!r}, 'w').close(); time.sleep(1000)"
+    text = f"import os, time; os.fork(); open({str(began)!r}, 'w').close(); time.sleep(30)"
     process = started(home, script(text), "--lease", "1")
     wait_until(began.exists, what="the run")
     process.kill()

@@ -18,6 +18,8 @@ _DRAFT = (
     Option("--metadata", "metadata", "a JSON object", metavar="JSON", convert="object"),
     Option("--idempotency-key", "idempotency_key", "publish once, however often it is repeated", metavar="KEY"),
 )
+_MODEL = Operand("MODEL", "model")
+_SYSTEM = Option("--system", "system", "what the model is told before the prompt", metavar="TEXT")
 _STDIN = "Without BODY, or with -, the body is read from stdin."
 
 EXCHANGE = Command(
@@ -120,6 +122,37 @@ EXCHANGE = Command(
                 "livedex exchange run review.request --plugin './review --short'",
                 "livedex exchange run review.request --plugin 'wc -w' --drain",
             ),
+        ),
+        Command(
+            "ollama",
+            "a plugin: answer stdin with a model of an Ollama server",
+            run="adapter_command:ollama",
+            operand=_MODEL,
+            options=(Option("--url", "url", "of the server (http://localhost:11434)", metavar="URL"), _SYSTEM),
+            examples=("livedex exchange ollama llama3 --system 'Answer in one sentence.'",),
+        ),
+        Command(
+            "openai",
+            "a plugin: answer stdin with a model behind an OpenAI-compatible address",
+            run="adapter_command:openai",
+            operand=_MODEL,
+            options=(
+                Option("--url", "url", "the address that /chat/completions follows", metavar="URL"),
+                Option("--api-key-env", "api_key_env", "the variable that has the key", metavar="VARIABLE"),
+                _SYSTEM,
+            ),
+            examples=("livedex exchange openai small --url http://localhost:8000/v1",),
+        ),
+        Command(
+            "wrap",
+            "a plugin: run a program that takes its input as an argument or a file",
+            run="adapter_command:wrap",
+            operand=Operand("WORD", "words", most=None),
+            notes=(
+                "In each WORD, {body} becomes the text of stdin and {file} the name of a file that has it.\n"
+                "Write -- before the words when one of them begins with a dash."
+            ),
+            examples=("livedex exchange wrap -- wc -w {file}",),
         ),
         Command("stats", "how many messages each topic has", run="exchange_command:stats"),
     ),

@@ -210,8 +210,11 @@ def exec_local(context: Context, body: str | None = None) -> NoReturn:
 def _body(context: Context) -> str:
     """Return the message's body: the operand, or stdin. Raises InvalidParams."""
     given: str | None = context.values.get("body")
-    if given not in (None, "-"):
-        return str(given)
+    return stdin_text() if given in (None, "-") else str(given)
+
+
+def stdin_text() -> str:
+    """Return all of stdin. Raises InvalidParams if it is not text."""
     if sys.stdin is None:
         raise InvalidParams("body is missing: there is no stdin to read it from", {"field": "body"})
     try:
