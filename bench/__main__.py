@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import beside, corpus, idle, indexing, lines, searching, standing
+from bench import beside, corpus, exchange, idle, indexing, lines, searching, standing
 from bench.figures import HEADER, Figure
 from bench.server import server
 
@@ -23,6 +23,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--searches", type=int, default=300, help="of each kind (default: %(default)s)")
     parser.add_argument("--mixed", type=int, default=500, help="searches as they come (default: %(default)s)")
     parser.add_argument("--idle", type=float, default=60.0, help="seconds to settle before (default: %(default)s)")
+    parser.add_argument("--queued", type=int, default=1_000_000, help="messages that wait (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     return parser.parse_args()
 
@@ -43,6 +44,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[Figure]:
             *idle.idle(running, options.idle),
             *beside.beside(running, indexed, folder, options.mixed),
             *standing.standing(indexed, folder),
+            *exchange.exchange(folder, options.queued, options.searches),
         ]
 
 

@@ -12,17 +12,20 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from helpers.exchange_file import Claimed, Queue
 from helpers.support import CHECKOUT
 from livedex_daemon.exchange import exchange_database
+from livedex_daemon.exchange.exchange_database import ExchangeBusy
 from livedex_ipc.errors import Conflict
 
 TOPICS = ("work.a", "work.b", "work.c")
 POISON_EVERY = 67  # each so many messages one that no worker completes
 LEASE_S = 1
+T = TypeVar("T")
 _PAUSE = threading.Event()
 
 
@@ -62,7 +65,8 @@ def publisher(path: str, journal: str, count: str) -> None:
     queue, notes = Queue(Path(path), real=True), Journal(Path(journal))
     for number in range(int(count)):
         body = "poison" if number % POISON_EVERY == 1 else f"body {number}"
-        published = queue.publish(TOPICS[number % len(TOPICS)], body, idempotency_key=f"k{number}")
+        topic = TOPICS[number % len(TOPICS)]
+        published = patiently(lambda: queue.publish(topic, body, idempotency_key=f"k{number}"))  # noqa: B023
         notes.note(published=published["id"], key=number)
     queue.close()
 
@@ -73,7 +77,7 @@ def worker(path: str, journal: str, seed: str, pause_ms: str) -> None:
     late: list[Claimed] = []
     while True:
         topic = chance.choice(TOPICS)
-        claimed = queue.try_claim(topic, lease_s=LEASE_S)
+        claimed = patiently(lambda: queue.try_claim(topic, lease_s=LEASE_S))  # noqa: B023
         if claimed is None:
             _PAUSE.wait(chance.uniform(0, 2 * int(pause_ms)) / 1000)
             continue
@@ -97,9 +101,16 @@ def complete(queue: Queue, notes: Journal, claimed: Claimed) -> None:
         notes.note(completed=claimed.message["id"], token=token)
 
 
-def _try(action: Any) -> bool:
+def patiently(action: Callable[[], T]) -> T:
+    """Calls again what another process kept waiting that was stopped in the middle of a transaction."""
+    while True:
+        with suppress(ExchangeBusy):
+            return action()
+
+
+def _try(action: Callable[[], object]) -> bool:
     try:
-        action()
+        patiently(action)
     except Conflict:
         return False
     return True

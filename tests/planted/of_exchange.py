@@ -94,11 +94,11 @@ DEFECTS = (
     Defect(
         "waiters-not-woken",
         "who waits for a message notices none that another process published",
-        "livedex_daemon/answer/exchange_thread.py",
+        "livedex_daemon/exchange/log_watch.py",
         (
             (
-                "            if found != seen or now - woken_at > FULL_RECHECK_S:",
-                "            if not seen and not found:",
+                "if found == self._seen and now < self._look_at:",
+                "if found == self._seen or self._look_at:",
             ),
         ),
         "tests/system/test_exchange.py::test_who_waits_is_woken_by_another_process",

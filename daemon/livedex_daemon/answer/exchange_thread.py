@@ -7,7 +7,6 @@ process has written to it, and when a lease ends.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,13 +14,11 @@ from typing import Final, TypeVar
 
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
 
-RECHECK_S: Final = 0.25  # how soon a write of another process is noticed
-FULL_RECHECK_S: Final = 5.0  # how soon it is noticed though the log's size and time are the same
 TIDY_EVERY_S: Final = 600.0
 
 T = TypeVar("T")
-Stamp = tuple[int, int, int] | None
 
 
 class ExchangeThread:
@@ -67,7 +64,7 @@ class Waiters:
     """Who waits for a change of the exchange. For the event loop's thread."""
 
     def __init__(self, path: str) -> None:
-        self._log = f"{path}-wal"
+        self._log = LogWatch(path)
         self._events: set[asyncio.Event] = set()
         self._watching: asyncio.Task[None] | None = None
 
@@ -95,19 +92,8 @@ class Waiters:
             self._watching.cancel()
 
     async def _watch(self) -> None:
-        """Notice what other processes write: each commit changes the log."""
-        seen = self._stamp()
-        woken_at = time.monotonic()
+        """Notice what other processes write."""
         while True:
             await asyncio.sleep(RECHECK_S)
-            found, now = self._stamp(), time.monotonic()
-            if found != seen or now - woken_at > FULL_RECHECK_S:
-                seen, woken_at = found, now
+            if self._log.may_have_changed():
                 self.wake()
-
-    def _stamp(self) -> Stamp:
-        try:
-            found = os.stat(self._log)
-        except OSError:
-            return None
-        return found.st_ino, found.st_size, found.st_mtime_ns

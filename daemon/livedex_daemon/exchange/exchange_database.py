@@ -22,6 +22,9 @@ from livedex_ipc.errors import Unavailable
 APPLICATION_ID: Final = 0x4C444558 + 1  # index.db has the number before
 SCHEMA_VERSION: Final = 1
 BUSY_S: Final = 10.0  # a process that was stopped in the middle of a transaction keeps all others waiting
+_FIRST_TRIES: Final = 4
+_FIRST_PAUSES_S: Final = (0.0005, 0.002)
+_PAUSES_S: Final = (0.005, 0.04)
 CACHE_KIB: Final = 4_096
 WAL_CHECKPOINT_PAGES: Final = 2_000
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
@@ -40,6 +43,10 @@ _UNUSABLE: Final = (
 
 class ExchangeUnusable(Unavailable):
     """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
+
+
+class ExchangeBusy(ExchangeUnusable):
+    """Another process has locked the file for ``BUSY_S``: it was stopped, or it is another program."""
 
 
 class ExchangeDatabase:
@@ -92,12 +99,6 @@ class ExchangeDatabase:
             finally:
                 if self._db.in_transaction:
                     self._db.execute("COMMIT")
-
-    def changes(self) -> int:
-        """Return a number that differs after another connection has written."""
-        with self._translated():
-            self._look_at_file()
-            return int(self._db.pragma("data_version"))
 
     def bytes_on_disk(self) -> int:
         total = 0
@@ -166,7 +167,8 @@ class ExchangeDatabase:
         except _DAMAGED as error:
             raise self._unusable(f"it is damaged ({error}): move it away, or restore it from a backup") from error
         except (apsw.BusyError, apsw.LockedError) as error:
-            raise self._unusable("another program has locked it") from error
+            busy = self._unusable("another program has locked it")
+            raise ExchangeBusy(busy.message, busy.data) from error
         except _UNUSABLE as error:
             raise self._unusable(str(error)) from error
         except OSError as error:
@@ -196,7 +198,10 @@ def first_row(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> Any:
 
 
 def _wait_for_lock() -> Any:
-    """Return a busy handler. SQLite's own waits up to 100 ms at a time: with many processes some would starve."""
+    """Return a busy handler. All who wait have the same chance: with SQLite's own, those who wait longest look least.
+
+    A hundred processes that looked each millisecond would leave no time for the one that has the lock.
+    """
     deadline = 0.0
 
     def wait(tries: int) -> bool:
@@ -204,7 +209,8 @@ def _wait_for_lock() -> Any:
         now = time.monotonic()
         if tries == 0:
             deadline = now + BUSY_S
-        time.sleep(random.uniform(0.0005, 0.004))
+        shortest_s, longest_s = _FIRST_PAUSES_S if tries < _FIRST_TRIES else _PAUSES_S
+        time.sleep(random.uniform(shortest_s, longest_s))
         return now < deadline
 
     return wait

@@ -56,6 +56,10 @@ class Exchange:
         self._clock = lease_clock() if clock is None else clock
         self._database = ExchangeDatabase(path)
 
+    @property
+    def path(self) -> str:
+        return self._database.path
+
     def close(self) -> None:
         self._database.close()
 
@@ -192,10 +196,6 @@ class Exchange:
             return None
         with self._database.reading() as db:
             return claims.next_expiry_s(db, topic, self._clock)
-
-    def changes(self) -> int:
-        """Return a number that differs after another connection has written to the file."""
-        return self._database.changes()
 
     def remove_old(self, may_go_on: Callable[[], bool] = lambda: True) -> None:
         """Remove finished conversations that are old, if it is time to. ``may_go_on``: asked after each small step."""

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.exchange.log_watch import RECHECK_S
 from livedex_daemon.exchange.topics import check_topic
 from livedex_ipc.errors import InvalidParams, TimedOut
 from livedex_ipc.exchange_results import PublishResult, RequestResult, WaitResult
 from livedex_ipc.request_params import ExchangeRequestParams, ExchangeWaitParams
-
-RECHECK_S: Final = 0.25
 
 T = TypeVar("T")
 

@@ -11,11 +11,10 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
 from typing import Final
 
 from livedex_daemon.exchange.exchange_store import Exchange
-from livedex_daemon.exchange.waiting import RECHECK_S
+from livedex_daemon.exchange.log_watch import FULL_RECHECK_S, RECHECK_S, LogWatch
 from livedex_ipc import __version__
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import LivedexError
@@ -46,20 +45,30 @@ class WakeUps:
         self._client: Client | None = None
         self._connect_at = 0.0
 
-    def wait(self, exchange: Exchange, has_changed: Callable[[], bool]) -> None:
-        """Return when a message may be claimed, the process is to stop, or ``has_changed``."""
+    def wait(self, exchange: Exchange) -> None:
+        """Return when a message may be claimed, or the process is to stop; at the latest after ``WAIT_S``."""
         with self._turn:
-            until = time.monotonic() + WAIT_S
-            while not self._stopping.is_set() and not has_changed() and time.monotonic() < until:
-                if exchange.is_ready(self._topic, None, None):
-                    return
-                if self._client is None and time.monotonic() >= self._connect_at:
-                    self._client = running_daemon()
-                    self._connect_at = time.monotonic() + CONNECT_EVERY_S
-                if self._client is not None:
-                    self._listen(self._client)
-                else:
-                    self._stopping.wait(RECHECK_S)
+            log = LogWatch(exchange.path)
+            until, expires_at = time.monotonic() + WAIT_S, 0.0
+            while not self._stopping.is_set() and (now := time.monotonic()) < until:
+                if log.may_have_changed() or now >= expires_at:
+                    if exchange.is_ready(self._topic, None, None):
+                        return
+                    expiry_s = exchange.next_expiry_s(self._topic)
+                    expires_at = now + (FULL_RECHECK_S if expiry_s is None else expiry_s)
+                if self._pause(now):
+                    expires_at = 0.0
+
+    def _pause(self, now: float) -> bool:
+        """Wait a while. Return whether the daemon has said to look."""
+        if self._client is None and now >= self._connect_at:
+            self._client = running_daemon()
+            self._connect_at = now + CONNECT_EVERY_S
+        if self._client is not None:
+            self._listen(self._client)
+            return True
+        self._stopping.wait(RECHECK_S)
+        return False
 
     def _listen(self, client: Client) -> None:
         """Wait for the daemon's answer. The end of the daemon, or of this process, ends the connection."""

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypedDict
 
+from livedex_daemon.exchange.exchange_database import ExchangeBusy
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.worker_host.claim_link import ClaimLink
 from livedex_daemon.worker_host.group_guard import GroupGuard
@@ -23,6 +24,7 @@ from livedex_daemon.worker_host.wake_ups import WakeUps
 from livedex_ipc.errors import LivedexError, Unavailable
 from livedex_ipc.exchange_results import ClaimFields, MessageFields
 
+BUSY_PAUSE_S: Final = 1.0
 BEATS: Final = 3  # renewals of a lease in its time
 
 Ended = Literal["completed", "failed", "timed_out", "given_back", "lost"]
@@ -114,16 +116,20 @@ class WorkerHost:
         label = f"{os.uname().nodename}:{os.getpid()}:{threading.get_ident()}"[:200]
         while not self._stopping.is_set():
             require_program(options.command[0])
-            found = link.claim(options.topics.topic, options.group, label, options.lease_s)
-            if found is not None:
-                self._handle(link, *found)
-                if options.once:
-                    return
-            elif options.drain:
+            try:
+                found = link.claim(options.topics.topic, options.group, label, options.lease_s)
+                if found is None and not options.drain:
+                    exchange.remove_old(lambda: not self._stopping.is_set())
+                    self._wake_ups.wait(exchange)
+                    continue
+            except ExchangeBusy:  # a process was stopped in the middle of a transaction
+                self._stopping.wait(BUSY_PAUSE_S)
+                continue
+            if found is None:
                 return
-            else:
-                exchange.remove_old(lambda: not self._stopping.is_set())
-                self._wake_ups.wait(exchange, lambda: False)
+            self._handle(link, *found)
+            if options.once:
+                return
 
     def _handle(self, link: ClaimLink, claim: ClaimFields, message: MessageFields) -> None:
         options = self._options
