@@ -13,6 +13,18 @@ ARGUMENTS = "tests/ipc/cli/test_arguments.py"
 
 DEFECTS = (
     Defect(
+        "month-of-thirty-days",
+        "`1 month ago` is 30 days ago, whatever the calendar says",
+        "livedex_ipc/cli/times.py",
+        (
+            (
+                "    if unit in _UNIT_SECONDS:\n",
+                '    if unit == "month":\n        return _before(30 * count, "d", now)\n',
+            ),
+        ),
+        "tests/ipc/cli/test_times.py::test_a_day_that_a_month_lacks_is_its_last",
+    ),
+    Defect(
         "nothing-found-so-far-is-an-answer",
         "a search that had no time to look exits as if nothing were there",
         "livedex_ipc/cli/commands/search_command.py",

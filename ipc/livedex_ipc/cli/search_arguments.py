@@ -84,7 +84,7 @@ SEARCH = Command(
     notes=(
         'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
         "Write -- before the words when one of them begins with a dash: all behind it are words.\n"
-        "T: RFC 3339, a date, or an age such as 90m, 2d, 3w.\n"
+        "T: a date (2026-05-01, 2026-05, 2026), an age (90m, 2d, 1y), yesterday, 'last week', or RFC 3339.\n"
         "--timeout is 10 on a terminal and 60 with -F and -e. Exit 1: nothing found; 4: nothing found so far."
     ),
     examples=(

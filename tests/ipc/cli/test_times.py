@@ -74,7 +74,8 @@ def test_a_fraction_keeps_its_microseconds() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "2", "d", "-2d", "2 d", "2y", "yesterday", "2026-13-01", "2026-02-30", "20260101", "2026-W01-1", "9999999999w",
+    ["", "2", "d", "-2d", "2 x", "2  d", "yester", "last", "ago", "last ago", "2 agos", "2026-13", "2ss", "12 monthss",
+     "2026-13-01", "2026-02-30", "20260101", "2026-W01-1", "9999999999w",
      "2026-01-01T25:00:00Z", "2026-01-01T00:00:00+0100", "٣d", "2026-01-01\n", "0001-01-01T00:00:00+23:00"],
 )  # fmt: skip
 def test_what_is_no_time_is_refused(text: str) -> None:
@@ -85,3 +86,39 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 def test_the_time_of_day_counts_for_an_age() -> None:
     expected = datetime.fromtimestamp(NOW - 90 * 60, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     assert parse_time("90m", NOW) == expected
+
+
+@pytest.mark.usefixtures("new_york")
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        # NOW is Thursday, 2026-05-28 16:26:40 in New York.
+        ("now", "2026-05-28T20:26:40"),
+        ("today", "2026-05-28T04:00:00"),
+        ("yesterday", "2026-05-27T20:26:40"),
+        ("Yesterday", "2026-05-27T20:26:40"),
+        ("last week", "2026-05-21T20:26:40"),
+        ("last month", "2026-04-28T20:26:40"),
+        ("last year", "2025-05-28T20:26:40"),
+        ("last friday", "2026-05-22T20:26:40"),
+        ("thursday", "2026-05-21T20:26:40"),
+        ("2024", "2024-01-01T05:00:00"),
+        ("2024-07", "2024-07-01T04:00:00"),
+        ("1y", "2025-05-28T20:26:40"),
+        ("1 week ago", "2026-05-21T20:26:40"),
+        ("2.weeks.ago", "2026-05-14T20:26:40"),
+        ("3 months", "2026-02-28T21:26:40"),
+        ("90min", "2026-05-28T18:56:40"),
+        ("2 d", "2026-05-26T20:26:40"),
+    ],
+)
+def test_times_are_read_as_git_reads_them(text: str, moment: str) -> None:
+    assert parse_time(text, NOW) == f"{moment}.000Z"
+
+
+@pytest.mark.usefixtures("new_york")
+def test_a_day_that_a_month_lacks_is_its_last() -> None:
+    last_of_march = datetime(2026, 3, 31, 12).timestamp()
+    assert parse_time("1 month ago", last_of_march) == "2026-02-28T17:00:00.000Z"
+    leap_day = datetime(2024, 2, 29, 12).timestamp()
+    assert parse_time("1y", leap_day) == "2023-02-28T17:00:00.000Z"
