@@ -30,7 +30,11 @@ _COUNT = "SELECT count(*) FROM contents"
 # A chunk begins in the line in which the previous chunk ends.
 _TORN = """SELECT b.id FROM chunks b JOIN chunks a ON a.id = b.id - 1 AND a.content_id = b.content_id
            WHERE b.start_line = a.end_line"""
-_WORDS = "SELECT CAST(term AS BLOB) FROM temp.written WHERE term > CAST(? AS TEXT) ORDER BY term LIMIT ?"
+_SOME = "SELECT term, octet_length(term) AS size FROM temp.written WHERE term > CAST(? AS TEXT) ORDER BY term LIMIT ?"
+# Joined by SQLite: to make a value of each word takes as long as to read it. A truncated word may be no UTF-8.
+_WORDS = f"""SELECT CAST(max(term) AS BLOB), group_concat(CASE WHEN size < {_CUT} THEN term END, char(10)), max(size)
+             FROM ({_SOME})"""
+_LONG_WORDS = f"SELECT CAST(term AS BLOB) FROM ({_SOME}) WHERE size >= {_CUT}"
 _ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
 
 
@@ -121,10 +125,13 @@ class Vocabulary:
         if self._began is None or self._began[1] != rewritten:
             self._began, self._read, self._last, self._cut = (newest, rewritten), [], b"", []
             self._words = None  # never two at once in memory
-        while found := [word for (word,) in reader.rows(_WORDS, (self._last, _STEP))]:
-            self._cut += [word for word in found if len(word) >= _CUT]
-            self._read.append(b"".join([word + b"\n" for word in found if len(word) < _CUT]))
-            self._last = found[-1]
+        while (found := reader.rows(_WORDS, (self._last, _STEP))[0])[0] is not None:
+            last, text, longest = found
+            if longest >= _CUT:
+                self._cut += [word for (word,) in reader.rows(_LONG_WORDS, (self._last, _STEP))]
+            if text is not None:
+                self._read.append(text.encode() + b"\n")
+            self._last = last
         cut = {row[0] for word in self._cut for row in reader.rows(_ROWS_WITH, (_beginning(word),))}
         torn = frozenset(row for (row,) in reader.rows(_TORN))
         words = Words(b"\n" + b"".join(self._read), self._began[0], frozenset(cut), rewritten, torn)

@@ -42,25 +42,30 @@ _NO_MATCH: Final = NameMatch(0.0, 0.0, ())
 
 
 class NameMatcher:
-    """Matches names with one query. ``scored``: the terms whose weights a `NameMatch` has."""
+    """Matches names with one query. ``scored``: the terms whose weights a `NameMatch` has.
+
+    Inside, a term is its place among the named ones: to hash a term takes longer than to match most names.
+    """
 
     def __init__(self, reader: Reader, compiled: CompiledQuery, scored: Sequence[QueryTerm]) -> None:
         self._reader = reader
-        self._scored = scored
         stops = (
             term for term in compiled.spoken if term.is_stop_word and term.idf >= _LEAST_IDF and len(term.tokens[0]) > 2
         )
         self._named = tuple(dict.fromkeys((*compiled.any_of, *stops)))
+        places = {term: place for place, term in enumerate(self._named)}
+        self._scored = [places[term] for term in scored]
+        self._single = [_single_stem(term) for term in self._named]
         self._begin = _beginnings(self._named)
-        self._inflected = [term for term in self._named if _has_variants(term)]
+        self._inflected = [place for place, term in enumerate(self._named) if _has_variants(term)]
         self._suffixes: dict[bytes, AbstractSet[str]] = {}
-        self._variants: dict[str, Sequence[QueryTerm]] = {}
+        self._variants: dict[str, Sequence[int]] = {}
         # A search tests a hundred names: a table lookup and one search for all words cost a third of testing each term.
-        self._short: dict[str, list[QueryTerm]] = {}
-        for term in self._inflected:
-            for short in _short_for(term):
-                self._short.setdefault(short, []).append(term)
-        self._inside = {text for term in self._inflected for text in _long_enough(term)}
+        self._short: dict[str, list[int]] = {}
+        for place in self._inflected:
+            for short in _short_for(self._named[place]):
+                self._short.setdefault(short, []).append(place)
+        self._inside = {text for place in self._inflected for text in _long_enough(self._named[place])}
         self._synonyms = expand(token for term in compiled.spoken for token in term.tokens)
 
     def match(self, name: bytes) -> NameMatch:
@@ -70,27 +75,34 @@ class NameMatcher:
         base, dot, suffix = name.rpartition(b".")
         own = self._words_of(base if base else name)
         stems = own.keys() | self._suffix_stems(suffix) if dot and base else own.keys()
-        named = (term for term in self._named if _matches_name(term, stems, own.keys()))
-        weights = {term: _AT_PATH if term.name else 1.0 for term in named}
-        matched = {stem for term in weights for stem in term.stems}
+        weights: dict[int, float] = {}
+        matched: set[str] = set()
+        for place, single in enumerate(self._single):
+            if single is not None:
+                if single in stems:
+                    weights[place] = 1.0
+                    matched.add(single)
+            elif _matches_name(term := self._named[place], stems, own.keys()):
+                weights[place] = _AT_PATH if term.name else 1.0
+                matched.update(term.stems)
         covered = 0.0
         for stem, word in own.items():
             variants = () if stem in matched else self._variants_of(word)
-            for term in variants:
-                weights.setdefault(term, VARIANT)
+            for place in variants:
+                weights.setdefault(place, VARIANT)
             covered += 1.0 if stem in matched else VARIANT if variants else SYNONYM if word in self._synonyms else 0.0
         if not weights:
             return _NO_MATCH
-        score = sum(term.idf * weight for term, weight in weights.items())
-        return NameMatch(score, score * covered / max(1, len(own)), [weights.get(term, 0.0) for term in self._scored])
+        score = sum([self._named[place].idf * weight for place, weight in weights.items()])
+        return NameMatch(score, score * covered / max(1, len(own)), [weights.get(place, 0.0) for place in self._scored])
 
-    def _variants_of(self, word: str) -> Sequence[QueryTerm]:
-        """Return the terms that a word of a name abbreviates or contains."""
+    def _variants_of(self, word: str) -> Sequence[int]:
+        """Return the places of the terms that a word of a name abbreviates or contains."""
         variants = self._variants.get(word)
         if variants is None:
             found = self._short.get(word, ())
             if _contains_any(word, self._inside):
-                found = [term for term in self._inflected if term in found or _is_inside(word, term)]
+                found = [place for place in self._inflected if place in found or _is_inside(word, self._named[place])]
             variants = self._variants[word] = found
         return variants
 
@@ -129,6 +141,11 @@ def _matches_name(term: QueryTerm, stems: AbstractSet[str], own: AbstractSet[str
     if term.prefix:
         return any(stem.startswith(term.stems[-1]) for stem in stems) and stems >= set(term.stems[:-1])
     return stems >= set(term.stems)
+
+
+def _single_stem(term: QueryTerm) -> str | None:
+    """Return the stem of a term that matches the names with this stem; None for a prefix, a path and several words."""
+    return None if term.name or term.prefix or len(term.stems) != 1 else term.stems[0]
 
 
 def _has_variants(term: QueryTerm) -> bool:
