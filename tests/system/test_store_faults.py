@@ -192,17 +192,15 @@ START_LOSSES = [
 ]
 
 
-@pytest.mark.parametrize("lose", START_LOSSES, ids=lambda lose: lose.__name__)
-def test_a_start_with_a_damaged_index(
-    indexed: Client, home: Home, daemon: Daemon, lose: Callable[[Path], None]
-) -> None:
-    daemon.stop()
-    lose(home.data / "index.db")
-    daemon.start()
-    with daemon.client() as again:
-        wait_until(lambda: is_whole(home, daemon), what="a whole index")
-        assert len(found(again, "words")) == FILES
-        assert found(again, FORGOTTEN_WORD) == []
+def test_a_start_with_a_damaged_index(indexed: Client, home: Home, daemon: Daemon) -> None:
+    for lose in START_LOSSES:
+        daemon.stop()
+        lose(home.data / "index.db")
+        daemon.start()
+        with daemon.client() as again:
+            wait_until(lambda: is_whole(home, daemon), what=f"a whole index after {lose.__name__}")
+            assert len(found(again, "words")) == FILES, lose.__name__
+            assert found(again, FORGOTTEN_WORD) == [], lose.__name__
 
 
 def a_folder(index: Path) -> None:
@@ -247,19 +245,19 @@ def test_a_start_that_cannot_replace_the_index_says_so(indexed: Client, home: Ho
 
 
 @pytest.mark.parametrize("lose", [delete, delete_alone, a_folder, remove_the_folder], ids=lambda lose: lose.__name__)
-@pytest.mark.parametrize("repair", [False, True])
-def test_an_audit_of_a_lost_index(indexed: Client, home: Home, lose: Callable[[Path], None], repair: bool) -> None:
+def test_an_audit_of_a_lost_index(indexed: Client, home: Home, lose: Callable[[Path], None]) -> None:
     """It meets the loss first: it reports it, and a new index is begun at once."""
     index = home.data / "index.db"
-    lose(index)
-    said = indexed.call("index/audit", {"repair": repair})
-    assert home.logs().count("index_lost") == 1, "noticed by this audit, not by the next look"
-    assert said["differences"] == [{"path": str(index), "what": "damaged"}]
-    assert said["repaired"] == int(repair)
-    wait_until(lambda: "index_rebuilt" in home.logs(), what="a new index")
-    assert home.logs().count("index_lost") == 1
-    assert indexed.call("index/audit", {})["differences"] == []
-    assert len(found(indexed, "words")) == FILES
+    for losses, repair in enumerate((False, True), start=1):
+        lose(index)
+        said = indexed.call("index/audit", {"repair": repair})
+        assert home.logs().count("index_lost") == losses, "noticed by this audit, not by the next look"
+        assert said["differences"] == [{"path": str(index), "what": "damaged"}]
+        assert said["repaired"] == int(repair)
+        wait_until(lambda: home.logs().count("index_rebuilt") == losses, what="a new index")  # noqa: B023
+        assert home.logs().count("index_lost") == losses
+        assert indexed.call("index/audit", {})["differences"] == []
+        assert len(found(indexed, "words")) == FILES
 
 
 def test_shared_memory_cut_short_costs_a_restart_and_nothing_else(
