@@ -83,7 +83,7 @@ def test_objects_for_programs(way: Home) -> None:
         (["publish", "a", "x", "--after-id", "1"], 2, "--after-id"),
         (["publish", "a", "x", "y"], 2, "'y'"),
         (["publish"], 2, "TOPIC"),
-        (["read", "-n", "0"], 2, "-n"),
+        (["read", "-n", "0"], 2, "--limit"),
         (["check", "none"], 1, "none"),
         (["request", "a", "x", "--timeout", "0.01"], 4, "no reply came"),
     ],

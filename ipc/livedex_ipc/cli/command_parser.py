@@ -184,11 +184,10 @@ def _find(options: Iterable[Option], flag: str) -> Option | None:
 
 
 def _unknown_option(line: CommandLine, word: str, options: Iterable[Option]) -> InvalidParams:
-    spellings: dict[str, str] = {}
-    for option in options:
-        # For the param's own name, such as --limit, suggest its option, -n.
-        spellings["--" + option.param.replace("_", "-")] = option.flags[-1]
-        spellings.update((flag, flag) for flag in option.flags)
+    known = list(options)
+    # For the name of a param that no option has, such as --query-context, suggest the option that gives it.
+    spellings = {"--" + option.param.replace("_", "-"): option.flags[-1] for option in known}
+    spellings.update((flag, flag) for option in known for flag in option.flags)
     meant = spellings.get(_nearest(word, spellings) or "")
     takes_words = line.command.operand is not None
     hint = "; write -- before a word that begins with a dash" if takes_words and not meant else ""
