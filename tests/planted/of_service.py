@@ -89,7 +89,7 @@ DEFECTS: tuple[Defect, ...] = (
         "daemon-left-beside-the-service",
         "a daemon that runs already keeps the index, and the service's daemon ends at once",
         "livedex_ipc/cli/commands/service_command.py",
-        (("            stop_daemon()  #", "            str()  #"),),
+        (("            stop_daemon()  # it would", "            str()  # it would"),),
         f"{COMMAND}::test_a_daemon_outside_of_the_service_is_stopped",
     ),
     Defect(

@@ -104,6 +104,11 @@ def test_a_daemon_outside_of_the_service_is_stopped(manager: Manager) -> None:
     assert is_alive(pid)
     manager.run("install")
     wait_until(lambda: not is_alive(pid), what="the end of the daemon")
+    manager.home.run_json("up")  # as where the service has failed: the command starts one itself
+    other = manager.home.server_pid()
+    assert other is not None
+    manager.run("start")
+    wait_until(lambda: not is_alive(other), what="the end of the daemon")
 
 
 def test_an_installation_that_fails_leaves_what_was_there(manager: Manager) -> None:

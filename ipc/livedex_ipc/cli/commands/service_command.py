@@ -104,8 +104,11 @@ def logs(context: Context) -> int:
 
 def _act(context: Context, verb: str) -> int:
     manager = _manager(context)
-    if not _checked(manager.state).installed:
+    state = _checked(manager.state)
+    if not state.installed:
         raise Unavailable("the service is not installed: run `livedex service install`")
+    if verb != "stop" and not state.active:
+        stop_daemon()  # one outside of the service would keep the index locked
     _checked(lambda: manager.act(verb))
     _show_state(context.streams, manager)
     return 0
