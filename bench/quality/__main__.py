@@ -1,7 +1,8 @@
 """`python -m bench.quality`: how well livedex answers questions whose answers are known, beside plainer engines.
 
 Without `--set` the sets are made of what this Python brings. Weights are to be tuned on the half `dev`; what is
-reported is `test`.
+reported is `test`. At the end follows one Markdown table: a column for each set or kind of navigation, and with
+`--parts` a row for each weight, with what its part gives there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ from bench.quality.product import engine
 from livedex_indexing.query import spell_repair
 from livedex_indexing.rank import score
 
+WHOLE = "livedex"
+WITHOUT = "… without "
+
+Table = dict[str, dict[str, float]]  # means by set or kind, and by engine or part
+
 SEED = 3  # of the questions that are asked where there are more than enough
 
 
@@ -42,38 +48,70 @@ def arguments() -> argparse.Namespace:
         type=Path,
         nargs="*",
         metavar="FOLDER",
-        help="instead: names, pieces of names, files, messages, pasted lines and titles of folders (default: the "
-        "standard library)",
+        help="also, or without --set instead: names, pieces of names, files, messages, pasted lines and titles of "
+        "folders (default: the standard library)",
     )
     return parser.parse_args()
 
 
 def main() -> int:
     options = arguments()
-    if options.navigation is not None:
-        navigate(options.navigation or [Path(sysconfig.get_path("stdlib"))], options.half, options.most)
-        return 0
-    print(f"{'':<28} {'nDCG@10':<22} {'MRR@10':<22} {'Recall@100':<22} livedex ahead by (nDCG, paired)")
+    table: Table = {}
     with tempfile.TemporaryDirectory(prefix="livedex-quality-") as folder:
-        for one in chosen(options, Path(folder)):
-            report(one, options, Path(folder) / f"{one.name}.db")
+        if options.set or options.navigation is None:
+            print(f"{'':<28} {'nDCG@10':<22} {'MRR@10':<22} {'Recall@100':<22} livedex ahead by (nDCG, paired)")
+            for one in chosen(options, Path(folder)):
+                table[one.name] = report(one, options, Path(folder) / f"{one.name}.db")
+        if options.navigation is not None:
+            folders = options.navigation or [Path(sysconfig.get_path("stdlib"))]
+            table |= navigate(folders, options, Path(folder))
+    show(table)
     return 0
 
 
-def navigate(folders: Sequence[Path], half: str, most: int) -> None:
-    print(f"{'':<28} {'n':>5} {'S@1':>6} {'MRR@10':>7} {'lines':>6} {'shown':>6} {'ms':>6}")
-    results: list[navigation.Result] = []
-    with tempfile.TemporaryDirectory(prefix="livedex-navigation-") as temporary:
+def navigate(folders: Sequence[Path], options: argparse.Namespace, temporary: Path) -> Table:
+    """Answer the questions of every kind; return the MRR of each kind, also without each part."""
+    table: Table = {}
+
+    def answer(row: str) -> list[navigation.Result]:
+        results: list[navigation.Result] = []
         for number, folder in enumerate(folders):
-            with engine(folder, Path(temporary) / f"{number}.db") as livedex:
-                chosen_ones = [one for one in navigation.questions(folder) if one.half == half]
-                results += [navigation.answer(one, livedex) for one in chosen_ones]
-    for kind in dict.fromkeys(result.kind for result in results):
-        those = [result for result in results if result.kind == kind][:most]
+            with engine(folder, temporary / f"navigation-{number}.db") as livedex:
+                results += [navigation.answer(one, livedex) for one in questions[folder]]
+        for kind in dict.fromkeys(result.kind for result in results):
+            those = [result.shares[1] for result in results if result.kind == kind][: options.most]
+            table.setdefault(kind, {})[row] = statistics.fmean(those)
+        return results
+
+    questions = {
+        folder: [one for one in navigation.questions(folder) if one.half == options.half] for folder in folders
+    }
+    print(f"{'':<28} {'n':>5} {'S@1':>6} {'MRR@10':>7} {'lines':>6} {'shown':>6} {'ms':>6}")
+    results = answer(WHOLE)
+    for kind in table:
+        those = [result for result in results if result.kind == kind][: options.most]
         shares = " ".join(
             f"{statistics.fmean(values):>6.3f}" for values in zip(*(one.shares for one in those), strict=True)
         )
         print(f"{kind:<28} {len(those):>5} {shares} {statistics.median(one.ms for one in those):>6.1f}", flush=True)
+    for part in score.WEIGHTS if options.parts else ():
+        with without(part):
+            answer(part)
+    return table
+
+
+def show(table: Table) -> None:
+    """Print the mean nDCG@10 of each set and the MRR@10 of each kind of navigation, and what each part gives."""
+    rows = dict.fromkeys(row for column in table.values() for row in column)
+    print(f"\n| | {' | '.join(table)} |\n|{' --- |' * (1 + len(table))}")
+    for row in rows:
+        given = row in score.WEIGHTS
+        cells = [
+            "" if row not in column else f"{column[WHOLE] - column[row]:+.3f}" if given else f"{column[row]:.3f}"
+            for column in table.values()
+        ]
+        name = f"{row} {score.WEIGHTS[row]}" if given else row
+        print(f"| {name} |", " | ".join(cells), "|")
 
 
 def chosen(options: argparse.Namespace, folder: Path) -> list[sets.QuestionSet]:
@@ -82,7 +120,9 @@ def chosen(options: argparse.Namespace, folder: Path) -> list[sets.QuestionSet]:
     return [made.functions(folder / "functions"), made.manual(folder / "manual")]
 
 
-def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -> None:
+def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -> dict[str, float]:
+    """Answer a set's questions; return the mean nDCG@10 of each engine, and of livedex without each part."""
+    means: dict[str, float] = {}
     questions = one.half(options.half)
     questions = random.Random(SEED).sample(questions, min(options.most, len(questions)))
     print(f"{one.name}, {options.half}: {len(questions)} questions")
@@ -92,14 +132,15 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
         ahead = [interval(list(map(sub, ours, scores.ndcg)))] if ours else []
         cells = " ".join(f"{value!s:<22}" for value in (*map(interval, scores), *ahead))
         print(f"  {name:<26} {cells}".rstrip(), flush=True)
+        means[name.removeprefix(WITHOUT)] = statistics.fmean(scores.ndcg)
         return scores.ndcg
 
     with engine(one.corpus, database) as livedex:
-        ours = line("livedex", livedex.files)
+        ours = line(WHOLE, livedex.files)
         if options.parts:
             for part in score.WEIGHTS:
                 with without(part):
-                    line(f"… without {part}", livedex.files)
+                    line(f"{WITHOUT}{part}", livedex.files)
         if options.misspelt:
             line("misspelt", lambda text, most: livedex.files(misspelt(text), most))
             with unrepaired():
@@ -110,6 +151,7 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
             line(name, search, ours)
         if not any(name.startswith("bm25s") for name in found):
             print("  bm25s is not installed: pip install bm25s pystemmer", file=sys.stderr)
+    return means
 
 
 @contextmanager
