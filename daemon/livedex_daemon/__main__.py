@@ -30,6 +30,11 @@ def main(argv: list[str] | None = None) -> int:
         from livedex_daemon.doctor import doctor_command
 
         return doctor_command.run(words[1:])
+    if words[:1] in (["paths"], ["logs"]):
+        from livedex_daemon.process import places_command
+
+        run = places_command.run_paths if words[0] == "paths" else places_command.run_logs
+        return run(words[1:])
     if words[:1] == ["exchange"]:
         from livedex_daemon.exchange import local_exchange
         from livedex_daemon.worker_host import host_command

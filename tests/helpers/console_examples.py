@@ -18,7 +18,7 @@ CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTA
 # What differs from run to run and from machine to machine.
 VARIABLE = (
     (r"\d+(\.\d+)? (ms|s|KiB|MiB|GiB)\b", r"N \2"),
-    (r"\d+ samples", "N samples"),
+    (r"\d+ samples?", "N samples"),
     (r"pid \d+", "pid N"),
     (r'"(generation|waited_ms)":[\d.]+', r'"\1":N'),
     (r"\b\d+(\.\d+)+\b", "N.N"),

@@ -13,6 +13,13 @@ ARGUMENTS = "tests/ipc/cli/test_arguments.py"
 
 DEFECTS = (
     Defect(
+        "log-of-before",
+        "`logs -f` goes on with the old log after a new one has begun",
+        "livedex_daemon/process/places_command.py",
+        (("            file = _log()\n", "            return 0\n"),),
+        "tests/ipc/cli/test_commands.py::test_paths_and_logs_need_no_daemon",
+    ),
+    Defect(
         "month-of-thirty-days",
         "`1 month ago` is 30 days ago, whatever the calendar says",
         "livedex_ipc/cli/times.py",

@@ -269,6 +269,8 @@ class FileMethods:
         place = Place(root.id, relative)
         served = self._reads.served()
         first, last = params["start_line"] or 1, params["end_line"]
+        if last is not None and last < first:
+            raise InvalidParams(f"end_line {last} is before start_line {first}", {"field": "end_line"})
 
         async def read() -> tuple[FileChunks | None, Stale]:
             return await self._reads.read(

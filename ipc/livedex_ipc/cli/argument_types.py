@@ -73,10 +73,22 @@ class Command:
     """One command: a leaf with ``run`` (``module:function`` inside this package), or a group with ``subcommands``.
 
     ``second``: an operand after the first one, which is a single word then; ``bare``: the subcommand that a group
-    without one means.
+    without one means; ``alias``: a former name, which still works.
     """
 
-    __slots__ = ("bare", "examples", "name", "notes", "operand", "options", "run", "second", "subcommands", "summary")
+    __slots__ = (
+        "alias",
+        "bare",
+        "examples",
+        "name",
+        "notes",
+        "operand",
+        "options",
+        "run",
+        "second",
+        "subcommands",
+        "summary",
+    )
 
     def __init__(
         self,
@@ -89,6 +101,7 @@ class Command:
         options: Sequence[Option] = (),
         subcommands: Sequence[Command] = (),
         bare: str = "",
+        alias: str = "",
         notes: str = "",
         examples: Sequence[str] = (),
     ) -> None:
@@ -100,9 +113,10 @@ class Command:
         self.options = tuple(options)
         self.subcommands = tuple(subcommands)
         self.bare = bare
+        self.alias = alias
         self.notes = notes
         self.examples = tuple(examples)
 
     def subcommand(self, name: str) -> Command | None:
-        """Return the subcommand called ``name``, None if there is none."""
-        return next((command for command in self.subcommands if command.name == name), None)
+        """Return the subcommand called ``name``, now or formerly, None if there is none."""
+        return next((command for command in self.subcommands if name in (command.name, command.alias)), None)

@@ -23,6 +23,7 @@ GLOBAL_OPTIONS = (
     Option("-V --version", "version", "show the version"),
 )
 
+_DAEMON = "daemon_command:exec_daemon"
 _PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
 _ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", complete="path")
 
@@ -59,10 +60,10 @@ _CONFIG = Command(
     "show, check and edit the configuration",
     bare="show",
     subcommands=(
-        Command("show", "every setting, its value and where it comes from", run="daemon_command:exec_daemon"),
-        Command("validate", "check the file; exit 2 when it is not valid", run="daemon_command:exec_daemon"),
-        Command("path", "where the file is", run="daemon_command:exec_daemon"),
-        Command("edit", "open the file in your editor", run="daemon_command:exec_daemon"),
+        Command("show", "every setting, its value and where it comes from", run=_DAEMON),
+        Command("validate", "check the file; exit 2 when it is not valid", run=_DAEMON),
+        Command("path", "where the file is", run=_DAEMON),
+        Command("edit", "open the file in your editor", run=_DAEMON),
     ),
 )
 
@@ -81,7 +82,7 @@ ROOT = Command(
         Command(
             "daemon",
             "run the daemon in the foreground",
-            run="daemon_command:exec_daemon",
+            run=_DAEMON,
             options=(Option("--check-config", "check_config", "only check the configuration; exit 2 when not valid"),),
         ),
         SEARCH,
@@ -159,11 +160,13 @@ ROOT = Command(
             examples=("livedex why build/output.log",),
         ),
         Command(
-            "delete",
-            "forget files until their content or path changes; they stay on disk",
-            run="files_command:delete",
+            "forget",
+            "leave files out of the index until their content or path changes; they stay on disk",
+            run="files_command:forget",
             operand=_PATHS,
-            examples=("livedex delete ~/notes/private.md",),
+            options=(Option("--undo", "undo", "index them again"),),
+            alias="delete",
+            examples=("livedex forget ~/notes/private.md", "livedex forget --undo ~/notes/private.md"),
         ),
         EXCHANGE,
         _CONFIG,
@@ -177,7 +180,14 @@ ROOT = Command(
             examples=("livedex help search", "livedex help roots add"),
         ),
         Command("version", "show the version", run="help_command:version"),
-        Command("doctor", "check this installation; works without a daemon", run="daemon_command:exec_daemon"),
+        Command("paths", "where the configuration, the index, the log and the socket are", run=_DAEMON),
+        Command(
+            "logs",
+            "print the daemon's log",
+            run=_DAEMON,
+            options=(Option("-f --follow", "follow", "print what is added, until Ctrl-C"),),
+        ),
+        Command("doctor", "check this installation; works without a daemon", run=_DAEMON),
         Command(
             "completion",
             "print the completion script of a shell",

@@ -85,7 +85,7 @@ def _take_command(line: CommandLine, rest: list[str]) -> None:
     if command is None:
         names = [each.name for each in line.command.subcommands]
         raise _fault(line, f"{line.title} has no command {word!r}", nearest=_nearest(word, names))
-    line.words.append(word)
+    line.words.append(command.name)
     line.command = command
 
 

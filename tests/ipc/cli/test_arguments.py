@@ -30,7 +30,7 @@ CALLS = {
     "list": ("files/list", {"offset", "path"}),
     "retrieve": ("files/retrieve", set()),
     "why": ("files/explain", set()),
-    "delete": ("files/delete", set()),
+    "forget": ("files/delete", set()),
     "exchange publish": ("exchange/publish", set()),
     "exchange read": ("exchange/read", set()),
     "exchange check": ("exchange/check", set()),
@@ -43,7 +43,7 @@ CALLS = {
     "roots list": ("roots/list", set()),
 }
 # Options that choose the form of the answer, and are no params.
-FORMS = {"form", "watch", "all", "here", "null"}
+FORMS = {"form", "watch", "all", "here", "null", "undo"}
 
 
 def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
@@ -317,3 +317,7 @@ def test_a_relative_path_needs_a_working_folder(tmp_path: Path, monkeypatch: pyt
     gone.rmdir()
     assert absolute_path("/a") == b"/a"
     assert "working folder is gone" in refused("why", "a").message
+
+
+def test_a_former_name_still_works() -> None:
+    assert parsed("delete", "/a").title == "livedex forget"

@@ -182,3 +182,42 @@ def test_a_module_in_the_working_folder_is_never_run(home: Home, tmp_path: Path)
     for words in (["doctor"], ["search", "x", "--no-spawn"]):
         done = subprocess.run([LIVEDEX, *words], env=home.env, cwd=tmp_path, capture_output=True, check=False)
         assert b"trapped" not in done.stdout + done.stderr
+
+
+def test_forgotten_files_can_be_had_again(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["files/delete"] = {"deleted": 1}
+    canned.answers["index/run"] = {"indexed": 2}
+    for name in ("forget", "delete"):
+        done = home.run(name, "/r/a")
+        assert (done.stdout, done.stderr) == ("1 file forgotten\n", "")
+    assert home.run("forget", "--undo", "/r/a", "/r/b").stdout == "2 files indexed again\n"
+    assert canned.sent("index/run") == [{"paths": ["/r/a", "/r/b"], "force": True}]
+
+
+def test_a_sync_that_was_too_late_says_so_once(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["sync"] = {"synced": False, "pending": 0, "generation": 9, "waited_ms": 0.2}
+    done = home.run("sync", "--timeout", "0")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "livedex: the index is not up to date after 0 ms: 0 pending\n"
+
+
+def test_paths_and_logs_need_no_daemon(home: Home) -> None:
+    assert home.run_json("paths")["socket"] == str(home.socket)
+    assert f"socket     {home.socket}\n" in home.run("paths").stdout
+    assert "no log yet" in home.run("logs").stderr
+    log = home.path / "log" / "livedex.log"
+    log.parent.mkdir()
+    log.write_text("one\n")
+    assert home.run("logs").stdout == "one\n"
+    with subprocess.Popen([LIVEDEX, "logs", "-f"], env=home.env, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "one\n"
+        with log.open("a") as file:
+            file.write("two\n")
+        assert child.stdout.readline() == "two\n"
+        log.rename(log.with_name("livedex.log.1"))
+        log.write_text("three\n")
+        assert child.stdout.readline() == "three\n", "a new log in its place"
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == 130
+    assert not home.socket.exists()

@@ -18,6 +18,8 @@ def exec_daemon(context: Context) -> int:
     words = list(context.line.words)
     if context.values.get("check_config"):
         words.append("--check-config")
+    if context.values.get("follow"):
+        words.append("--follow")
     words += ["--json"] if context.streams.json else []
     words += [f"--color={context.streams.color}"] if context.streams.color != "auto" else []
     context.streams.flush()

@@ -1,9 +1,11 @@
-"""``livedex list``, ``retrieve``, ``why`` and ``delete``: shows and changes single files of the index."""
+"""``livedex list``, ``retrieve``, ``why`` and ``forget``: shows and changes single files of the index."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, TypeVar
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
@@ -14,11 +16,11 @@ from livedex_ipc.constants import FRESH_TIMEOUT_MS
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import (
         ChunkFields,
-        DeleteResult,
         ExplainResult,
         FileFields,
         FileListResult,
         FreshFields,
+        IndexRunResult,
         RetrieveResult,
     )
 
@@ -92,15 +94,20 @@ def why(context: Context) -> int:
     return context.each_path("files/explain", params, render)
 
 
-def delete(context: Context) -> int:
-    """Forget each path."""
+def forget(context: Context) -> int:
+    """Forget each path; with --undo, index them again."""
+    from livedex_ipc.cli.render.files_text import deleted_text, remembered_text
 
-    def render(answer: DeleteResult) -> str:
-        from livedex_ipc.cli.render.files_text import deleted_text
-
-        return deleted_text(answer)
-
-    return context.each_path("files/delete", {}, render)
+    if not context.values.get("undo"):
+        paths = " ".join(quote(os.fsdecode(path)) for path in context.values["paths"])
+        code = context.each_path("files/delete", {}, deleted_text)
+        context.streams.hint(f"livedex: to undo: livedex forget --undo {paths}")
+        return code
+    params = {**wire_paths(context.values["paths"]), "force": True}
+    with context.connect() as client:
+        result: IndexRunResult = client.call("index/run", params)
+    context.show(result, remembered_text)
+    return 0
 
 
 def _print(context: Context, result: S, render: Callable[[S], str]) -> None:

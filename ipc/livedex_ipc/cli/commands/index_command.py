@@ -54,10 +54,12 @@ def sync(context: Context) -> int:
 
         return sync_lines(answer)
 
-    context.show(result, render)
+    if result["synced"] or context.streams.json:
+        context.show(result, render)
     if not result["synced"]:
         context.streams.flush()
-        raise TimedOut(f"the index is not up to date yet: {result['pending']} pending", {"pending": result["pending"]})
+        message = f"the index is not up to date after {result['waited_ms']:.0f} ms: {result['pending']:,} pending"
+        raise TimedOut(message, {"pending": result["pending"]})
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.render.shown_paths import shown_path
-from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visible
+from livedex_ipc.cli.render.terminal_text import Style, count_text, size_text, table, visible
 
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import (
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     )
 
 
+_NO_FILE = "there is no such file"
+
+
 def files_text(result: FileListResult[FileFields], *, colour: bool) -> str:
     """Format a table of files, and their number."""
     if not result["files"]:
@@ -34,7 +37,7 @@ def files_text(result: FileListResult[FileFields], *, colour: bool) -> str:
             (visible(entry["status"]), size_text(entry["size"]), f"{entry['chunks']:,}", language, path + reason)
         )
     head, *body = table(rows, right=frozenset((1, 2)))
-    return "\n".join([Style(colour).dim(head), *body, f"{result['total']:,} files"]) + "\n"
+    return "\n".join([Style(colour).dim(head), *body, count_text(result["total"], "file")]) + "\n"
 
 
 def chunks_text(result: RetrieveResult[ChunkFields], *, colour: bool) -> str:
@@ -52,10 +55,12 @@ def chunks_text(result: RetrieveResult[ChunkFields], *, colour: bool) -> str:
 def why_text(answer: ExplainResult, *, colour: bool) -> str:
     """Format one line: the path, its status, the reason, and the rule that decided."""
     style = Style(colour)
-    words = [f"{style.path(visible(shown_path(answer)))}: {style.strong(visible(answer['status']))}"]
-    if answer["reason"]:
-        words.append(f"({visible(answer['reason'])})")
-    rule = answer["rule"]
+    rule, reason, status = answer["rule"], answer["reason"], answer["status"]
+    if status == "outside" and reason == _NO_FILE:
+        status = "missing"
+    words = [f"{style.path(visible(shown_path(answer)))}: {style.strong(visible(status))}"]
+    if reason and not (rule and reason.endswith(rule["file"])):  # else the rule says it again
+        words.append(f"({visible(reason)})")
     if rule:
         line = f":{rule['line']}" if rule["line"] else ""
         words.append(f"by {visible(str(rule['file']))}{line}: {visible(str(rule['pattern']))}")
@@ -64,14 +69,20 @@ def why_text(answer: ExplainResult, *, colour: bool) -> str:
 
 def deleted_text(answer: DeleteResult) -> str:
     """Format the number of forgotten files."""
-    return f"{answer['deleted']:,} files forgotten\n"
+    return f"{count_text(answer['deleted'], 'file')} forgotten\n"
+
+
+def remembered_text(answer: IndexRunResult) -> str:
+    """Format the number of files that were forgotten and can be found again."""
+    return f"{count_text(answer['indexed'], 'file')} indexed again\n"
 
 
 def index_lines(answer: IndexRunResult) -> str:
     """Format the counts of an index run, and each failed file."""
     failed = answer["failed"]
     lines = [
-        f"{answer['scanned']:,} files examined in {answer['took_ms'] / 1000:.1f} s: {answer['indexed']:,} indexed,"
+        f"{count_text(answer['scanned'], 'file')} examined in {answer['took_ms'] / 1000:.1f} s:"
+        f" {answer['indexed']:,} indexed,"
         f" {answer['unchanged']:,} unchanged, {answer['skipped']:,} skipped, {answer['removed']:,} removed,"
         f" {len(failed):,} failed"
     ]
@@ -84,7 +95,8 @@ def audit_lines(answer: AuditResult) -> str:
     differences = answer["differences"]
     lines = [f"{visible(each['what'])}  {visible(shown_path(each))}" for each in differences]
     repaired = f", {answer['repaired']:,} repaired" if answer["repaired"] else ""
-    lines.append(f"{answer['checked']:,} files compared, {len(differences):,} differences{repaired}")
+    compared, found = count_text(answer["checked"], "file"), count_text(len(differences), "difference")
+    lines.append(f"{compared} compared, {found}{repaired}")
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.render.shown_paths import path_text
-from livedex_ipc.cli.render.terminal_text import Style, duration_text, size_text, table, visible, warning_text
+from livedex_ipc.cli.render.terminal_text import (
+    Style,
+    count_text,
+    duration_text,
+    size_text,
+    table,
+    visible,
+    warning_text,
+)
 
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import RootFields, StatusResult
@@ -20,7 +28,8 @@ def status_text(status: StatusResult, *, colour: bool) -> str:
     lines = [
         f"{style.good(state) if state in _GOOD else style.bad(visible(state))}"
         f"  livedex {visible(status['version'])}, pid {status['pid']}, up {duration_text(status['uptime_s'])}",
-        f"{status['files']:,} files in {status['chunks']:,} chunks, {status['skipped']:,} skipped,"
+        f"{count_text(status['files'], 'file')} in {count_text(status['chunks'], 'chunk')},"
+        f" {status['skipped']:,} skipped,"
         f" {status['failed']:,} failed, {status['pending']:,} pending",
         f"{size_text(status['db_bytes'])} in {visible(status['db_path'])} ({visible(status['backend'])})",
     ]
@@ -28,7 +37,7 @@ def status_text(status: StatusResult, *, colour: bool) -> str:
     if freshness["samples"]:
         lines.append(
             f"a change is indexed in {freshness['p50_ms']:.1f} ms (p50), {freshness['p99_ms']:.1f} ms (p99),"
-            f" {freshness['samples']:,} samples"
+            f" {count_text(freshness['samples'], 'sample')}"
         )
     text = "\n".join(lines) + "\n"
     if status["roots"]:

@@ -108,6 +108,11 @@ def display_width(text: str) -> int:
     return sum(0 if combining(character) else 1 + (east_asian_width(character) in _WIDE) for character in text)
 
 
+def count_text(count: int, noun: str) -> str:
+    """Format a number of things, such as ``1 file`` or ``2,000 files``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def size_text(count: int) -> str:
     """Format a number of bytes, such as ``12.3 MiB``."""
     size = float(count)

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedex_ipc.cli.render.files_text import chunks_text, files_text, why_text
-from livedex_ipc.cli.render.terminal_text import display_width, error_text, size_text, state_lines, table, visible
+from livedex_ipc.cli.render.terminal_text import (
+    count_text,
+    display_width,
+    error_text,
+    size_text,
+    state_lines,
+    table,
+    visible,
+)
 from livedex_ipc.errors import ConfigInvalid, Unavailable
 from livedex_ipc.wire_results import AnswerWarning, ExplainResult, RuleFields
 
@@ -87,6 +95,24 @@ def test_why_names_the_rule_that_decided() -> None:
     assert why_text(built_in, colour=False) == "/r/a.log: ignored by built-in: node_modules/\n"
     indexed: ExplainResult = {**answer, "path": "/r/a", "status": "skipped", "reason": "binary", "rule": None}
     assert why_text(indexed, colour=False) == "/r/a: skipped (binary)\n"
+
+
+def test_why_says_everything_once() -> None:
+    rule: RuleFields = {"file": "/r/.gitignore", "line": 1, "pattern": "*.log"}
+    ignored: ExplainResult = {
+        "path": "/r/a.log",
+        "status": "ignored",
+        "reason": "ignored by /r/.gitignore",
+        "rule": rule,
+        "fresh": True,
+    }
+    assert why_text(ignored, colour=False) == "/r/a.log: ignored by /r/.gitignore:1: *.log\n"
+    missing: ExplainResult = {**ignored, "status": "outside", "reason": "there is no such file", "rule": None}
+    assert why_text(missing, colour=False) == "/r/a.log: missing (there is no such file)\n"
+
+
+def test_one_thing_is_singular() -> None:
+    assert [count_text(count, "file") for count in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
 
 
 def test_a_file_is_listed_with_its_reason() -> None:
