@@ -10,12 +10,14 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.daemon_health import healthy_to_the_end
 from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.support import Daemon, Home, Tree, temporary_home
 
@@ -55,8 +57,11 @@ def tree(tmp_path: Path) -> Tree:
 
 
 @pytest.fixture
-def start_daemon(home: Home) -> Iterator[Callable[..., Daemon]]:
-    """Starts a daemon in the test's home: ``start_daemon(config="…", VARIABLE="…")``. All are stopped at the end."""
+def start_daemon(request: pytest.FixtureRequest, home: Home) -> Iterator[Callable[..., Daemon]]:
+    """Starts a daemon in the test's home: ``start_daemon(config="…", VARIABLE="…")``. All are stopped at the end.
+
+    Those that still run then must be healthy, and leave no process, unless the test says that it breaks them.
+    """
     started: list[Daemon] = []
 
     def start(config: str | None = None, *, wrap: Sequence[str] = (), **env: str) -> Daemon:
@@ -65,9 +70,11 @@ def start_daemon(home: Home) -> Iterator[Callable[..., Daemon]]:
         return daemon.start()
 
     yield start
+    broken = request.node.get_closest_marker("breaks_daemon") is not None
     for daemon in started:
         if daemon.running():
-            daemon.stop()
+            with nullcontext() if broken else healthy_to_the_end(daemon):
+                daemon.stop()
 
 
 @pytest.fixture
