@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.daemon_health import healthy_to_the_end
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Tree, add_root, wait_until
 
@@ -141,6 +142,8 @@ def test_a_worker_that_died_is_not_called_alive(daemon: Daemon, supervisor: sock
         wait_until(is_told, what="the warning")
         assert client.call("status")["state"] == "degraded"
         assert_silent(supervisor)
+    with pytest.raises(AssertionError, match="was not healthy"), healthy_to_the_end(daemon):
+        daemon.stop()
 
 
 def test_a_reload_is_reported_from_its_begin_to_its_end(daemon: Daemon, supervisor: socket.socket) -> None:
