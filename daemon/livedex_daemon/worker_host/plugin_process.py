@@ -118,7 +118,7 @@ class PluginProcess:
         beat_at = self._began + watch.beat_s
         cause: Cause | None = None
         killed = False
-        while not _has_ended(process.pid):
+        while not _has_ended(process):
             now = time.monotonic()
             if cause is not None and now >= deadline and not killed:
                 self._kill_group(signal.SIGKILL)
@@ -210,6 +210,8 @@ def _end_descriptor(pid: int) -> int | None:
         return None
 
 
-def _has_ended(pid: int) -> bool:
-    """Whether a child has ended. It stays a zombie, so that its number and its group's stay its own."""
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+def _has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a child has ended. Where the system can, it stays a zombie, so that its group's number stays its own."""
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
