@@ -17,6 +17,7 @@ from livedex_daemon.exchange.claims import Completion, Worker
 from livedex_daemon.exchange.exchange_database import ExchangeDatabase, rows
 from livedex_daemon.exchange.lease_clock import LeaseClock, lease_clock
 from livedex_daemon.exchange.messages import Draft
+from livedex_daemon.exchange.retention import Old
 from livedex_daemon.exchange.topics import check_topic
 from livedex_ipc.exchange_results import (
     CheckResult,
@@ -205,10 +206,21 @@ class Exchange:
         self._reap()
         with self._database.transaction(durable=False) as db:
             old = retention.mark(db, self._clock, self.limits.retention_s)
-        after: int | None = 0
-        while old is not None and after is not None and may_go_on():
-            with self._database.transaction(durable=False) as db:
-                after = retention.remove_old(db, *old, after)
+        if old is not None:
+            self._remove_steps(old, may_go_on)
+
+    def _remove_steps(self, old: Old, may_go_on: Callable[[], bool]) -> None:
+        after = 0
+        while may_go_on():
+            with self._database.reading() as db:
+                end = retention.step_end(db, old, after)
+                if end is None:
+                    return
+                is_wanted = retention.has_old(db, old, after, end)
+            if is_wanted:
+                with self._database.transaction(durable=False) as db:
+                    retention.remove_old(db, old, after, end)
+            after = end
 
     def _reap(self) -> None:
         with self._database.reading() as db:

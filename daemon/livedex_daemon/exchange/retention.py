@@ -1,13 +1,13 @@
 """Removes finished conversations after the time that the configuration says, in small steps.
 
 Invariant: what is removed has been there for that long by time that passed: a wall clock that is set ahead removes
-nothing. A conversation is removed as a whole, and only when its first message is finished and none is claimed.
+nothing. A conversation is removed as a whole, and only when none of its messages is claimed, or waits without a parent.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 
@@ -16,7 +16,7 @@ from livedex_daemon.exchange.lease_clock import LeaseClock
 from livedex_daemon.exchange.topics import add
 
 MARK_EVERY_S: Final = 3_600.0
-STEP: Final = 100  # conversations of one transaction
+STEP: Final = 500  # messages that one transaction looks at
 MOST_OFF_S: Final = 86_400.0  # a machine that was off counts as off for no longer: its clock may be wrong at the start
 
 _ROW: Final = "SELECT passed_s, last_message_id, last_claim_id, boot_id, boot_ns, wall_s FROM ages"
@@ -24,16 +24,24 @@ _MARK: Final = (
     "INSERT INTO ages SELECT ?, (SELECT coalesce(max(id), 0) FROM messages),"
     " (SELECT coalesce(max(id), 0) FROM claims), ?, ?, ?"
 )
-# Conversations by their first message, up to an id: no younger message, no younger or live claim, nothing unfinished.
+_STEP_END: Final = "SELECT max(id) FROM (SELECT id FROM messages WHERE id > ? AND id <= ? ORDER BY id LIMIT ?)"
+# Conversations that begin in a range of ids: no younger message, no younger or live claim, and only follow-ups wait.
 _OLD: Final = """
-SELECT m.id, m.conversation_id FROM messages m
+SELECT m.conversation_id FROM messages m
 WHERE m.id > ?1 AND m.id <= ?2 AND m.parent_id IS NULL
-  AND NOT EXISTS (SELECT 1 FROM waiting w WHERE w.topic_id = m.topic_id AND w.message_id = m.id)
-  AND NOT EXISTS (SELECT 1 FROM messages o WHERE o.conversation_id = m.conversation_id AND o.id > ?2)
+  AND NOT EXISTS (SELECT 1 FROM messages o JOIN waiting w ON w.topic_id = o.topic_id AND w.message_id = o.id
+                  WHERE o.conversation_id = m.conversation_id AND o.parent_id IS NULL)
+  AND NOT EXISTS (SELECT 1 FROM messages o WHERE o.conversation_id = m.conversation_id AND o.id > ?3)
   AND NOT EXISTS (SELECT 1 FROM messages o JOIN claims c ON c.message_id = o.id
-                  WHERE o.conversation_id = m.conversation_id AND (c.id > ?3 OR c.status = 'active'))
-ORDER BY m.id LIMIT ?4
+                  WHERE o.conversation_id = m.conversation_id AND (c.id > ?4 OR c.status = 'active'))
 """
+
+
+class Old(NamedTuple):
+    """The last message and the last claim that are old."""
+
+    message_id: int
+    claim_id: int
 
 
 def passed_s(row: tuple[Any, ...], clock: LeaseClock) -> float:
@@ -50,8 +58,8 @@ def is_due(db: apsw.Connection, clock: LeaseClock) -> bool:
     return newest is None or newest[3] != clock.boot_id or passed_s(newest, clock) - newest[0] >= MARK_EVERY_S
 
 
-def mark(db: apsw.Connection, clock: LeaseClock, retention_s: float) -> tuple[int, int] | None:
-    """Note how far the log has come. Return the last message and claim that are old; None if none is."""
+def mark(db: apsw.Connection, clock: LeaseClock, retention_s: float) -> Old | None:
+    """Note how far the log has come. Return what is old; None if nothing is."""
     newest = first_row(db, f"{_ROW} ORDER BY rowid DESC LIMIT 1")
     now = 0.0 if newest is None else passed_s(newest, clock)
     db.execute(_MARK, (now, clock.boot_id, clock.now_ns(), time.time()))
@@ -59,18 +67,28 @@ def mark(db: apsw.Connection, clock: LeaseClock, retention_s: float) -> tuple[in
     if old is None:
         return None
     db.execute("DELETE FROM ages WHERE passed_s < ?", (old[0],))
-    return old[1], old[2]
+    return Old(old[1], old[2])
 
 
-def remove_old(db: apsw.Connection, last_message_id: int, last_claim_id: int, after: int) -> int | None:
-    """Remove finished conversations that begin after the message ``after`` and are old.
+def step_end(db: apsw.Connection, old: Old, after: int) -> int | None:
+    """Return the last message of the step that begins after the message ``after``; None if there is no further one."""
+    found: int | None = db.execute(_STEP_END, (after, old.message_id, STEP)).get
+    return found
 
-    Return the id to go on from, None when all were looked at.
-    """
-    found = rows(db, _OLD, (after, last_message_id, last_claim_id, STEP))
-    for _first, conversation_id in found:
+
+def has_old(db: apsw.Connection, old: Old, after: int, end: int) -> bool:
+    """Whether a conversation that begins in a step is to be removed. Only reads."""
+    return bool(_conversations(db, old, after, end))
+
+
+def remove_old(db: apsw.Connection, old: Old, after: int, end: int) -> None:
+    """Remove the finished conversations that begin in a step and are old."""
+    for conversation_id in _conversations(db, old, after, end):
         _remove(db, conversation_id)
-    return found[-1][0] if len(found) == STEP else None
+
+
+def _conversations(db: apsw.Connection, old: Old, after: int, end: int) -> list[str]:
+    return [conversation for (conversation,) in rows(db, _OLD, (after, end, old.message_id, old.claim_id))]
 
 
 def _remove(db: apsw.Connection, conversation_id: str) -> None:

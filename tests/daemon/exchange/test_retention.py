@@ -55,6 +55,17 @@ def test_what_waits_or_is_claimed_is_kept(queue: Queue) -> None:
     assert [message["body"] for message in queue.read("work")] == ["claimed", "waits"]
 
 
+def test_what_waits_keeps_its_conversation(queue: Queue) -> None:
+    for _ in range(2):
+        queue.publish("work", "", conversation_id="talk")
+    finish(queue)
+    tidy_daily(queue, 62)
+    assert len(queue.read()) == 3
+    finish(queue)
+    tidy_daily(queue, 32)
+    assert queue.read() == []
+
+
 def test_a_conversation_that_goes_on_is_kept_whole(queue: Queue) -> None:
     queue.publish("work", "")
     finish(queue)
