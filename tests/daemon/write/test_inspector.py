@@ -166,7 +166,8 @@ def test_a_folder_that_is_shut_out_is_let_go(desk: Desk) -> None:
     (desk.folder / ".gitignore").write_text("gen/\n")
     desk.watching.followed = {b"gen"}
     desk.inspect(b".gitignore")
-    assert desk.inspector.walk_on()
+    while desk.inspector.walk_on():  # a walk pauses where the machine is busy
+        pass
     assert desk.unwatched == [b"gen"]
 
 
