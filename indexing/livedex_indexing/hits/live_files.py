@@ -20,6 +20,7 @@ HASH_BYTES: Final = 16
 PART_FROM: Final = 32 << 10  # bytes: from a larger file only the part around a chunk is read
 MARGIN: Final = 4 << 10  # bytes before and after the chunk: the line it begins in, and lines of context
 _KEPT_BYTES: Final = 16 << 20  # of files, cached until the answer is built
+_KEPT_PARTS: Final = 64
 _TRIED: Final = 3  # copies of one content to try, in case the first has changed
 
 
@@ -72,6 +73,9 @@ class LiveFiles:
         self.stale = Stale()
         self.roots = roots
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
+        self._parts: dict[
+            tuple[int, int, int, int], Part
+        ] = {}  # by content, file, start and end: a name's are hits, too
 
     def read(self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
         """Return the bytes of a content and their source, the first of ``copies`` that still has them; None if none
@@ -88,12 +92,19 @@ class LiveFiles:
         """Like ``read``, for at least the bytes from ``start`` to ``end``."""
         first = copies[0] if copies else None
         if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
-            low, high = max(0, start - MARGIN), min(first.state.size, end + MARGIN)
-            data = tree.read_if_unchanged(self.roots[first.root_id], first.path, first.state, (low, high))
-            if data is not None:
-                return first, Part(data, low, first.state.size)
+            key = (content_id, first.file_id, start, end)
+            part = self._parts.get(key) or self._read_part(first, start, end)
+            if part is not None:
+                if len(self._parts) < _KEPT_PARTS:
+                    self._parts[key] = part
+                return first, part
         found = self.read(content_id, content_hash, copies)
         return None if found is None else (found[0], Part(found[1], 0, len(found[1])))
+
+    def _read_part(self, copy: FileCopy, start: int, end: int) -> Part | None:
+        low, high = max(0, start - MARGIN), min(copy.state.size, end + MARGIN)
+        data = tree.read_if_unchanged(self.roots[copy.root_id], copy.path, copy.state, (low, high))
+        return None if data is None else Part(data, low, copy.state.size)
 
     def _first_of(self, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
         for copy in copies[:_TRIED]:

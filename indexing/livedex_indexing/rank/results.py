@@ -146,6 +146,8 @@ class RankedResults:
         batch are scaled down so that none is above the ``floor`` that the hits before it reached."""
         for chunks, files in batches:
             contents = {*chunks.values(), *files.values()}
+            if not contents:
+                continue
             copies = self._copies(contents, dict.fromkeys(files, 0.0))
             ranked = rank_files(self._features(chunks, None), chunks, copies, self._compiled.total)
             scale = min(1.0, floor / ranked[0].score) if ranked and ranked[0].score else 1.0
@@ -221,6 +223,8 @@ class RankedResults:
     def _copies(self, contents: Collection[int], paths: Mapping[int, float]) -> dict[int, list[Copy]]:
         sql, values = self._resolved.files
         rows = self._reader.rows_of(_COPIES_OF.format(sql), contents, values)
+        if not rows:
+            return {}
         if len(rows) > _COPIES:
             rows.sort(key=lambda row: len(row[3]) + len(row[4]))
         roots = dict(self._reader.rows(_ROOTS))
