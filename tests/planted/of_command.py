@@ -20,6 +20,13 @@ DEFECTS = (
         "tests/ipc/cli/test_commands.py::test_paths_and_logs_need_no_daemon",
     ),
     Defect(
+        "help-broken-inside-words",
+        "a long line of the help is left to the terminal, which breaks it inside a word",
+        "livedex_ipc/cli/help.py",
+        (("lines += parts if len(line) > columns else [line]", "lines += [line]"),),
+        f"{TERMINAL}::test_help_is_wrapped_between_words",
+    ),
+    Defect(
         "month-of-thirty-days",
         "`1 month ago` is 30 days ago, whatever the calendar says",
         "livedex_ipc/cli/times.py",

@@ -130,7 +130,8 @@ def _open_editor(copy: str) -> None:
     try:
         done = subprocess.run([*shlex.split(named), copy], check=False)
     except (OSError, ValueError) as fault:  # ValueError: an unclosed quote in EDITOR
-        raise Unavailable(f"the editor {named!r} cannot be run: {fault}; set EDITOR to another") from None
+        reason = "there is no such program" if isinstance(fault, FileNotFoundError) else fault
+        raise Unavailable(f"the editor {named!r} cannot be run: {reason}; set EDITOR to another") from None
     finally:
         signal.signal(signal.SIGINT, interrupted)
     if done.returncode != 0:

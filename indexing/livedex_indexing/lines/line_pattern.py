@@ -7,6 +7,7 @@ the harder the pattern, the shorter the stretches.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
@@ -171,6 +172,9 @@ def _expression(text: str, *, exact: bool, any_case: bool) -> Expression:
     return read(text)
 
 
+_LOOK_AROUND = re.compile(r"\(\?<?[=!]")
+
+
 def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
     options = re2.Options()
     options.never_nl = True  # classes do not contain the line feed
@@ -181,6 +185,8 @@ def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
         compiled = re2.compile(pattern.encode(), options)
     except re2.error as error:
         reason = error.args[0].decode("utf-8", "replace") if error.args else "it is too large"
+        if _LOOK_AROUND.search(pattern) and "perl operator" in reason:
+            reason = "look-around is not supported (RE2 takes linear time because it has none)"
         raise BadPattern(f"the pattern does not compile: {reason}") from None
     finally:
         re2.purge()  # its cache would keep up to 8 MiB for each pattern ever compiled

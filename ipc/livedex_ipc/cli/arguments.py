@@ -24,6 +24,7 @@ GLOBAL_OPTIONS = (
 )
 
 _DAEMON = "daemon_command:exec_daemon"
+_IGNORE = Option("--ignore", "ignore", "leave out what matches this gitignore pattern", metavar="PATTERN", many=True)
 _PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
 _ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", complete="path")
 
@@ -37,11 +38,7 @@ _ROOTS = Command(
             "watch and index these folders",
             run="roots_command:add",
             operand=_PATHS,
-            options=(
-                Option(
-                    "--ignore", "ignore", "leave out what matches this gitignore pattern", metavar="PATTERN", many=True
-                ),
-            ),
+            options=(_IGNORE,),
             examples=("livedex roots add ~/notes", "livedex roots add ~/src --ignore '*.min.js'"),
         ),
         Command(
@@ -76,6 +73,7 @@ ROOT = Command(
             "index folders: add them, start the daemon, wait for the first index",
             run="up_command:up",
             operand=_ANY_PATHS,
+            options=(_IGNORE,),
             examples=("livedex up ~/notes", "livedex up ~/notes ~/src"),
         ),
         Command("down", "stop the daemon", run="up_command:down"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, Command, Operand, Option
 
 
@@ -59,3 +61,16 @@ def _options(title: str, options: tuple[Option, ...]) -> str:
 def _table(title: str, rows: list[tuple[str, str]]) -> str:
     width = max(len(left) for left, _ in rows)
     return f"{title}:\n" + "\n".join(f"  {left:<{width}}  {right}" for left, right in rows)
+
+
+def wrapped(text: str, columns: int) -> str:
+    """Return a help text with its long lines broken between words; the rows of a table keep to their column."""
+    from textwrap import wrap
+
+    lines = []
+    for line in text.splitlines():
+        row = re.match(r"  \S.*?  +(?=\S)|  +(?=\S)|", line)
+        indent = min(row.end() if row else 0, columns // 2)
+        parts = wrap(line, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+        lines += parts if len(line) > columns else [line]
+    return "".join(line + "\n" for line in lines)

@@ -48,9 +48,10 @@ def _run(line: CommandLine, arguments: list[str], local_exchange: LocalExchange 
         streams.write(f"livedex {__version__}\n")
         code = 0
     elif line.wants or line.command is ROOT:
-        from livedex_ipc.cli.help import help_text
+        from livedex_ipc.cli.help import help_text, wrapped
 
-        streams.write(help_text(line.title, line.command))
+        text = help_text(line.title, line.command)
+        streams.write(wrapped(text, streams.size[0]) if streams.out_is_terminal else text)
         code = 0
     elif not line.command.run:
         names = ", ".join(command.name for command in line.command.subcommands)

@@ -76,7 +76,7 @@ def test_it_ends_when_asked_to() -> None:
     [
         ("", "empty"), ("(", "missing"), ("a**", "repetition"), ("[a", "missing ]"), ("\\8", "escape"),
         ("a{1001}", "repetition"),
-        ("((a{100}){100}){100}", "repetition|large"), ("(?:\\w{500}){2}", "large"), ("(?<=a)b", "perl operator|group"),
+        ("((a{100}){100}){100}", "repetition|large"), ("(?:\\w{500}){2}", "large"), ("(?<=a)b", "look-around"),
         ("\ud800", "surrogate"), ("a" * 4097, "4096"), ("é" * 2049, "4096"), ("a\nb", "line"),
         ("\\p{Nope}", "range"), ("\\C", "byte"),
     ],
@@ -138,3 +138,9 @@ def test_a_pattern_that_is_too_large_is_refused() -> None:
     assert found(r"\w{32}", b"0123456789abcdef" * 2)
     with pytest.raises(BadPattern, match="too large"):
         Pattern(r"\p{L}{200}x", exact=False)
+
+
+@pytest.mark.parametrize("text", ["(?<=a)b", "a(?=b)", "(?!a)b", "(?<!a)b"])
+def test_look_around_is_refused_by_its_name(text: str) -> None:
+    with pytest.raises(BadPattern, match="look-around is not supported"):
+        Pattern(text, exact=False)

@@ -291,3 +291,11 @@ def test_places_are_links_where_the_terminal_knows_them(
         home.env.pop(name, None)
     _, text = run(home, "search", "match", **env)
     assert (f"\x1b]8;;{link}\x1b\\" in text) if link else ("\x1b]8" not in text)
+
+
+def test_help_is_wrapped_between_words(home: Home) -> None:
+    plain = home.run("search", "--help").stdout
+    for words in (["search", "--help"], ["help", "search", "--no-pager"]):
+        _, text = run(home, *words, COLUMNS="60")
+        assert all(len(line) <= 60 for line in text.splitlines() if " " in line.strip()[50:])
+        assert text.split() == plain.split()

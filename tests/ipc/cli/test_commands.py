@@ -124,12 +124,14 @@ def test_up_adds_the_roots_and_waits_for_the_first_index(home: Home, canned: Can
         ]
     )
     last = status_result(root("/r"))
-    synced = iter([False, True])
+    synced = iter([False, True, True])
     canned.answers["sync"] = lambda _: {"synced": next(synced), "pending": 1, "generation": 1, "waited_ms": 1.0}
     canned.answers["status"] = lambda _: next(states, last)
     assert home.run_json("up", "/r", "/q") == last
-    assert canned.sent("roots/add") == [{"path": "/r"}, {"path": "/q"}]
-    assert len(canned.sent("status")) == 5
+    assert home.run_json("up", "/s", "--ignore", "*.log") == last
+    assert canned.sent("roots/add").pop() == {"path": "/s", "ignore": ["*.log"]}
+    assert canned.sent("roots/add")[:2] == [{"path": "/r"}, {"path": "/q"}]
+    assert len(canned.sent("status")) == 5 + 2
 
 
 def test_roots_are_added_and_removed_one_call_each(home: Home, canned: CannedDaemon) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from livedex_ipc import __version__
 from livedex_ipc.cli.arguments import ROOT
 from livedex_ipc.cli.context import Context
-from livedex_ipc.cli.help import help_text
+from livedex_ipc.cli.help import help_text, wrapped
 from livedex_ipc.errors import InvalidParams
 from livedex_ipc.params import nearest
 
@@ -20,7 +20,9 @@ def show(context: Context) -> int:
             hint = f"; did you mean {meant}?" if meant else ""
             raise InvalidParams(f"{title} has no command {name!r}{hint}", {"nearest": meant, "remedy": "livedex help"})
         command, title = found, f"{title} {name}"
-    context.page(help_text(title, command))
+    text = help_text(title, command)
+    streams = context.streams
+    context.page(wrapped(text, streams.size[0]) if streams.out_is_terminal else text)
     return 0
 
 

@@ -27,9 +27,10 @@ _STOP_S = 30.0
 
 def up(context: Context) -> int:
     """Add the command line's paths as roots, wait for the first index, print the status."""
+    ignored = {"ignore": context.values["ignore"]} if "ignore" in context.values else {}
     with context.connect() as client:
         for path in context.values.get("paths", []):
-            client.call("roots/add", wire_path(path), timeout_s=_ANSWER_S)
+            client.call("roots/add", {**ignored, **wire_path(path)}, timeout_s=_ANSWER_S)
         _first_index(context, client)
         status: StatusResult = client.call("status", timeout_s=_ANSWER_S)
     if not status["roots"]:
