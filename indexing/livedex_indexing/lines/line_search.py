@@ -118,9 +118,9 @@ class LineSearch:
         """The number of files to read."""
         return len(self._selected)
 
-    def first_chunks(self, lines: int) -> frozenset[int]:
-        """Return the chunks of the first ``lines`` lines that match. Raises Cancelled and DeadlinePassed."""
-        return frozenset(found.place.chunk.id for found in islice(self._found(), lines))
+    def first_chunks(self, lines: int) -> Iterator[int]:
+        """Yield the chunk of each of the first ``lines`` lines that match. Raises Cancelled and DeadlinePassed."""
+        return (found.place.chunk.id for found in islice(self._found(), lines))
 
     def page(
         self,

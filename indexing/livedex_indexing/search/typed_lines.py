@@ -49,12 +49,16 @@ def answer_typed_lines(
         found = LineRun(run, pattern, replace(run.request.filters_only(), terms=query.terms), vocabulary)
         if chunks is not None and found.lines.selected > _FEW_FILES:
             return None
-        first = found.lines.first_chunks(_FIRST_LINES)
+        has_lines = False
+        for chunk_id in found.lines.first_chunks(_FIRST_LINES):
+            if chunk_id in (chunks or ()):
+                return None
+            has_lines = True
     except DeadlinePassed:
         if chunks is None:
             raise
         return None
-    if not first or not first.isdisjoint(chunks or ()):
+    if not has_lines:
         return None
     answer = found.answer("exact")
     return answer._replace(warnings=[*answer.warnings, AS_LINES_WARNING])
