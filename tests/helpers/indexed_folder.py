@@ -29,7 +29,8 @@ from livedex_ipc.wire_results import AnswerWarning
 LINES = 10
 OVERLAP = 40  # characters
 SIGNATURE = b"test-signature-1"
-LANGUAGES = {"py": "python", "md": "markdown", "c": "c", "txt": None}
+LANGUAGES = {"py": "python", "md": "markdown", "c": "c", "txt": None, "js": "javascript", "sh": "shell", "cpp": "cpp"}
+LANGUAGES["fence"] = "mjs"  # as a fence in Markdown may call it
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
 

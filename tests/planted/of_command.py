@@ -13,6 +13,13 @@ ARGUMENTS = "tests/ipc/cli/test_arguments.py"
 
 DEFECTS = (
     Defect(
+        "fence-of-another-name",
+        "`lang:js` finds the fences called so, and no file of JavaScript",
+        "livedex_indexing/query/filters.py",
+        (("if same_language(name) in wanted]", "if name.lower() in names]"),),
+        "tests/indexing/rank/test_facets.py::test_a_language_is_one_whatever_it_is_called",
+    ),
+    Defect(
         "log-of-before",
         "`logs -f` goes on with the old log after a new one has begun",
         "livedex_daemon/process/places_command.py",

@@ -19,6 +19,7 @@ from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, file_copy
 from livedex_indexing.hits.text_budget import TextBudget
+from livedex_indexing.language_names import same_language
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.line_hits import FileText, Place, chunk_at, hit_of
 from livedex_indexing.lines.line_pattern import Pattern
@@ -195,7 +196,7 @@ class LineSearch:
         if self._counted is not None:
             values = {"roots": display_path(self._roots[copy.root_id]), "kinds": KINDS[chunk.kind]}
             if chunk.language is not None:
-                values["languages"] = chunk.language
+                values["languages"] = same_language(chunk.language)
             self._counted.update((name, value, copy.file_id) for name, value in values.items())
 
     def _made(self, found: _Found) -> Hit:

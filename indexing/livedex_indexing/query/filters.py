@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.ignore.globs import BadGlob, Bound, GlobFilter, PathTerm
+from livedex_indexing.language_names import same_language
 from livedex_indexing.model import KINDS, Query, Term
 from livedex_indexing.query.scope import within
 from livedex_indexing.store.properties import meta_condition, tag_condition
@@ -229,8 +230,8 @@ def _kinds(names: Sequence[str], *, excluded: bool) -> Condition:
 
 
 def _languages(reader: Reader, names: Sequence[str], *, excluded: bool) -> Condition:
-    wanted = {name.lower() for name in names}
-    ids = [i for i, name in reader.rows("SELECT id, name FROM languages") if name.lower() in wanted]
+    wanted = set(map(same_language, names))
+    ids = [i for i, name in reader.rows("SELECT id, name FROM languages") if same_language(name) in wanted]
     return _one_of("coalesce(c.language, 0)", ids, excluded=excluded)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from livedex_indexing.language_names import same_language
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.filters import OF_CONTENT
@@ -91,14 +92,19 @@ class MatchCounter:
         facets: Facets = {}
         for name in dict.fromkeys(names):
             if name == "roots":
-                counts = Counter(map(itemgetter(2), (*by_text, *by_name)))
-                shown = {root_id: display_path(roots[root_id]) for root_id in counts}
+                counts = Counter(display_path(roots[root_id]) for _, _, root_id in (*by_text, *by_name))
             else:
                 place = _PLACES[name]
-                counts = _files_with(by_text, traits, place) + _files_with(by_name, traits_of_named, place)
-                shown = dict(enumerate(KINDS)) if name == "kinds" else dict(self._reader.rows(_LANGUAGES))
-            facets[name] = ordered({shown[value]: count for value, count in counts.items() if value in shown})
+                shown = dict(enumerate(KINDS)) if name == "kinds" else self._languages()
+                counts = _files_with(by_text, traits, place, shown) + _files_with(
+                    by_name, traits_of_named, place, shown
+                )
+            facets[name] = ordered(counts)
         return facets
+
+    def _languages(self) -> dict[int, str]:
+        """Return the usual name of each language by id: a file and a fence may spell it otherwise."""
+        return {number: same_language(name) for number, name in self._reader.rows(_LANGUAGES)}
 
     def _matches(self) -> _Matches:
         """Return the files that match."""
@@ -150,11 +156,13 @@ class MatchCounter:
         return self._reader.rows(_FILES_OF.format(sql), (*values, id_list(contents)))
 
 
-def _files_with(files: Iterable[File], traits: Iterable[ChunkTraits], place: int) -> Counter[int]:
-    """Return for each value how many of the files have a chunk with it."""
+def _files_with(
+    files: Iterable[File], traits: Iterable[ChunkTraits], place: int, shown: Mapping[int, str]
+) -> Counter[str]:
+    """Return for each value, as it is ``shown``, how many of the files have a chunk with it."""
     copies = Counter(map(itemgetter(1), files))
-    counts: Counter[int] = Counter()
-    for content_id, value in set(map(itemgetter(0, place), traits)):
+    counts: Counter[str] = Counter()
+    for content_id, value in {(trait[0], shown[trait[place]]) for trait in traits if trait[place] in shown}:
         count = copies.get(content_id)
         if count:
             counts[value] += count

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from helpers.indexed_folder import Indexed
+from livedex_indexing.chunk.language_detection import by_name
+from livedex_indexing.language_names import same_language
 from livedex_indexing.rank import facets
 from livedex_indexing.store.read_pool import DeadlinePassed
 
@@ -93,3 +95,26 @@ def test_the_total_is_what_all_pages_have(index: Indexed) -> None:
     assert index.ask("walrus", total=True).extras["total"]["files"] == 5
     assert "total" not in index.ask("nothing", total=True, mode="exact").extras
     assert "total" not in index.ask("walrus").extras
+
+
+def test_a_language_is_one_whatever_it_is_called(index: Indexed) -> None:
+    index.write("root/a.js", "walrus()\n")
+    index.write("root/b.fence", "walrus(2)\n")
+    index.write("root/c.sh", "walrus\n")
+    index.write("root/d.cpp", "int walrus;\n")
+    for name in ("js", "JavaScript", "mjs"):
+        assert set(index.found("walrus", languages=[name])) == {"a.js", "b.fence"}, name
+        assert set(index.found(f"walrus lang:{name}")) == {"a.js", "b.fence"}, name
+        assert set(index.found(f"walrus -lang:{name}")) == {"c.sh", "d.cpp"}, name
+    assert index.found("walrus", languages=["bash"]) == ["c.sh"]
+    assert index.found("walrus", languages=["c++"]) == ["d.cpp"]
+    for mode in ("auto", "exact"):
+        facets = index.ask("walrus", mode=mode, facets=["languages"]).extras["facets"]["languages"]
+        assert facets == {"javascript": 2, "cpp": 1, "shell": 1}, mode
+
+
+def test_the_usual_name_of_a_language_is_that_of_its_files() -> None:
+    for file in (b"a.js", b"a.ts", b"a.rs", b"a.md", b"a.cpp", b"a.sh", b"a.py", b"a.yml", b"a.cs", b"a.go", b"a.rb"):
+        found = by_name(file)
+        assert found is not None and found[0] is not None
+        assert same_language(file.decode()[2:]) == same_language(found[0]) == found[0]
