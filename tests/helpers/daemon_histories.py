@@ -20,6 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from helpers.fault_injection import HAS_NAMESPACES, inside
 from helpers.folder_model import Model, Shared, new_word
 from helpers.support import Tree
+from livedex_ipc.errors import Unavailable
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -47,6 +48,15 @@ def kill_children(pid: int) -> None:
         with suppress(OSError):
             for child in (task / "children").read_text().split():
                 os.kill(int(child), signal.SIGKILL)
+
+
+def audited() -> list[list[object]]:
+    """The differences that an audit finds; empty while the daemon has not seen that leaked connections ended."""
+    try:
+        with Shared.daemon.client() as client:
+            return [client.call("index/audit", {})["differences"]]
+    except Unavailable:
+        return []
 
 
 class DaemonHistories(RuleBasedStateMachine):

@@ -79,6 +79,13 @@ DEFECTS = (
         "tests/indexing/search/test_typed_lines.py::test_any_piece_of_a_line_is_found",
     ),
     Defect(
+        "corrected-name-hides-lines",
+        "the definition of a corrected name hides the lines that have the name as typed",
+        "livedex_indexing/search/word_search.py",
+        (("(has_typed and not compiled.respelt)", "has_typed"),),
+        "tests/indexing/search/test_typed_lines.py::test_the_definition_of_a_corrected_name_hides_no_line",
+    ),
+    Defect(
         "case-of-a-name-ignored",
         "the definition of a name is taken for that of the same name in another case",
         "livedex_indexing/query/typed_name.py",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,17 @@ def test_a_file_that_never_holds_still(restless: Client, tree: Tree) -> None:
     assert restless.call("search", {"query": "restless", "timeout_ms": 60_000})["hits"] == []
     tree.rename("d/restless.txt", "d/calmed.txt")
     assert found(restless, "restless") == ["d/calmed.txt"]
+
+
+def test_a_sync_waits_until_it_holds_still(restless: Client, tmp_path: Path) -> None:
+    assert not restless.call("sync", {"timeout_ms": 300})["synced"], "it keeps its timeout"
+    with ThreadPoolExecutor() as threads:
+        synced = threads.submit(restless.call, "sync", {"timeout_ms": 60_000})
+        with pytest.raises(TimeoutError):
+            synced.result(timeout=1.5)  # one check for files that never hold still takes a second
+        (tmp_path / "calm").touch()
+        assert synced.result()["synced"]
+    assert found(restless, "restless") == ["d/restless.txt"]
 
 
 def test_its_last_good_rows_are_kept(restless: Client, tree: Tree, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from livedex_daemon.answer import audit
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.explanation import explain
 from livedex_daemon.answer.fresh_reads import FreshReads, outside
-from livedex_daemon.answer.freshness import fresh_fields
+from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, fresh_fields
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.path_lookup import Lookup
 from livedex_daemon.answer.request_timing import Timing
@@ -202,7 +202,11 @@ class IndexMethods:
 
     async def sync(self, _call: Call, params: SyncParams) -> SyncResult:
         began = time.monotonic()
-        state = await self._reads.freshness.ensure(None, began + params["timeout_ms"] / 1000, everything=True)
+        deadline = began + params["timeout_ms"] / 1000
+        state = await self._reads.freshness.ensure(None, deadline, everything=True)
+        while state.reason == "unsettled" and time.monotonic() < deadline:
+            await asyncio.sleep(UNSETTLED_WAIT_S)
+            state = await self._reads.freshness.ensure(None, deadline, everything=True)
         return {
             "synced": state.fresh,
             "pending": state.pending,

@@ -95,7 +95,7 @@ class WordSearch:
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
                 return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
-            self.may_miss_typed = not self._late and self._may_miss_typed()
+            self.may_miss_typed = not self._late and self._may_miss_typed(compiled)
         hits = self._serve(page, rows, compiled)
         # cut by the deadline, or by the budget for text
         left = self._reached > 0 and (self._reached < len(page) or self._late)
@@ -117,14 +117,16 @@ class WordSearch:
         """The chunks of the best places; None if the words found nothing."""
         return frozenset(placed.chunk_id for placed in self._firsts) or None
 
-    def _may_miss_typed(self) -> bool:
-        """Whether no place is known to have the query as typed, and lines may have it."""
+    def _may_miss_typed(self, compiled: CompiledQuery) -> bool:
+        """Whether no place is known to have the query as typed, and lines may have it.
+
+        What has a corrected name has it as corrected, not as typed.
+        """
         text = self._run.request.query
         if not self._firsts:
             return True
-        if not may_be_pasted(text) or any(
-            placed.parts[part] for placed in self._firsts if placed.parts for part in _AS_TYPED
-        ):
+        has_typed = any(placed.parts[part] for placed in self._firsts if placed.parts for part in _AS_TYPED)
+        if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
         tokens = self._tokens(text)
         is_word = len(tokens) == 1 and text.strip().isalnum()

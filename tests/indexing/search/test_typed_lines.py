@@ -62,6 +62,15 @@ def test_lines_come_instead_of_a_correction(app: Indexed) -> None:
     assert "did_you_mean" not in answer.extras
 
 
+def test_the_definition_of_a_corrected_name_hides_no_line(tmp_path: Path) -> None:
+    """``port`` is in ``import``; no word is ``port``, and ``part`` is the nearest that is defined."""
+    with Indexed(tmp_path) as index:
+        index.write("root/a.py", "import math\n")
+        index.write("root/b.py", "def part() -> None: ...\n")
+        answer = index.ask("port")
+        assert ([hit["relative_path"] for hit in answer.hits], answer.mode) == (["a.py"], "exact")
+
+
 @pytest.mark.parametrize("query", ["url_for", "walked", "routing.py", "p->count", "eitherr", "sleepwalker walked"])
 def test_words_answer_where_they_find_what_was_typed(app: Indexed, query: str) -> None:
     answer = app.ask(query)
@@ -144,7 +153,9 @@ def test_any_piece_of_a_line_is_found(code: Indexed, seed: int, length: int) -> 
     piece = line[at : at + length].strip()
     if not piece or piece.startswith(("-", '"')) or not may_be_pasted(piece) or re.search(r"\b\w+:", piece):
         return
-    answer = code.ask(piece)
+    if re.search(r"\w(\.|::)\w", piece):
+        return  # it may lead to the definition of the member, wherever its file is
+    answer = code.ask(piece, limit=100)
     held = [hit for hit in answer.hits if piece.lower() in text_of(hit).lower() or piece in hit["relative_path"]]
     assert held, (piece, answer.mode, len(answer.hits))
 
