@@ -14,6 +14,7 @@ from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
 from planted.of_limits import DEFECTS as OF_LIMITS
 from planted.of_mounts import DEFECTS as OF_MOUNTS
+from planted.of_plugins import DEFECTS as OF_PLUGINS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
 from planted.of_service import DEFECTS as OF_SERVICE
@@ -35,6 +36,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "The command": OF_COMMAND,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
+    "Plugins": OF_PLUGINS,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 

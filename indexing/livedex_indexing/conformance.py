@@ -1,0 +1,234 @@
+"""The conformance suites: does an object keep the promises of its Protocol?
+
+Invariant: a suite raises nothing. It returns a list of faults, each a sentence; an empty list means that the object
+conforms. ``factory`` takes no argument and returns a new object each time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from livedex_indexing.plugins import (
+    Backend,
+    Chunk,
+    Document,
+    Embedder,
+    Hit,
+    KnowledgeBackend,
+    Parser,
+    Pipeline,
+    Query,
+    Span,
+)
+from livedex_indexing.plugins.registry import described
+
+T = TypeVar("T")
+Faults = Iterator[str]
+
+_TEXTS = (
+    "",
+    "\n",
+    "one line",
+    "# Heading\n\nSome text.\n\n```python\nprint(1)\n```\n",
+    "Grüße, 世界, 👩‍👩‍👧 and e\u0301\r\n" * 40,
+    "word " * 3000,
+    "x" * 5000,
+)
+
+
+def check_backend(factory: Callable[[], Backend]) -> list[str]:
+    """Check a Backend. It is cleared first: give one without anyone's data."""
+    return _checked(factory, Backend, _backend)  # type: ignore[type-abstract]
+
+
+def check_knowledge(factory: Callable[[], KnowledgeBackend]) -> list[str]:
+    """Check a KnowledgeBackend: what is added there is deleted again."""
+    return _checked(factory, KnowledgeBackend, _knowledge)  # type: ignore[type-abstract]
+
+
+def check_embedder(factory: Callable[[], Embedder]) -> list[str]:
+    return _checked(factory, Embedder, _embedder)  # type: ignore[type-abstract]
+
+
+def check_parser(factory: Callable[[], Parser], sample: str | None = None) -> list[str]:
+    """Check a Parser. ``sample`` is the path of a file that it must convert, None if there is none."""
+    return _checked(factory, Parser, lambda parser: _parser(parser, sample))  # type: ignore[type-abstract]
+
+
+def check_pipeline(factory: Callable[[], Pipeline]) -> list[str]:
+    return _checked(factory, Pipeline, _pipeline)  # type: ignore[type-abstract]
+
+
+def _checked(factory: Callable[[], T], protocol: type[T], suite: Callable[[T], Faults]) -> list[str]:
+    faults: list[str] = []
+    try:
+        made = factory()
+        if not isinstance(made, protocol):
+            return [f"{type(made).__name__} lacks a method of {protocol.__name__}"]
+        for fault in suite(made):
+            faults.append(fault)
+    except Exception as fault:  # the object under test may raise anything
+        faults.append(f"it raises {described(fault)}")
+    return faults
+
+
+def _document(path: str, *texts: str, language: str | None = "markdown") -> Document:
+    chunks: list[Chunk] = []
+    byte, line = 0, 1
+    for ordinal, text in enumerate(texts):
+        size, lines = len(text.encode()), max(1, text.count("\n"))
+        chunks.append(
+            Chunk(ordinal, text, "", "plain", language, None, None, line, line + lines - 1, byte, byte + size)
+        )
+        byte, line = byte + size, line + lines
+    return Document(
+        path, "/conformance", f"{abs(hash(texts)):032x}"[:32], byte, 1_700_000_000.0, language, tuple(chunks)
+    )
+
+
+def _backend(backend: Backend) -> Faults:
+    backend.clear()
+    sea, hill = "/conformance/sea.md", "/conformance/land/hill.txt"
+    backend.index(_document(sea, "the walrus swims\n", "and the walrus, a big walrus, sleeps on ice\n"))
+    backend.index(_document(hill, "a goat climbs\n", language=None))
+    found = backend.search(Query("walrus"))
+    yield from _hits(found, "walrus", {sea})
+    if len(backend.search(Query("walrus", limit=1))) != 1:
+        yield "search ignores limit"
+    if [hit.ordinal for hit in backend.search(Query("walrus", limit=1, offset=1))] == [
+        found[0].ordinal if found else None
+    ]:
+        yield "search ignores offset"
+    if backend.search(Query("goat", path="/conformance/sea.md")):
+        yield "search ignores path"
+    if backend.search(Query("goat", languages=("markdown",))):
+        yield "search ignores languages"
+    if backend.search(Query("zzqqxx")):
+        yield "search finds a word that is nowhere"
+    backend.index(_document(sea, "the seal swims\n"))
+    if backend.search(Query("walrus")):
+        yield "index does not replace what was stored for the path"
+    yield from _hits(backend.search(Query("seal")), "seal", {sea})
+    if "files" not in backend.status() or "chunks" not in backend.status():
+        yield "status lacks files or chunks"
+    if backend.list_files():
+        yield from _stored(backend, sea, hill)
+    if backend.delete(hill) and backend.search(Query("goat")):
+        yield "delete leaves the file"
+    backend.close()
+
+
+def _stored(backend: Backend, sea: str, hill: str) -> Faults:
+    """Check what only a backend promises that keeps files itself."""
+    if [record.path for record in backend.list_files()] != [hill, sea]:
+        yield "list_files does not return the files by path"
+    if [chunk.text for chunk in backend.retrieve(sea)] != ["the seal swims\n"]:
+        yield "retrieve does not return the chunks of the file"
+    if not backend.delete(sea) or backend.search(Query("seal")):
+        yield "delete leaves the file"
+    if backend.delete(sea):
+        yield "delete of a file that is gone returns True"
+    backend.clear()
+    if backend.list_files() or backend.search(Query("goat")):
+        yield "clear leaves files"
+
+
+def _hits(hits: list[Hit], word: str, paths: set[str]) -> Faults:
+    if not hits:
+        yield f"search does not find {word!r}"
+    if {hit.path for hit in hits} - paths:
+        yield f"search for {word!r} finds files without it"
+    scores = [hit.score for hit in hits]
+    if not all(math.isfinite(score) for score in scores):
+        yield "a score is not a finite number"
+    elif scores != sorted(scores, reverse=True):
+        yield "the best hit does not come first"
+    if any(hit.ordinal is None and hit.start_line is None for hit in hits):
+        yield "a hit has neither an ordinal nor lines"
+
+
+def _knowledge(store: KnowledgeBackend) -> Faults:
+    first = store.add_chunk("the walrus naps at noon", "conformance")
+    second = store.add_chunk("a goat climbs", "conformance-land")
+    if not isinstance(first, int) or not isinstance(second, int):
+        yield "add_chunk returns no id"
+        return
+    again = store.add_chunk("the walrus naps at noon", "conformance")
+    if again not in (first, None):
+        yield "add_chunk keeps the same content of a domain twice"
+    found = store.search("walrus", 5, domain="conformance")
+    if not any(entry.get("id") == first for entry in found):
+        yield "search does not find what was added"
+    if any(entry.get("domain") not in (None, "conformance") for entry in found):
+        yield "search ignores domain"
+    if len(store.search("walrus goat", 1)) > 1:
+        yield "search ignores k"
+    if len(store.get_hot_memory(20)) > 20:
+        yield "get_hot_memory exceeds max_chars"
+    if not any(entry.get("id") == second for entry in store.list_chunks()):
+        yield "list_chunks lacks what was added"
+    if "entries" not in store.stats():
+        yield "stats lacks entries"
+    if not (store.delete_by_id(first) and store.delete_by_id(second)):
+        yield "delete_by_id does not delete"
+    if store.delete_by_id(first):
+        yield "delete_by_id of an entry that is gone returns True"
+    if store.search("walrus", 5, domain="conformance"):
+        yield "search finds what was deleted"
+
+
+def _embedder(embedder: Embedder) -> Faults:
+    size = embedder.dimensions
+    if not isinstance(size, int) or size < 1:
+        yield f"dimensions is {size!r}, not a positive number"
+        return
+    texts = [text for text in _TEXTS if text.strip()]
+    vectors = embedder.embed_batch(texts)
+    if len(vectors) != len(texts):
+        yield "embed_batch does not return one vector for each text"
+    for vector in (*vectors, embedder.embed(texts[0])):
+        if len(vector) != size:
+            yield f"a vector has {len(vector)} dimensions, not {size}"
+        elif not all(math.isfinite(value) for value in vector):
+            yield "a vector has a value that is not finite"
+        elif not any(vector):
+            yield "a vector is zero"
+    single = embedder.embed(texts[0])
+    if any(abs(one - two) > 1e-3 for one, two in zip(single, vectors[0], strict=False)):
+        yield "embed and embed_batch give different vectors"
+    if embedder.embed_batch([]):
+        yield "embed_batch of nothing returns vectors"
+
+
+def _parser(parser: Parser, sample: str | None) -> Faults:
+    suffixes = list(parser.suffixes)
+    if not suffixes:
+        yield "suffixes is empty"
+    for suffix in suffixes:
+        if not isinstance(suffix, str) or not suffix.startswith(".") or suffix != suffix.lower():
+            yield f"the suffix {suffix!r} is not in lower case with its dot"
+    if sample is not None:
+        text = parser.convert(sample)
+        if not isinstance(text, str) or not text.strip():
+            yield "convert returns no text"
+
+
+def _pipeline(pipeline: Pipeline) -> Faults:
+    for text in _TEXTS:
+        spans = pipeline.chunk(text, ".txt")
+        if spans != pipeline.chunk(text, ".txt"):
+            yield "the same text gives other chunks"
+        yield from span_faults(spans, text)
+
+
+def span_faults(spans: list[Span], text: str) -> Faults:
+    """Yield what is wrong with the spans of a text."""
+    at = 0
+    for span in spans:
+        if not 0 <= span.start <= span.end <= len(text):
+            yield f"the span {span.start} to {span.end} is outside a text of {len(text)} characters"
+        elif span.start < at:
+            yield f"the span {span.start} to {span.end} overlaps the one before, which ends at {at}"
+        at = max(at, span.end)

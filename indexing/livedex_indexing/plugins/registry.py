@@ -1,0 +1,146 @@
+"""The names of what plugins and livedex itself provide: a factory for each kind and name, and who registered it.
+
+Invariant: a name of a kind has one owner. What ``create`` returns has all methods of its Protocol; every other outcome,
+whatever the factory does, is one ``PluginUnavailable``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
+
+from livedex_indexing.plugins.protocols import Backend, Embedder, KnowledgeBackend, Parser, Pipeline
+
+T = TypeVar("T")
+Factory = Callable[[Mapping[str, object]], object]
+Protocols = Backend | KnowledgeBackend | Embedder | Parser | Pipeline
+
+BUILT_IN = "livedex"  # the owner of what comes with livedex
+
+
+@dataclass(frozen=True, slots=True)
+class PluginKind(Generic[T]):
+    """A kind of object that a plugin may provide; ``T`` is its Protocol."""
+
+    name: str
+    protocol: type[Protocols]
+
+
+BACKEND: PluginKind[Backend] = PluginKind("backend", Backend)
+KNOWLEDGE_STORE: PluginKind[KnowledgeBackend] = PluginKind("knowledge_store", KnowledgeBackend)
+EMBEDDER: PluginKind[Embedder] = PluginKind("embedder", Embedder)
+PARSER: PluginKind[Parser] = PluginKind("parser", Parser)
+PIPELINE: PluginKind[Pipeline] = PluginKind("pipeline", Pipeline)
+
+
+class NameTaken(Exception):
+    """A name was registered twice; the message names both owners."""
+
+
+class PluginUnavailable(Exception):
+    """There is no usable object of this kind and name; the message says why. Keep the built-in one and warn."""
+
+
+class Provided(NamedTuple):
+    """What one owner registered."""
+
+    kind: str
+    name: str
+    owner: str
+    factory: Factory
+
+
+class Registry:
+    """Factories by kind and name."""
+
+    def __init__(self) -> None:
+        self._provided: dict[tuple[str, str], Provided] = {}
+
+    def owned_by(self, owner: str) -> Registrar:
+        """Return the object with the five ``register_*`` calls, for this plugin or for ``BUILT_IN``."""
+        return Registrar(self, owner)
+
+    def add(self, provided: Provided) -> None:
+        """Add one factory. Raises NameTaken, ValueError for an empty name, TypeError if it is not callable."""
+        if not isinstance(provided.name, str) or not provided.name:
+            raise ValueError(f"the name of a {provided.kind} must be text and not empty")
+        if not callable(provided.factory):
+            raise TypeError(f"the factory of the {provided.kind} {provided.name!r} is not callable")
+        former = self._provided.get((provided.kind, provided.name))
+        if former is not None:
+            raise NameTaken(
+                f"the {provided.kind} {provided.name!r} of {provided.owner!r} is already that of {former.owner!r}"
+            )
+        self._provided[provided.kind, provided.name] = provided
+
+    def drop(self, owner: str) -> None:
+        """Remove everything that this owner registered."""
+        self._provided = {key: provided for key, provided in self._provided.items() if provided.owner != owner}
+
+    def provided_by(self, owner: str) -> tuple[Provided, ...]:
+        return tuple(provided for provided in self._provided.values() if provided.owner == owner)
+
+    def names(self, kind: PluginKind[T]) -> tuple[str, ...]:
+        """Return the names of this kind, sorted."""
+        return tuple(sorted(name for kind_name, name in self._provided if kind_name == kind.name))
+
+    def owner(self, kind: PluginKind[T], name: str) -> str | None:
+        """Return who registered the name, None if nobody did."""
+        found = self._provided.get((kind.name, name))
+        return found.owner if found is not None else None
+
+    def create(self, kind: PluginKind[T], name: str, config: Mapping[str, object]) -> T:
+        """Return a new object. Raises PluginUnavailable if the name is unknown or the factory gives none.
+
+        ``config`` is the effective configuration, with the plugin's own table as ``config["plugin"]``.
+        """
+        found = self._provided.get((kind.name, name))
+        if found is None:
+            known = ", ".join(self.names(kind)) or "none"
+            raise PluginUnavailable(f"there is no {kind.name} {name!r} (known: {known})")
+        where = f"the {kind.name} {name!r} of {found.owner!r}"
+        try:
+            made = found.factory(config)
+        except Exception as fault:  # a plugin may raise anything
+            raise PluginUnavailable(f"{where} cannot be made: {described(fault)}") from fault
+        if made is None:
+            raise PluginUnavailable(f"{where} is not available: its factory returned None")
+        try:
+            conforms = isinstance(made, kind.protocol)
+        except Exception as fault:  # `isinstance` reads its properties
+            raise PluginUnavailable(f"{where} cannot be used: {described(fault)}") from fault
+        if not conforms:
+            raise PluginUnavailable(
+                f"{where} is {type(made).__name__}, which lacks a method of {kind.protocol.__name__}"
+            )
+        return made  # type: ignore[return-value]  # the kind's Protocol is T
+
+
+class Registrar:
+    """What a plugin's ``register(registry)`` gets. A ``factory(config)`` returns the object, or None."""
+
+    def __init__(self, registry: Registry, owner: str) -> None:
+        self._registry = registry
+        self._owner = owner
+
+    def register_backend(self, name: str, factory: Factory) -> None:
+        self._registry.add(Provided(BACKEND.name, name, self._owner, factory))
+
+    def register_knowledge_store(self, name: str, factory: Factory) -> None:
+        self._registry.add(Provided(KNOWLEDGE_STORE.name, name, self._owner, factory))
+
+    def register_embedder(self, name: str, factory: Factory) -> None:
+        self._registry.add(Provided(EMBEDDER.name, name, self._owner, factory))
+
+    def register_parser(self, name: str, factory: Factory) -> None:
+        self._registry.add(Provided(PARSER.name, name, self._owner, factory))
+
+    def register_pipeline(self, name: str, factory: Factory) -> None:
+        self._registry.add(Provided(PIPELINE.name, name, self._owner, factory))
+
+
+def described(fault: BaseException) -> str:
+    """Return an exception's type and text on one line of at most 300 characters."""
+    text = " ".join(str(fault).split())
+    return (f"{type(fault).__name__}: {text}" if text else type(fault).__name__)[:300]
