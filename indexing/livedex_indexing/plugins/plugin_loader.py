@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal, NamedTuple
 
@@ -83,6 +84,7 @@ def _register_of(source: PluginSource) -> Callable[[Registrar], object]:
         attributes = ["register"]
     else:
         module_name, _, path = source.target.partition(":")
+        _check_package(module_name.strip().partition(".")[0])
         module = import_module(module_name.strip())
         attributes = path.split("[")[0].strip().split(".") if path.strip() else ["register"]
     found = module
@@ -93,6 +95,14 @@ def _register_of(source: PluginSource) -> Callable[[Registrar], object]:
     if not callable(found):
         raise TypeError(f"{source.target} has no function register(registry)")
     return found
+
+
+def _check_package(name: str) -> None:
+    """Check the file from which a package begins, wherever an editable installation keeps it. Raises Refused."""
+    spec = find_spec(name)
+    for path in (spec.origin, *(spec.submodule_search_locations or ())) if spec is not None else ():
+        if path is not None and os.path.exists(path):
+            owned_files.check_path(path)
 
 
 def _module_of_file(source: PluginSource) -> ModuleType:

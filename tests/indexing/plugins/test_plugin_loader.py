@@ -145,5 +145,9 @@ def test_entry_points_are_found_and_loaded(tmp_path: Path, monkeypatch: pytest.M
         ("Sample", "loaded", "livedex_sample-1.0")
     ]
     assert [plugin.state for plugin in load([], Registry(), {"LIVEDEX_LOAD_PLUGINS": "bare"}).found] == ["loaded"]
-    tmp_path.chmod(0o777)
-    assert [plugin.state for plugin in load([], Registry(), {"LIVEDEX_LOAD_PLUGINS": "Sample"}).found] == ["refused"]
+    module = tmp_path / "livedex_sample_plugin.py"
+    for path in (module, tmp_path):
+        path.chmod(0o777)
+        found = load([], Registry(), {"LIVEDEX_LOAD_PLUGINS": "Sample"}).found
+        assert [plugin.state for plugin in found] == ["refused"], path
+        path.chmod(0o700)
