@@ -6,11 +6,11 @@ Invariant: never blocks, never reads more than 1 MiB, and refuses a file that ot
 from __future__ import annotations
 
 import errno
-import grp
 import os
-import pwd
 import stat
 from shlex import quote
+
+from livedex_indexing.write_access import others_may_write
 
 MAX_BYTES = 1 << 20  # far larger than any real configuration, small enough to read at once
 
@@ -56,23 +56,11 @@ def _check(path: str, found: os.stat_result) -> None:
         raise ConfigFileError(
             f"{path} belongs to another user (uid {found.st_uid}): run `chown {os.geteuid()} {quote(path)}`"
         )
-    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _only_ours(found.st_gid)):
+    if others_may_write(found):
         mode = stat.S_IMODE(found.st_mode)
         raise ConfigFileError(f"other users may write to {path} (mode {mode:04o}): run `chmod go-w {quote(path)}`")
     if found.st_size > MAX_BYTES:
         raise ConfigFileError(f"{path} has {found.st_size} bytes; a configuration has at most {MAX_BYTES}")
-
-
-def _only_ours(gid: int) -> bool:
-    """Return True if the group is the user's private one: of the same name, with no other member.
-
-    Systems with such groups use umask 002, so that every file that an editor saves is group-writable.
-    """
-    try:
-        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
-    except KeyError:
-        return False
-    return gid == user.pw_gid and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
 
 
 def _bytes(path: str, descriptor: int) -> bytes:

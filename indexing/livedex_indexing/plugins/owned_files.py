@@ -6,10 +6,10 @@ to the user or root, and nobody else may write to them.
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 import stat
+
+from livedex_indexing.write_access import others_may_write
 
 MAX_BYTES = 4 << 20  # of one module
 
@@ -49,15 +49,5 @@ def _check(path: str, found: os.stat_result, *, above: bool) -> None:
     """Check one entry; in a folder ``above`` that is sticky, such as /tmp, others cannot replace ours."""
     if found.st_uid not in (os.geteuid(), 0):
         raise Refused(f"{path} belongs to another user (uid {found.st_uid}): `chown` it, or move the plugin")
-    others = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not _only_ours(found.st_gid))
-    if others and not (above and found.st_mode & stat.S_ISVTX):
+    if others_may_write(found) and not (above and found.st_mode & stat.S_ISVTX):
         raise Refused(f"others may write to {path} (mode {stat.S_IMODE(found.st_mode):04o}): run `chmod go-w` on it")
-
-
-def _only_ours(gid: int) -> bool:
-    """Return True if the group is the user's private one: of the same name, with no other member."""
-    try:
-        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
-    except KeyError:
-        return False
-    return gid == user.pw_gid and group.gr_name == user.pw_name and set(group.gr_mem) <= {user.pw_name}
