@@ -208,6 +208,13 @@ DEFECTS = (
         f"{INSPECTOR}::test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it",
     ),
     Defect(
+        "error-of-a-root-that-left",
+        "a walk that ends after its root disappeared leaves a read error that no search can trust the root with",
+        "livedex_daemon/write/read_errors.py",
+        (("        if not root.present:\n            return\n", ""),),
+        f"{INSPECTOR}::test_a_walk_that_outlives_its_root_reports_no_error",
+    ),
+    Defect(
         "older-look-settles-a-failure",
         "a walk that looked at a folder before another failed there ends what the failure left to do",
         "livedex_daemon/watch/unreadable.py",

@@ -44,7 +44,12 @@ class ReadErrors:
         self._seen.clear()
 
     def failed(self, root: Root, path: bytes, code: int, entry: Entry, changes: Changes) -> None:
-        """Record that a path could not be described, or a folder not listed; ``entry`` asked for it."""
+        """Record that a path could not be described, or a folder not listed; ``entry`` asked for it.
+
+        A root that has left is not to be read at all: its state says so, and its errors are no news.
+        """
+        if not root.present:
+            return
         reason = os.strerror(code)
         if entry.progress is not None:
             entry.progress.failed.append(((root.id, path), "read", reason))

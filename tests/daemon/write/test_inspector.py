@@ -232,6 +232,16 @@ def test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it(desk: Desk, monk
     assert not desk.inspector.unreadable.open
 
 
+def test_a_walk_that_outlives_its_root_reports_no_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever made the root leave has forgotten its errors: one recorded later would stay beside ``missing``."""
+    desk.inspect(b"", tree=True)
+    with monkeypatch.context() as patch:
+        fail(patch, "scandir", errno.EIO)
+        desk.root.state = "missing"
+        assert desk.inspector.walk_on()
+    assert not desk.inspector.unreadable.open and not desk.inspector.changes
+
+
 def test_a_look_before_a_failure_does_not_prove_that_a_folder_can_be_read(desk: Desk) -> None:
     (desk.folder / "d").mkdir()
     desk.inspect(b"d", tree=True)
