@@ -15,9 +15,9 @@ from bench.figures import Figure
 from bench.server import Server, server
 from livedex_daemon.config.settings import ExchangeConfig
 from livedex_daemon.exchange import messages
-from livedex_daemon.exchange.exchange_database import ExchangeDatabase
-from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.exchange.exchange_store import SCHEMA, Exchange
 from livedex_daemon.exchange.messages import Draft
+from livedex_daemon.precious.precious_database import PreciousDatabase
 from livedex_ipc.methods import check_params
 
 CALL_GOAL_MS = 10.0
@@ -40,7 +40,7 @@ def _params(method: str, **given: Any) -> Any:
 
 def _beside_many(folder: Path, queued: int, calls: int) -> Iterator[Figure]:
     path = folder / "exchange.db"
-    database = ExchangeDatabase(str(path))
+    database = PreciousDatabase(str(path), SCHEMA)
     limits = ExchangeConfig(max_waiting=queued + calls + 1)
     for first in range(0, queued, BATCH):
         with database.transaction(durable=True) as db:

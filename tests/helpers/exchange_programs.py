@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from helpers.exchange_file import Claimed, Queue
 from helpers.support import CHECKOUT
-from livedex_daemon.exchange import exchange_database
-from livedex_daemon.exchange.exchange_database import ExchangeBusy
+from livedex_daemon.precious import precious_database
+from livedex_daemon.precious.precious_database import DatabaseBusy
 from livedex_ipc.errors import Conflict
 
 TOPICS = ("work.a", "work.b", "work.c")
@@ -104,7 +104,7 @@ def complete(queue: Queue, notes: Journal, claimed: Claimed) -> None:
 def patiently(action: Callable[[], T]) -> T:
     """Calls again what another process kept waiting that was stopped in the middle of a transaction."""
     while True:
-        with suppress(ExchangeBusy):
+        with suppress(DatabaseBusy):
             return action()
 
 
@@ -118,7 +118,7 @@ def _try(action: Callable[[], object]) -> bool:
 
 def script(path: str, journal: str) -> None:
     """The same short history each time. The log is copied into the file often, and the file closed and opened."""
-    exchange_database.WAL_CHECKPOINT_PAGES = 40  # type: ignore[misc]
+    precious_database.WAL_CHECKPOINT_PAGES = 40  # type: ignore[misc]
     notes = Journal(Path(journal))
     for part in range(2):
         queue = Queue(Path(path), real=True)

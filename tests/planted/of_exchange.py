@@ -68,7 +68,7 @@ DEFECTS = (
     Defect(
         "removed-exchange-written-to",
         "messages are published into a file that was removed, and lost",
-        "livedex_daemon/exchange/exchange_database.py",
+        "livedex_daemon/precious/precious_database.py",
         (("            elif found != known:", "            elif not suffix and known is None:"),),
         "tests/daemon/exchange/test_exchange_database.py::test_a_removed_file_is_not_written_to",
     ),

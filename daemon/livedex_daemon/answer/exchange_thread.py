@@ -33,7 +33,7 @@ class ExchangeThread:
         self.waiters = Waiters(path)
 
     async def run(self, action: Callable[[Exchange], T]) -> T:
-        """Return the result of ``action``, and raise what it raises. Also raises ExchangeUnusable."""
+        """Return the result of ``action``, and raise what it raises. Also raises DatabaseUnusable."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action)
 
     def _run(self, action: Callable[[Exchange], T]) -> T:

@@ -13,10 +13,10 @@ from typing import Any, Final, Literal, NamedTuple
 import apsw
 
 from livedex_daemon.config.settings import ExchangeConfig
-from livedex_daemon.exchange.exchange_database import first_row, rows
 from livedex_daemon.exchange.lease_clock import LeaseClock
 from livedex_daemon.exchange.messages import Draft, publish_dead, publish_follow_up
 from livedex_daemon.exchange.topics import add, topic_id
+from livedex_daemon.precious.precious_database import first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_ipc.errors import Conflict
 from livedex_ipc.exchange_results import ClaimFields, CompleteResult

@@ -11,10 +11,10 @@ from typing import Final
 import apsw
 
 from livedex_daemon.exchange.claims import state_of
-from livedex_daemon.exchange.exchange_database import rows
 from livedex_daemon.exchange.lease_clock import LeaseClock
 from livedex_daemon.exchange.messages import DEAD, first_message_id, message, replies
 from livedex_daemon.exchange.topics import derived
+from livedex_daemon.precious.precious_database import rows
 from livedex_ipc.exchange_results import CheckResult, ConversationFields, MessageFields
 
 TRACKED_SUFFIX: Final = ".request"

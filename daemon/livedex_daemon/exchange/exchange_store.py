@@ -7,6 +7,7 @@ not: after a power loss every worker is gone, and the message is claimed again.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 import apsw
@@ -14,11 +15,11 @@ import apsw
 from livedex_daemon.config.settings import ExchangeConfig
 from livedex_daemon.exchange import claims, conversations, messages, retention
 from livedex_daemon.exchange.claims import Completion, Worker
-from livedex_daemon.exchange.exchange_database import ExchangeDatabase, rows
 from livedex_daemon.exchange.lease_clock import LeaseClock, lease_clock
 from livedex_daemon.exchange.messages import Draft
 from livedex_daemon.exchange.retention import Old
 from livedex_daemon.exchange.topics import check_topic
+from livedex_daemon.precious.precious_database import PreciousDatabase, Schema, rows
 from livedex_ipc.exchange_results import (
     CheckResult,
     ClaimResult,
@@ -42,6 +43,9 @@ from livedex_ipc.request_params import (
     ExchangeRequestParams,
 )
 
+SCHEMA: Final = Schema(  # index.db has the number before
+    "the exchange", 0x4C444558 + 1, 1, Path(__file__).with_name("exchange.sql")
+)
 MOST_INSPECTED: Final = 1_000  # messages and claims of one answer
 AWAITED_GRACE_S: Final = 5.0  # after the time of a request, for its answer
 
@@ -49,13 +53,13 @@ AWAITED_GRACE_S: Final = 5.0  # after the time of a request, for its answer
 class Exchange:
     """One connection to ``exchange.db``. For one thread at a time.
 
-    Every method raises ExchangeUnusable if the file cannot be used.
+    Every method raises DatabaseUnusable if the file cannot be used.
     """
 
     def __init__(self, path: str, limits: ExchangeConfig, clock: LeaseClock | None = None) -> None:
         self.limits = limits
         self._clock = lease_clock() if clock is None else clock
-        self._database = ExchangeDatabase(path)
+        self._database = PreciousDatabase(path, SCHEMA)
 
     @property
     def path(self) -> str:

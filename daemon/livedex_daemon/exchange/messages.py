@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 import apsw
 
 from livedex_daemon.config.settings import ExchangeConfig
-from livedex_daemon.exchange.exchange_database import first_row, rows
 from livedex_daemon.exchange.topics import add, check_topic, derived, made_topic_id, topic_id, topic_name
+from livedex_daemon.precious.precious_database import first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_ipc.errors import InvalidParams, NotFound, Unavailable
 from livedex_ipc.exchange_results import MessageFields, PublishResult

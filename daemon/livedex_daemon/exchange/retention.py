@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import apsw
 
-from livedex_daemon.exchange.exchange_database import first_row, rows
 from livedex_daemon.exchange.lease_clock import LeaseClock
 from livedex_daemon.exchange.topics import add
+from livedex_daemon.precious.precious_database import first_row, rows
 
 MARK_EVERY_S: Final = 3_600.0
 STEP: Final = 500  # messages that one transaction looks at

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 import apsw
 
-from livedex_daemon.exchange.exchange_database import first_row
+from livedex_daemon.precious.precious_database import first_row
 from livedex_ipc.errors import InvalidParams
 
 MOST_CHARS: Final = 200

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from typing import Final, cast
 
-from livedex_daemon.exchange.exchange_database import ExchangeUnusable
 from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.precious.precious_database import DatabaseUnusable
 from livedex_daemon.worker_host.plugin_outcome import PluginAnswer, Status
 from livedex_daemon.worker_host.wake_ups import CALL_S, CONNECT_EVERY_S, running_daemon
 from livedex_ipc.client import Client
@@ -50,7 +50,7 @@ class ClaimLink:
             self._exchange.renew({"claim_id": claim["id"], "token": claim["token"], "lease_s": lease_s})
         except Conflict:
             return False
-        except ExchangeUnusable:
+        except DatabaseUnusable:
             return True
         return True
 
@@ -62,7 +62,7 @@ class ClaimLink:
         """Complete a claim. Return its status and the id of the follow-up; None if it is no longer this worker's.
 
         A follow-up that is refused (its topic, or a chain that is too long) leaves a failure without one. Raises
-        ExchangeUnusable if the file refuses it for long.
+        DatabaseUnusable if the file refuses it for long.
         """
         params: ExchangeCompleteParams = {
             "claim_id": claim["id"],
@@ -78,7 +78,7 @@ class ClaimLink:
                 return None
             except InvalidParams:
                 params = {**params, "status": "failed", "follow_up": None}
-            except ExchangeUnusable:
+            except DatabaseUnusable:
                 if time.monotonic() > until:
                     raise
                 time.sleep(AGAIN_S)

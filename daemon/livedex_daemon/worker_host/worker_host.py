@@ -13,8 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple, TypedDict
 
-from livedex_daemon.exchange.exchange_database import ExchangeBusy
 from livedex_daemon.exchange.exchange_store import Exchange
+from livedex_daemon.precious.precious_database import DatabaseBusy
 from livedex_daemon.worker_host.claim_link import ClaimLink
 from livedex_daemon.worker_host.group_guard import GroupGuard
 from livedex_daemon.worker_host.orphans import MARK, end_orphans
@@ -77,7 +77,7 @@ class WorkerHost:
     def run(self) -> bool:
         """Work until there is no more to do. Return whether every plugin succeeded.
 
-        Raises ExchangeUnusable, or Unavailable if the plugin cannot be run.
+        Raises DatabaseUnusable, or Unavailable if the plugin cannot be run.
         """
         count = 1 if self._options.once else self._options.concurrency
         threads = [threading.Thread(target=self._work, name=f"worker {number}") for number in range(count)]
@@ -122,7 +122,7 @@ class WorkerHost:
                     exchange.remove_old(lambda: not self._stopping.is_set())
                     self._wake_ups.wait(exchange)
                     continue
-            except ExchangeBusy:  # a process was stopped in the middle of a transaction
+            except DatabaseBusy:  # a process was stopped in the middle of a transaction
                 self._stopping.wait(BUSY_PAUSE_S)
                 continue
             if found is None:

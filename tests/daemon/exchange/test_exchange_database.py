@@ -12,8 +12,9 @@ import apsw
 import pytest
 
 from helpers.exchange_file import Queue
-from livedex_daemon.exchange import exchange_database
-from livedex_daemon.exchange.exchange_database import ExchangeDatabase, ExchangeUnusable
+from livedex_daemon.exchange.exchange_store import SCHEMA
+from livedex_daemon.precious import precious_database
+from livedex_daemon.precious.precious_database import DatabaseUnusable, PreciousDatabase
 
 
 def test_it_is_private_whatever_the_umask(tmp_path: Path) -> None:
@@ -31,7 +32,7 @@ def test_it_is_private_whatever_the_umask(tmp_path: Path) -> None:
 def test_a_damaged_file_is_refused_and_kept(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "exchange.db"
     path.write_bytes(content)
-    with pytest.raises(ExchangeUnusable, match="damaged"):
+    with pytest.raises(DatabaseUnusable, match="damaged"):
         Queue(path)
     assert path.read_bytes() == content
 
@@ -41,16 +42,14 @@ def test_the_file_of_another_program_is_refused(tmp_path: Path) -> None:
     db = apsw.Connection(str(path))
     db.execute("CREATE TABLE theirs (a)")
     db.close()
-    with pytest.raises(ExchangeUnusable, match="another program"):
+    with pytest.raises(DatabaseUnusable, match="another program"):
         Queue(path)
 
 
-def test_the_file_of_a_newer_livedex_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_of_a_newer_livedex_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
-    with monkeypatch.context() as patch:
-        patch.setattr(exchange_database, "SCHEMA_VERSION", 2)
-        Queue(path).close()
-    with pytest.raises(ExchangeUnusable, match="newer livedex"):
+    PreciousDatabase(str(path), SCHEMA._replace(version=SCHEMA.version + 1)).close()
+    with pytest.raises(DatabaseUnusable, match="newer livedex"):
         Queue(path)
 
 
@@ -58,7 +57,7 @@ def test_the_file_of_a_newer_livedex_is_refused(tmp_path: Path, monkeypatch: pyt
 def test_what_is_no_file_is_refused(tmp_path: Path, make: object) -> None:
     assert callable(make)
     make(tmp_path / "exchange.db")
-    with pytest.raises(ExchangeUnusable, match="not a regular file"):
+    with pytest.raises(DatabaseUnusable, match="not a regular file"):
         Queue(tmp_path / "exchange.db")
 
 
@@ -75,7 +74,7 @@ def test_a_removed_file_is_not_written_to(tmp_path: Path, suffix: str) -> None:
 
 def test_a_failed_block_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "exchange.db"
-    with closing(Queue(path)) as queue, closing(ExchangeDatabase(str(path))) as database:
+    with closing(Queue(path)) as queue, closing(PreciousDatabase(str(path), SCHEMA)) as database:
         queue.publish("a", "")
         with pytest.raises(ZeroDivisionError), database.transaction(durable=True) as db:
             db.execute("DELETE FROM messages")
@@ -85,7 +84,7 @@ def test_a_failed_block_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
 def test_what_is_durable_waits_for_the_disk(tmp_path: Path, durable: bool, level: int) -> None:
-    with closing(ExchangeDatabase(str(tmp_path / "exchange.db"))) as database:
+    with closing(PreciousDatabase(str(tmp_path / "exchange.db"), SCHEMA)) as database:
         for each in (True, False, durable):
             with database.transaction(durable=each) as db:
                 found = db.pragma("synchronous")
@@ -93,11 +92,11 @@ def test_what_is_durable_waits_for_the_disk(tmp_path: Path, durable: bool, level
 
 
 def test_a_lock_that_stays_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange_database, "BUSY_S", 0.05)
+    monkeypatch.setattr(precious_database, "BUSY_S", 0.05)
     path = tmp_path / "exchange.db"
-    with closing(ExchangeDatabase(str(path))) as database, closing(Queue(path)) as other:
+    with closing(PreciousDatabase(str(path), SCHEMA)) as database, closing(Queue(path)) as other:
         with database.transaction(durable=True):
-            with pytest.raises(ExchangeUnusable, match="locked"):
+            with pytest.raises(DatabaseUnusable, match="locked"):
                 other.publish("a", "")
             assert other.read("a") == []
         assert other.publish("a", "")["id"] == 1
@@ -116,7 +115,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
         ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
         try:
-            with pytest.raises(ExchangeUnusable):
+            with pytest.raises(DatabaseUnusable):
                 for _ in range(100):
                     queue.publish("a", "x" * 100_000)
         finally:

@@ -1,4 +1,4 @@
-"""Opens ``exchange.db`` and runs its transactions, for one of many processes.
+"""Opens a precious SQLite file and runs its transactions, for one of many processes.
 
 Invariant: a durable transaction that returned is on the disk, and a file that was put in the place of the opened one is
 never mistaken for it. The file is never removed, emptied or replaced here.
@@ -13,14 +13,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import apsw
 
 from livedex_ipc.errors import Unavailable
 
-APPLICATION_ID: Final = 0x4C444558 + 1  # index.db has the number before
-SCHEMA_VERSION: Final = 1
 BUSY_S: Final = 10.0  # a process that was stopped in the middle of a transaction keeps all others waiting
 _FIRST_TRIES: Final = 4
 _FIRST_PAUSES_S: Final = (0.0005, 0.002)
@@ -41,20 +39,30 @@ _UNUSABLE: Final = (
 )
 
 
-class ExchangeUnusable(Unavailable):
+class DatabaseUnusable(Unavailable):
     """The file cannot be opened, read or written: damaged, of a newer livedex, locked, or the disk does not take it."""
 
 
-class ExchangeBusy(ExchangeUnusable):
+class DatabaseBusy(DatabaseUnusable):
     """Another process has locked the file for ``BUSY_S``: it was stopped, or it is another program."""
 
 
-class ExchangeDatabase:
-    """One connection. For one thread at a time. Every method raises ExchangeUnusable."""
+class Schema(NamedTuple):
+    """What a file holds. ``subject``: how messages name it; ``script``: the SQL file that makes its tables."""
 
-    def __init__(self, path: str) -> None:
+    subject: str
+    application_id: int
+    version: int
+    script: Path
+
+
+class PreciousDatabase:
+    """One connection. For one thread at a time. Every method raises DatabaseUnusable."""
+
+    def __init__(self, path: str, schema: Schema) -> None:
         """Open the file; create it (0600) if there is none."""
         self._path = path
+        self._schema = schema
         self._is_synced = True  # whether each commit waits for the disk
         self._lost_sync = False
         with self._translated():
@@ -123,7 +131,7 @@ class ExchangeDatabase:
             db.pragma("synchronous", "full")
             db.pragma("wal_autocheckpoint", WAL_CHECKPOINT_PAGES)
             db.pragma("journal_size_limit", JOURNAL_LIMIT_BYTES)
-            _make_tables(db)
+            _make_tables(db, self._schema)
             return db
         except BaseException:
             db.close()
@@ -132,11 +140,11 @@ class ExchangeDatabase:
     def _check_version(self, db: apsw.Connection) -> None:
         tables = int(db.execute("SELECT count(*) FROM sqlite_master").get)
         application, version = int(db.pragma("application_id")), int(db.pragma("user_version"))
-        if not tables and application in (0, APPLICATION_ID):
+        if not tables and application in (0, self._schema.application_id):
             return
-        if application != APPLICATION_ID:
+        if application != self._schema.application_id:
             raise self._unusable("it is a database of another program: move it away")
-        if version > SCHEMA_VERSION:
+        if version > self._schema.version:
             raise self._unusable("a newer livedex wrote it: use that one")
 
     def _look_at_file(self) -> None:
@@ -168,14 +176,14 @@ class ExchangeDatabase:
             raise self._unusable(f"it is damaged ({error}): move it away, or restore it from a backup") from error
         except (apsw.BusyError, apsw.LockedError) as error:
             busy = self._unusable("another program has locked it")
-            raise ExchangeBusy(busy.message, busy.data) from error
+            raise DatabaseBusy(busy.message, busy.data) from error
         except _UNUSABLE as error:
             raise self._unusable(str(error)) from error
         except OSError as error:
             raise self._unusable(error.strerror or str(error)) from error
 
-    def _unusable(self, reason: str) -> ExchangeUnusable:
-        return ExchangeUnusable(f"the exchange {self._path} cannot be used: {reason}", {"path": self._path})
+    def _unusable(self, reason: str) -> DatabaseUnusable:
+        return DatabaseUnusable(f"{self._schema.subject} {self._path} cannot be used: {reason}", {"path": self._path})
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -245,15 +253,15 @@ def _use_log(db: apsw.Connection) -> None:
             time.sleep(random.uniform(0.001, 0.01))
 
 
-def _make_tables(db: apsw.Connection) -> None:
-    if int(db.pragma("user_version")) == SCHEMA_VERSION:
+def _make_tables(db: apsw.Connection, schema: Schema) -> None:
+    if int(db.pragma("user_version")) == schema.version:
         return
     db.execute("BEGIN IMMEDIATE")
     try:
-        if int(db.pragma("user_version")) != SCHEMA_VERSION:
-            db.execute(Path(__file__).with_name("exchange.sql").read_text(encoding="utf-8"))
-            db.pragma("application_id", APPLICATION_ID)
-            db.pragma("user_version", SCHEMA_VERSION)
+        if int(db.pragma("user_version")) != schema.version:
+            db.execute(schema.script.read_text(encoding="utf-8"))
+            db.pragma("application_id", schema.application_id)
+            db.pragma("user_version", schema.version)
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")
