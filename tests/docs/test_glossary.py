@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,19 +30,11 @@ def sources() -> list[Path]:
     return [path for root in ROOTS for path in sorted((CHECKOUT / root).rglob("*.py"))]
 
 
-def names_of_modules_and_classes() -> set[str]:
-    found = set()
-    for path in sources():
-        found |= {path.stem, path.parent.name}
-        found |= {node.name for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)}
-    return found
-
-
-def names_in(tree: ast.AST) -> set[str]:
-    """The functions, attributes, parameters and variables that a module defines or uses."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+def names_in(path: Path) -> set[str]:
+    """The module and its folder; the classes, functions, attributes, parameters and variables it defines or uses."""
+    found = {path.stem, path.parent.name}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.Attribute):
             found.add(node.attr)
@@ -52,9 +45,10 @@ def names_in(tree: ast.AST) -> set[str]:
     return found
 
 
+@cache
 def identifiers() -> set[str]:
     """Every name that the product defines or uses."""
-    return names_of_modules_and_classes().union(*(names_in(ast.parse(path.read_text())) for path in sources()))
+    return set().union(*map(names_in, sources()))
 
 
 def terms() -> list[str]:
