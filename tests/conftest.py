@@ -19,14 +19,16 @@ from hypothesis import HealthCheck, settings
 
 from helpers.daemon_health import healthy_to_the_end
 from helpers.fault_injection import TICKS_OFTEN, with_code
-from helpers.support import Daemon, Home, Tree, temporary_home
+from helpers.support import Daemon, Home, Tree, examples, temporary_home
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 
 # No test asserts a time: on a busy machine an example takes as long as it takes.
-settings.register_profile("livedex", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "livedex", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("livedex")
 # A shell that runs the tests in the background leaves Ctrl-C ignored, and so would be what the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,7 @@ Invariant: nothing here touches the user's own livedex, and no process started h
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,27 +26,40 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 TRACEBACK = "Traceback (most recent call last)"
-POLL_S = 0.01
+POLL_S = 0.01  # at first; then a twentieth more of what was waited, since each look costs the daemon time …
+MOST_POLL_S = 0.1  # … and never more
 LIVEDEX = Path(sys.executable).with_name("livedex")  # the command as it was installed
 
 T = TypeVar("T")
 
 
 def wait_until(condition: Callable[[], T], timeout: float = 15.0, *, what: str = "the condition") -> T:
-    """The first true value of ``condition``, asked again and again for ``timeout`` seconds: the tests' only sleep."""
-    deadline = time.monotonic() + timeout
+    """Return the first true value of ``condition``; try again for ``timeout`` seconds: the only sleep of the tests."""
+    began = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > timeout:
             raise AssertionError(f"{what} did not come true in {timeout} s; it is {value!r}")
-        time.sleep(POLL_S)
+        time.sleep(min(POLL_S + waited / 20, MOST_POLL_S))
+
+
+# How thoroughly a rule with many cases is tried: a share of them in `make test`, all in `make planted` and `make soak`.
+SHARE = float(os.environ.get("LIVEDEX_EXAMPLES", "0.4"))
 
 
 def examples(count: int) -> int:
-    """How many examples a property is tried on: a soak multiplies ``count`` by ``LIVEDEX_EXAMPLES``."""
-    return count * int(os.environ.get("LIVEDEX_EXAMPLES", "1"))
+    """How many random examples a property is tried on; a soak multiplies ``count``."""
+    return max(1, round(count * SHARE))
+
+
+def share_of(cases: Iterable[T], turn: int) -> list[T]:
+    """Some of the cases, all in a soak. Turn ``n`` begins where turn ``n - 1`` ended, so that a few turns cover all."""
+    every = list(cases)
+    size = min(len(every), math.ceil(len(every) * SHARE))
+    return [every[(turn * size + place) % len(every)] for place in range(size)]
 
 
 @contextmanager

@@ -55,9 +55,19 @@ def copied(*defects: Defect) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
+# `make test` tries fewer cases of some rules; a defect must be noticed whichever these are.
+THOROUGH = {
+    **{"LIVEDEX_EXAMPLES": "1", "LIVEDEX_RULES": "100000", "LIVEDEX_ROUNDS": "1000", "LIVEDEX_FUZZ": "600"},
+    **{"LIVEDEX_KILLS": "8", "LIVEDEX_WRITES": "4", "LIVEDEX_CHECKOUTS": "3", "LIVEDEX_MADE_AGAIN": "12"},
+    **{"LIVEDEX_FOLDER_CHECKOUTS": "4", "LIVEDEX_TREES": "120", "LIVEDEX_FORESTS": "60", "LIVEDEX_PATTERNS": "80"},
+    **{"LIVEDEX_OVERFLOW": "8000", "LIVEDEX_RULE_ROUNDS": "150", "LIVEDEX_HISTORIES": "12", "LIVEDEX_SWAPS": "1500"},
+}
+
+
 def environment(copy: Path) -> dict[str, str]:
     """What makes every Python that is started run the copy."""
     return {
+        **THOROUGH,
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(copy), str(CHECKOUT / "tests")]),
         "PLANTED_COPY": str(copy),

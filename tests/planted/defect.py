@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,8 +57,11 @@ def has_test(node_id: str) -> bool:
     path, _, name = node_id.partition("::")
     function = re.sub(r"\[.*\]\Z", "", name)
     file = CHECKOUT / path
-    if not file.is_file():
-        return False
-    return any(
-        isinstance(node, ast.FunctionDef) and node.name == function for node in ast.walk(ast.parse(file.read_text()))
-    )
+    return file.is_file() and function in _functions(file)
+
+
+@cache
+def _functions(file: Path) -> frozenset[str]:
+    """The functions of a test file. Many defects name the same few files."""
+    tree = ast.parse(file.read_text())
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))

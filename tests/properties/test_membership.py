@@ -241,7 +241,7 @@ def check(root: bytes, top_listing: set[bytes], rules: RuleTree) -> None:
 
 @pytest.mark.needs("git")
 @settings(
-    max_examples=int(os.environ.get("LIVEDEX_FORESTS", "60")), deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=int(os.environ.get("LIVEDEX_FORESTS", "30")), deadline=None, suppress_health_check=list(HealthCheck)
 )
 @given(FORESTS)
 def test_the_rules_let_through_what_git_lists(forest: Forest) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "300"))
-TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "3"))
+TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "2"))
 WORDS = 60  # that are asked for in turn
 ROUNDS = 3  # of them all, at least, while nothing happens
 BRANCHES = ("main", "other")

@@ -18,7 +18,7 @@ from helpers.exchange_file import Queue
 from helpers.exchange_programs import command, environment, read_journals
 from helpers.power_loss import STYLES, image, read_record, tracing
 
-WRITES = int(os.environ.get("LIVEDEX_WRITES", "4"))  # of the script's calls, how many are tried; 0: all
+WRITES = int(os.environ.get("LIVEDEX_WRITES", "3"))  # of the script's calls, how many are tried; 0: all
 IMAGES = int(os.environ.get("LIVEDEX_IMAGES", "100"))
 WRITE_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", "unlink")
 SCRIPT_KEYS = 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 CLIENTS = 3
-ROUNDS = 150
+ROUNDS = int(os.environ.get("LIVEDEX_ROUNDS", "60"))
 
 
 def test_several_clients_at_once(daemon: Daemon, client: Client, tree: Tree) -> None:

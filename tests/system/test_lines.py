@@ -17,7 +17,7 @@ from livedex_ipc.errors import InvalidParams
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-PATTERNS = int(os.environ.get("LIVEDEX_PATTERNS", "80"))
+PATTERNS = int(os.environ.get("LIVEDEX_PATTERNS", "40"))
 MOST = 1000 if PATTERNS <= 150 else ripgrep_lines.WINDOW  # lines compared of one pattern
 SEED = 7
 ODD = {

@@ -18,9 +18,9 @@ from helpers.support import Daemon, Home, Tree, add_root, found, wait_ready, wai
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-ROUNDS = int(os.environ.get("LIVEDEX_MADE_AGAIN", "12"))
+ROUNDS = int(os.environ.get("LIVEDEX_MADE_AGAIN", "5"))
 FILES = 120  # of one build
-CHECKOUTS = int(os.environ.get("LIVEDEX_FOLDER_CHECKOUTS", "4"))
+CHECKOUTS = int(os.environ.get("LIVEDEX_FOLDER_CHECKOUTS", "2"))
 
 
 def on_disk(tree: Tree, word: str) -> list[str]:

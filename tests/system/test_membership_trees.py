@@ -20,7 +20,7 @@ from properties.test_membership import FORESTS, Forest, environment, listed_by_g
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TREES = int(os.environ.get("LIVEDEX_TREES", "120"))
+TREES = int(os.environ.get("LIVEDEX_TREES", "50"))
 
 
 def forests(number: int) -> list[Forest]:

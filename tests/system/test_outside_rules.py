@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FILES = [f"{folder}x.{end}" for folder in ("", "sub/") for end in ("one", "two")]
 PATTERNS = ["*.one\n", "*.two\n", "# nothing\n"]
-ROUNDS = int(os.environ.get("LIVEDEX_RULE_ROUNDS", "60"))
+ROUNDS = int(os.environ.get("LIVEDEX_RULE_ROUNDS", "30"))
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives the exact order of events")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from helpers.support import CHECKOUT, Tree, add_root
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-WORDS = 200
+WORDS = int(os.environ.get("LIVEDEX_WORDS", "80"))
 PLAIN = 5  # every so many words are asked without quotes too
 SEED = 3
 

@@ -23,7 +23,7 @@ FOLDERS = ["", "a", "a/target", "a/target/b", "b", "b/build", "b/build/a"]
 FILES = [f"{folder}/{name}".lstrip("/") for folder in FOLDERS for name in ("x.txt", "y.log")]
 PATTERNS = ["*.log\n", "x.*\n", "target/\n", "/a/\n", "!*.log\n", "# nothing\n"]
 ENTRIES = [".gitignore", ".livedexignore", ".git", "Cargo.toml", "CACHEDIR.TAG"]
-ROUNDS = int(os.environ.get("LIVEDEX_RULE_ROUNDS", "150"))
+ROUNDS = int(os.environ.get("LIVEDEX_RULE_ROUNDS", "60"))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from helpers.support import Daemon, Tree, add_root, found, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-SWAPS = int(os.environ.get("LIVEDEX_SWAPS", "1500"))
+SWAPS = int(os.environ.get("LIVEDEX_SWAPS", "600"))
 
 
 @pytest.fixture

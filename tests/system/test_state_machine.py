@@ -26,10 +26,10 @@ from helpers.machine_state import CAN_DENY
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
-EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "12"))
+EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "6"))
 STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer
 TOTALS_EVERY = 1_000  # steps: a run that is ended shows how far it came
-REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "7"))  # histories: so often the index is built anew beside
+REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "3"))  # histories between two comparisons with a new index
 # A disaster takes as long as a hundred other steps: a history meets at most one.
 FATES = ["none", "none", "kill", "storm", "stop", "upgrade", "no python"]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.support import Tree
+from helpers.support import Tree, examples
 from livedex_indexing.ignore.globs import BadGlob, GlobFilter, PathTerm
 
 FILES = [
@@ -159,7 +159,7 @@ PIECES = st.lists(
 
 
 @pytest.mark.needs("rg")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(
         st.builds(lambda start, glob: start + glob, st.sampled_from(["", "", "!", "/"]), PIECES).filter(

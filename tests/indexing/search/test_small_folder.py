@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.indexed_folder import SIGNATURE, Indexed, WireAnswer, chunked
+from helpers.support import examples, share_of
 from livedex_indexing.model import FileRow, FileState
 
 FILES = 23_000
@@ -43,6 +44,7 @@ FILTERS: dict[str, dict[str, Any]] = {
 }
 # The commonest words there are, that all files hold, the many more often and closer together than the few.
 QUERIES = ("walrus", "walrus tusk", "the red walrus", '"red walrus"', "walr*", "walrus tsuk", "walrus -badger")
+FACETED = ("walrus", '"red walrus"', "")
 
 
 class Large:
@@ -105,7 +107,7 @@ def test_every_filter_gives_the_full_answer(large: Large, query: str, group: str
     """Ten of ten and twenty of twenty, ranked, and in one order whatever filter says that these are meant."""
     by_path = [hit["path"] for hit in large.hits(query, "path", limit=1000, group=group)]
     assert len(set(by_path)) == len(by_path) == FEW
-    for name in FILTERS:
+    for name in share_of(FILTERS, QUERIES.index(query)):
         hits = large.hits(query, name, group=group)
         assert len(hits) == 10, name
         assert all(hit["score"] > 0 for hit in hits), name
@@ -114,7 +116,7 @@ def test_every_filter_gives_the_full_answer(large: Large, query: str, group: str
 
 
 def test_any_two_filters_too(large: Large) -> None:
-    for names in Random(3).sample(list(combinations(FILTERS, 2)), 40):
+    for names in Random(3).sample(list(combinations(FILTERS, 2)), examples(40)):
         hits = large.hits("walrus tusk", *names)
         assert len(hits) == 10, names
         assert all(hit["score"] > 0 for hit in hits), names
@@ -130,8 +132,8 @@ def test_without_words_and_line_by_line_too(large: Large) -> None:
                 assert {hit["start_line"] for hit in hits} == {7}
 
 
-@pytest.mark.parametrize("query", ["walrus", '"red walrus"', ""])
+@pytest.mark.parametrize("query", FACETED)
 def test_facets_count_all_of_them_and_no_others(large: Large, query: str) -> None:
     counts = {"languages": {"markdown": FEW}, "kinds": {"markdown_text": FEW}, "roots": {large.root: FEW}}
-    for name in FILTERS:
+    for name in share_of(FILTERS, FACETED.index(query)):
         assert large.ask(query, name, facets=list(counts)).extras["facets"] == counts, name

@@ -15,7 +15,7 @@ import pytest
 from helpers.mcp_client import McpClient
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root
 
-HOSTILE = int(os.environ.get("LIVEDEX_HOSTILE", "400"))
+HOSTILE = int(os.environ.get("LIVEDEX_HOSTILE", "200"))
 
 
 @pytest.fixture
