@@ -22,6 +22,7 @@ from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
+from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeThread
 from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
@@ -134,7 +135,6 @@ class App:
         ))  # fmt: skip
         self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
-        self._exchange = ExchangeThread(locations.exchange_db, self._config)
         groups = (
             ServerMethods(watching, self._reloader.reload, self._ending.begin, self._restart),
             SearchMethod(reads, health),
@@ -142,10 +142,15 @@ class App:
             RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
             IndexMethods(reads, store, roots, IndexRun(worker, backlog, roots, store_health), audits),
             FileMethods(reads, roots, worker),
-            ExchangeMethods(self._exchange),
+            *self._precious_methods(),
         )
         methods = {name: handler for group in groups for name, handler in group.table().items()}
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
+
+    def _precious_methods(self) -> tuple[ExchangeMethods, KnowledgeMethods]:
+        self._exchange = ExchangeThread(self._locations.exchange_db, self._config)
+        self._knowledge = KnowledgeThread(self._locations.knowledge_db)
+        return ExchangeMethods(self._exchange), KnowledgeMethods(self._knowledge)
 
     def _supervised_tasks(self) -> list[SupervisedTask]:
         reports = self._reports
@@ -228,6 +233,7 @@ class App:
         await self._server.close(GRACE_S)
         self._reads.close()
         self._exchange.close()
+        self._knowledge.close()
         self._watching.stop()
         self._notifier.stop(NOTIFIER_S)
         worker_ended = self._worker.stop(WORKER_S)

@@ -13,5 +13,7 @@ FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by defau
 SEARCH_WINDOW = 10_000  # the most that offset + limit of a search may be
 SYNC_TIMEOUT_MS = 30_000  # the same for ``sync``
 OUTCOMES = ("completed", "failed", "timed_out")  # of a claimed message
+ENTRY_KINDS = ("chunk", "finding")  # of agent memory
+HOT_CHARS = 6000  # the longest text of the entries used last and most, by default
 LEASE_S = 60  # how long a claim lasts by default, in seconds
 REQUEST_TIMEOUT_MS = 30_000  # how long a request waits for its reply by default

@@ -22,6 +22,14 @@ if TYPE_CHECKING:
         RequestResult,
         WaitResult,
     )
+    from livedex_ipc.knowledge_results import (
+        AddedResult,
+        DeletedResult,
+        EntriesResult,
+        EntryListResult,
+        HotResult,
+        KnowledgeStatsResult,
+    )
     from livedex_ipc.wire_results import (
         AuditResult,
         ChunkFields,
@@ -198,4 +206,39 @@ class MethodCalls:
     def exchange_stats(self, *, timeout_s: float | None = None) -> ExchangeStatsResult:
         """How many messages each topic has."""
         result: ExchangeStatsResult = self.call("exchange/stats", timeout_s=timeout_s)
+        return result
+
+    def knowledge_add(self, *, timeout_s: float | None = None, **params: object) -> AddedResult:
+        """Remembers a text; when it is answered, the entry survives a power loss."""
+        result: AddedResult = self.call("knowledge/add", params, timeout_s=timeout_s)
+        return result
+
+    def knowledge_finding(self, *, timeout_s: float | None = None, **params: object) -> AddedResult:
+        """Remembers what an agent found out."""
+        result: AddedResult = self.call("knowledge/finding", params, timeout_s=timeout_s)
+        return result
+
+    def knowledge_search(self, *, timeout_s: float | None = None, **params: object) -> EntriesResult:
+        """The entries that match a query, best first."""
+        result: EntriesResult = self.call("knowledge/search", params, timeout_s=timeout_s)
+        return result
+
+    def knowledge_list(self, *, timeout_s: float | None = None, **params: object) -> EntryListResult:
+        """Entries in the order in which they were added."""
+        result: EntryListResult = self.call("knowledge/list", params, timeout_s=timeout_s)
+        return result
+
+    def knowledge_hot(self, *, timeout_s: float | None = None, **params: object) -> HotResult:
+        """The entries used last and most, as one text."""
+        result: HotResult = self.call("knowledge/hot", params, timeout_s=timeout_s)
+        return result
+
+    def knowledge_delete(self, *, timeout_s: float | None = None, **params: object) -> DeletedResult:
+        """Deletes one entry."""
+        result: DeletedResult = self.call("knowledge/delete", params, timeout_s=timeout_s)
+        return result
+
+    def knowledge_stats(self, *, timeout_s: float | None = None) -> KnowledgeStatsResult:
+        """How many entries each domain has."""
+        result: KnowledgeStatsResult = self.call("knowledge/stats", timeout_s=timeout_s)
         return result

@@ -20,6 +20,7 @@ from livedex_ipc.constants import (
 )
 from livedex_ipc.errors import InvalidParams, MethodNotFound
 from livedex_ipc.exchange_methods import EXCHANGE
+from livedex_ipc.knowledge_methods import KNOWLEDGE
 from livedex_ipc.method_types import Field, Method
 from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, path_params, paths_bytes, shown
 
@@ -349,6 +350,7 @@ _TABLE = (
         (Field("deleted", "integer", "number of files"),),
     ),
     *EXCHANGE,
+    *KNOWLEDGE,
 )
 
 # Messages the daemon sends unasked, described like methods: ``fields`` are their params.

@@ -173,3 +173,40 @@ class ExchangeInspectParams(TypedDict):
     id: int | None
     conversation_id: str | None
     topic: str | None
+
+
+class KnowledgeAddParams(TypedDict):
+    content: str
+    domain: str
+    heading: str | None
+    source: str | None
+    metadata: JsonObject | None
+
+
+class KnowledgeFindingParams(TypedDict):
+    content: str
+    source: str | None
+    confidence: str | None
+    domain: str
+    metadata: JsonObject | None
+
+
+class KnowledgeSearchParams(TypedDict):
+    query: str
+    k: int
+    domain: str | None
+
+
+class KnowledgeListParams(TypedDict):
+    domain: str | None
+    kind: Literal["chunk", "finding"] | None
+    limit: int
+    offset: int
+
+
+class KnowledgeHotParams(TypedDict):
+    max_chars: int
+
+
+class KnowledgeDeleteParams(TypedDict):
+    id: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from helpers.support import CHECKOUT
 from helpers.wire_types import RESULTS
-from livedex_ipc import exchange_results
+from livedex_ipc import exchange_results, knowledge_results
 from livedex_ipc.methods import METHODS
 
 GENERIC = {"search": "HitFields", "search/subscribe": "HitFields", "files/list": "FileFields"}
@@ -26,6 +26,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from livedex_ipc.exchange_results import (
         {exchange},
+    )
+    from livedex_ipc.knowledge_results import (
+        {knowledge},
     )
     from livedex_ipc.wire_results import (
         {wire},
@@ -52,12 +55,14 @@ def source(asynchronous: bool) -> str:
     built = [name for name in METHODS if name in RESULTS]
     used = {RESULTS[name].__name__ for name in built} | set(GENERIC.values())
     exchange = {name for name in used if hasattr(exchange_results, name)}
+    knowledge = {name for name in used if hasattr(knowledge_results, name)}
     text = _HEAD.format(
         what="Each method",
         kind="a coroutine method" if asynchronous else "a method",
         client="``AsyncClient``" if asynchronous else "``Client``",
         exchange=",\n        ".join(sorted(exchange)),
-        wire=",\n        ".join(sorted(used - exchange)),
+        knowledge=",\n        ".join(sorted(knowledge)),
+        wire=",\n        ".join(sorted(used - exchange - knowledge)),
         name="AsyncMethodCalls" if asynchronous else "MethodCalls",
         a="async " if asynchronous else "",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc import exchange_results, request_params, wire_results
+from livedex_ipc import exchange_results, knowledge_results, request_params, wire_results
 
 RESULTS: dict[str, Any] = {
     "server/info": wire_results.ServerInfo,
@@ -37,6 +37,13 @@ RESULTS: dict[str, Any] = {
     "exchange/notify": exchange_results.NotifyResult,
     "exchange/inspect": exchange_results.InspectResult,
     "exchange/stats": exchange_results.ExchangeStatsResult,
+    "knowledge/add": knowledge_results.AddedResult,
+    "knowledge/finding": knowledge_results.AddedResult,
+    "knowledge/search": knowledge_results.EntriesResult,
+    "knowledge/list": knowledge_results.EntryListResult,
+    "knowledge/hot": knowledge_results.HotResult,
+    "knowledge/delete": knowledge_results.DeletedResult,
+    "knowledge/stats": knowledge_results.KnowledgeStatsResult,
 }
 PARAMS: dict[str, Any] = {
     **dict.fromkeys(RESULTS, request_params.NoParams),
@@ -61,4 +68,10 @@ PARAMS: dict[str, Any] = {
     "exchange/check": request_params.ExchangeCheckParams,
     "exchange/request": request_params.ExchangeRequestParams,
     "exchange/inspect": request_params.ExchangeInspectParams,
+    "knowledge/add": request_params.KnowledgeAddParams,
+    "knowledge/finding": request_params.KnowledgeFindingParams,
+    "knowledge/search": request_params.KnowledgeSearchParams,
+    "knowledge/list": request_params.KnowledgeListParams,
+    "knowledge/hot": request_params.KnowledgeHotParams,
+    "knowledge/delete": request_params.KnowledgeDeleteParams,
 }

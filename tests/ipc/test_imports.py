@@ -15,6 +15,7 @@ OURS = {
     "livedex_ipc.constants",
     "livedex_ipc.errors",
     "livedex_ipc.exchange_methods",
+    "livedex_ipc.knowledge_methods",
     "livedex_ipc.method_types",
     "livedex_ipc.method_calls",
     "livedex_ipc.methods",

@@ -21,6 +21,7 @@ OURS = {
     "cli.commands.search_command",
     "cli.context",
     "cli.exchange_arguments",
+    "cli.knowledge_arguments",
     "cli.main",
     "cli.search_arguments",
     "cli.service_arguments",

@@ -12,6 +12,7 @@ from planted.of_errors import DEFECTS as OF_ERRORS
 from planted.of_exchange import DEFECTS as OF_EXCHANGE
 from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
+from planted.of_knowledge import DEFECTS as OF_KNOWLEDGE
 from planted.of_limits import DEFECTS as OF_LIMITS
 from planted.of_mounts import DEFECTS as OF_MOUNTS
 from planted.of_plugins import DEFECTS as OF_PLUGINS
@@ -31,6 +32,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "What decides about a path": OF_SCOPES,
     "Limits": OF_LIMITS,
     "The exchange": OF_EXCHANGE,
+    "Agent memory": OF_KNOWLEDGE,
     "Network and FUSE mounts": OF_MOUNTS,
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,

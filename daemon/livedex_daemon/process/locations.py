@@ -19,8 +19,9 @@ class Locations:
     """Absolute paths, not resolved. ``state_dir`` contains the socket if there is no runtime folder.
 
     ``data_dir`` contains ``index_db`` (derived), ``forgotten_db`` (the marks of ``livedex delete``, which survive a
-    rebuild), ``exchange_db`` (messages, which nothing else has), ``lock_path`` (locked by the one daemon of this home)
-    and ``cookie_dir`` (its files are touched to learn that all earlier events of the roots have arrived).
+    rebuild), ``exchange_db`` (messages) and ``knowledge_db`` (agent memory), which nothing else has, ``lock_path``
+    (locked by the one daemon of this home) and ``cookie_dir`` (its files are touched to learn that all earlier events
+    of the roots have arrived).
     """
 
     config_path: str
@@ -44,6 +45,10 @@ class Locations:
     @property
     def exchange_db(self) -> str:
         return os.path.join(self.data_dir, "exchange.db")
+
+    @property
+    def knowledge_db(self) -> str:
+        return os.path.join(self.data_dir, "knowledge.db")
 
     @property
     def lock_path(self) -> str:

@@ -37,6 +37,7 @@ def _show_paths(streams: Streams) -> int:
         "index": places.index_db,
         "forgotten": places.forgotten_db,
         "exchange": places.exchange_db,
+        "knowledge": places.knowledge_db,
         "log": places.log_path,
         "socket": places.socket_path,
     }

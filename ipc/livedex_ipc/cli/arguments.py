@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
 from livedex_ipc.cli.exchange_arguments import EXCHANGE
+from livedex_ipc.cli.knowledge_arguments import KNOWLEDGE
 from livedex_ipc.cli.search_arguments import FRESHNESS, SEARCH, WATCH
 from livedex_ipc.cli.service_arguments import MCP, SERVICE
 from livedex_ipc.constants import COLOURS, STATUSES, SYNC_TIMEOUT_MS
@@ -167,6 +168,7 @@ ROOT = Command(
             examples=("livedex forget ~/notes/private.md", "livedex forget --undo ~/notes/private.md"),
         ),
         EXCHANGE,
+        KNOWLEDGE,
         _CONFIG,
         SERVICE,
         MCP,

@@ -10,6 +10,7 @@ from helpers.wire_types import PARAMS, RESULTS
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.fresh_reads import SearchMethod
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
+from livedex_daemon.answer.knowledge_answers import KnowledgeMethods
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_ipc.methods import METHODS
 from livedex_ipc.server.rpc_server import Handler
@@ -22,6 +23,7 @@ GROUPS: tuple[Any, ...] = (
     SearchMethod,
     SubscriptionMethods,
     ExchangeMethods,
+    KnowledgeMethods,
 )
 # Without their parts: the tables only name the methods.
 HANDLERS: dict[str, Handler] = {

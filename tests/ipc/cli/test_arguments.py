@@ -267,7 +267,7 @@ def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
 
 
 def test_what_is_of_later_work_is_not_accepted() -> None:
-    for name in ("knowledge", "plugins"):
+    for name in ("plugins",):
         assert name not in help_text("livedex", ROOT).split()
         refused(name)
     for word in ("--max-chars", "--facet", "--knowledge", "--mode=semantic", "--mode=hybrid"):

@@ -130,4 +130,4 @@ def test_a_tool_is_described_in_full(tool: Any) -> None:
 
 def test_only_what_changes_nothing_says_so() -> None:
     changing = {tool.name for tool in TOOLSETS["full"] if not tool.definition()["annotations"]["readOnlyHint"]}  # type: ignore[index]
-    assert changing == {"index", "delete", "publish"}
+    assert changing == {"index", "delete", "remember", "forget", "publish"}

@@ -1,0 +1,1 @@
+"""Agent memory: what agents asked to remember, in one SQLite file, found again by its words."""

@@ -1,0 +1,194 @@
+"""Agent memory in ``knowledge.db``: entries are added, found by their words, listed and deleted.
+
+Invariant: an entry whose id was returned survives a power loss, a domain keeps the same content once, and nothing is
+deleted that was not asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import apsw
+
+from livedex_daemon.knowledge.hot_memory import Candidate, hot_text
+from livedex_daemon.knowledge.memory_query import MemoryQuery, indexed_text, memory_query
+from livedex_daemon.precious.precious_database import PreciousDatabase, Schema, first_row, rows
+from livedex_indexing.hits.answer_json import rfc3339_of_seconds
+from livedex_indexing.query.word_counts import idf_of
+from livedex_ipc.knowledge_results import EntryFields, EntryKind
+
+SCHEMA: Final = Schema("agent memory", 0x4C444558 + 2, 1, Path(__file__).with_name("knowledge.sql"))
+HOT_CANDIDATES: Final = 2_000  # the entries used last among which hot memory is chosen
+HEADING_WEIGHT: Final = 2.0  # a word in the heading counts twice
+
+_COLUMNS: Final = "e.id, e.content, e.domain, e.heading, e.kind, e.source, e.created_at, e.used_at, e.uses, e.metadata"
+_INSERT: Final = (
+    "INSERT INTO entries (domain, kind, content, digest, heading, source, metadata, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class NewEntry(NamedTuple):
+    """An entry to remember. ``metadata`` is a JSON object."""
+
+    content: str
+    domain: str = "general"
+    kind: EntryKind = "chunk"
+    heading: str | None = None
+    source: str | None = None
+    metadata: dict[str, object] | None = None
+
+
+class Page(NamedTuple):
+    """Some entries, and how many there are in all."""
+
+    entries: list[EntryFields]
+    total: int
+
+
+class Counts(NamedTuple):
+    """Entries in all, entries of each domain, and bytes on disk."""
+
+    entries: int
+    domains: dict[str, int]
+    db_bytes: int
+
+
+class KnowledgeStore:
+    """One connection to ``knowledge.db``. For one thread at a time. Every method raises DatabaseUnusable."""
+
+    def __init__(self, path: str) -> None:
+        self._database = PreciousDatabase(path, SCHEMA)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def add(self, entry: NewEntry) -> tuple[int, bool]:
+        """Return the id of the entry and True, or that of the same content in the domain and False."""
+        digest = hashlib.blake2b(entry.content.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        with self._database.transaction(durable=True) as db:
+            known = first_row(db, "SELECT id FROM entries WHERE domain = ? AND digest = ?", (entry.domain, digest))
+            if known is not None:
+                return known[0], False
+            metadata = json.dumps(entry.metadata or {}, ensure_ascii=False, separators=(",", ":"))
+            values = (entry.domain, entry.kind, entry.content, digest, entry.heading, entry.source, metadata)
+            db.execute(_INSERT, (*values, time.time()))
+            number = db.last_insert_rowid()
+            texts = (indexed_text(text or "") for text in (entry.content, entry.heading, entry.source))
+            db.execute("INSERT INTO words (rowid, content, heading, source) VALUES (?, ?, ?, ?)", (number, *texts))
+            return number, True
+
+    def search(self, query: str, limit: int, domains: tuple[str, ...] | None = None) -> list[EntryFields]:
+        """Return at most ``limit`` entries of some domains (None: of all), best first, and note that they were used.
+
+        An empty query returns the newest. If no entry has the words, those with the text as typed are found.
+        """
+        compiled = memory_query(query)
+        with self._database.reading() as db:
+            found = _newest(db, limit, domains) if not query.strip() else _best(db, compiled, limit, domains)
+            if not found and query.strip():
+                found = _with_text(db, query.strip(), limit, domains)
+        if found:
+            with self._database.transaction(durable=False) as db:
+                sql = "UPDATE entries SET uses = uses + 1, used_at = ? WHERE id = ?"
+                db.executemany(sql, [(time.time(), entry["id"]) for entry in found])
+        return found
+
+    def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
+        """Return entries in the order in which they were added."""
+        where, values = _conditions(None if domain is None else (domain,), kind)
+        with self._database.reading() as db:
+            total = int(db.execute(f"SELECT count(*) FROM entries e{where}", values).get)
+            sql = f"SELECT {_COLUMNS}, 0.0 FROM entries e{where} ORDER BY e.id LIMIT ? OFFSET ?"
+            return Page([_fields(row) for row in rows(db, sql, (*values, limit, offset))], total)
+
+    def hot(self, max_chars: int) -> str:
+        """Return the entries used last and most as one text of at most ``max_chars`` characters."""
+        sql = (
+            "SELECT heading, content, uses, ? - coalesce(used_at, created_at) FROM entries"
+            " ORDER BY coalesce(used_at, created_at) DESC, id DESC LIMIT ?"
+        )
+        with self._database.reading() as db:
+            found = rows(db, sql, (time.time(), HOT_CANDIDATES))
+        return hot_text((Candidate(*row) for row in found), max_chars)
+
+    def remove(self, entry_id: int) -> bool:
+        """Delete one entry. Return True if there was one."""
+        with self._database.transaction(durable=True) as db:
+            db.execute("DELETE FROM entries WHERE id = ?", (entry_id,))
+            is_gone = bool(db.changes())
+            if is_gone:
+                db.execute("DELETE FROM words WHERE rowid = ?", (entry_id,))
+            return is_gone
+
+    def counts(self) -> Counts:
+        with self._database.reading() as db:
+            found = rows(db, "SELECT domain, count(*) FROM entries GROUP BY domain ORDER BY domain")
+        domains = dict(found)
+        return Counts(sum(domains.values()), domains, self._database.bytes_on_disk())
+
+
+def _best(db: apsw.Connection, query: MemoryQuery, limit: int, domains: tuple[str, ...] | None) -> list[EntryFields]:
+    """Return the entries that a query finds. The score is BM25's by the sum of the words' idf, as that of files."""
+    if query.is_empty:
+        return []
+    total = int(db.execute("SELECT count(*) FROM entries").get)
+    counted = [int(db.execute("SELECT count(*) FROM words WHERE words MATCH ?", (word,)).get) for word in query.words]
+    weight = sum(idf_of(count, total) for count in counted if count) or 1.0
+    where, values = _conditions(domains)
+    sql = (
+        f"WITH found AS (SELECT rowid AS id FROM words WHERE words MATCH ?1)"
+        f" SELECT {_COLUMNS}, -bm25(words, 1.0, {HEADING_WEIGHT}, 0.5) / ?2 AS score"
+        f" FROM words JOIN entries e ON e.id = words.rowid WHERE words MATCH ?3 AND e.id IN (SELECT id FROM found)"
+        f"{where.replace(' WHERE', ' AND')} ORDER BY score DESC, e.id DESC LIMIT ?"
+    )
+    return [_fields(row) for row in rows(db, sql, (query.match(), weight, query.ranking(), *values, limit))]
+
+
+def _newest(db: apsw.Connection, limit: int, domains: tuple[str, ...] | None) -> list[EntryFields]:
+    where, values = _conditions(domains)
+    sql = f"SELECT {_COLUMNS}, 0.0 FROM entries e{where} ORDER BY e.id DESC LIMIT ?"
+    return [_fields(row) for row in rows(db, sql, (*values, limit))]
+
+
+def _with_text(db: apsw.Connection, text: str, limit: int, domains: tuple[str, ...] | None) -> list[EntryFields]:
+    """Return the entries that contain a text as it is typed, ASCII letters in either case."""
+    where, values = _conditions(domains)
+    pattern = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+    clause = f"{where} AND" if where else " WHERE"
+    sql = f"SELECT {_COLUMNS}, 0.0 FROM entries e{clause} e.content LIKE ? ESCAPE '\\' ORDER BY e.id DESC LIMIT ?"
+    return [_fields(row) for row in rows(db, sql, (*values, pattern, limit))]
+
+
+def _conditions(domains: tuple[str, ...] | None, kind: EntryKind | None = None) -> tuple[str, tuple[Any, ...]]:
+    """Return a WHERE clause, empty if all entries are meant, and its values."""
+    clauses: list[str] = []
+    values: list[str] = []
+    if domains is not None:
+        clauses.append(f"e.domain IN ({', '.join('?' * len(domains))})")
+        values += domains
+    if kind is not None:
+        clauses.append("e.kind = ?")
+        values.append(kind)
+    return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), tuple(values)
+
+
+def _fields(row: tuple[Any, ...]) -> EntryFields:
+    number, content, domain, heading, kind, source, created_at, used_at, uses, metadata, score = row
+    return {
+        "id": number,
+        "content": content,
+        "domain": domain,
+        "heading": heading,
+        "kind": kind,
+        "source": source,
+        "score": score,
+        "created_at": rfc3339_of_seconds(created_at),
+        "used_at": None if used_at is None else rfc3339_of_seconds(used_at),
+        "uses": uses,
+        "metadata": json.loads(metadata),
+    }

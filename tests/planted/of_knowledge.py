@@ -1,0 +1,31 @@
+"""Defects of agent memory."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+STORE = "tests/daemon/knowledge/test_knowledge_store.py"
+
+DEFECTS: tuple[Defect, ...] = (
+    Defect(
+        "memory-over-its-limit",
+        "hot memory is longer than an agent has room for",
+        "livedex_daemon/knowledge/hot_memory.py",
+        (("        if length <= left:", "        if len(each.text) <= left:"),),
+        f"{STORE}::test_hot_memory_is_never_longer_than_asked",
+    ),
+    Defect(
+        "words-of-a-deleted-entry",
+        "a deleted entry leaves its words, and the next search fails or finds nothing in its place",
+        "livedex_daemon/knowledge/knowledge_store.py",
+        (("            if is_gone:", "            if not is_gone:"),),
+        f"{STORE}::test_the_words_of_a_deleted_entry_are_gone",
+    ),
+    Defect(
+        "memory-of-other-domains",
+        "a search of one domain returns what another domain should keep to itself",
+        "livedex_daemon/knowledge/knowledge_store.py",
+        (("""        f"{where.replace(' WHERE', ' AND')} ORDER BY""", """        f" ORDER BY"""),),
+        f"{STORE}::test_only_the_asked_domains_are_searched",
+    ),
+)

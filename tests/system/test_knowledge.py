@@ -1,0 +1,83 @@
+"""Agent memory by the socket, the command and the agents' tools, and what a kill leaves of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from helpers.support import Daemon, Home, wait_until
+from livedex_ipc.client import Client
+from livedex_ipc.errors import InvalidParams, Unavailable
+
+
+def test_what_is_remembered_is_found_and_deleted(client: Client) -> None:
+    added = client.knowledge_add(content="Ada prefers short commits", domain="people", heading="Ada")
+    assert added == {"id": 1, "created": True}
+    assert client.knowledge_add(content="Ada prefers short commits", domain="people") == {"id": 1, "created": False}
+    found = client.knowledge_finding(content="The cache is never emptied", source="src/cache.py", confidence="high")
+    assert found == {"id": 2, "created": True}
+    (entry,) = client.knowledge_search(query="commit")["entries"]
+    assert (entry["id"], entry["domain"], entry["heading"]) == (1, "people", "Ada")
+    assert client.knowledge_search(query="commit", domain="findings")["entries"] == []
+    (finding,) = client.knowledge_list(kind="finding")["entries"]
+    assert (finding["domain"], finding["metadata"]) == ("findings", {"confidence": "high"})
+    assert "short commits" in client.knowledge_hot()["text"]
+    stats = client.knowledge_stats()
+    assert (stats["backend"], stats["entries"], stats["domains"]) == ("sqlite", 2, {"findings": 1, "people": 1})
+    assert client.knowledge_delete(id=1) == {"deleted": True}
+    assert client.knowledge_delete(id=1) == {"deleted": False}
+    assert client.knowledge_search(query="commit")["entries"] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("", "0 characters|characters"), (" \n", "empty"), ("ü" * 131_073, "at most 262144")]
+)
+def test_what_cannot_be_remembered_is_refused(client: Client, content: str, words: str) -> None:
+    with pytest.raises(InvalidParams, match=words) as caught:
+        client.knowledge_add(content=content)
+    assert caught.value.data is not None and caught.value.data["field"] == "content"
+    assert client.knowledge_list()["total"] == 0
+
+
+def test_what_was_acknowledged_survives_a_kill(home: Home, start_daemon: Callable[..., Daemon]) -> None:
+    daemon = start_daemon()
+    with daemon.client() as client:
+        for number in range(20):
+            client.knowledge_add(content=f"text {number}")
+        os.kill(daemon.pid, signal.SIGKILL)
+    wait_until(lambda: not daemon.running(), what="the daemon's end")
+    with start_daemon().client() as client:
+        assert [entry["content"] for entry in client.knowledge_list()["entries"]] == [f"text {n}" for n in range(20)]
+
+
+def test_a_damaged_memory_hinders_nothing_else(home: Home, start_daemon: Callable[..., Daemon]) -> None:
+    path = home.data / "knowledge.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"not a database" * 100)
+    with start_daemon().client() as client:
+        with pytest.raises(Unavailable, match=r"is damaged .*: move it away, or restore it from a backup"):
+            client.knowledge_add(content="text")
+        assert client.search(query="text")["hits"] == []
+    assert path.read_bytes() == b"not a database" * 100
+
+
+def test_the_command(home: Home, daemon: Daemon) -> None:
+    def run(*words: str, stdin: str | None = None, code: int = 0) -> str:
+        done = home.run("knowledge", *words, stdin=stdin or "")
+        assert done.returncode == code, (done.stdout, done.stderr)
+        return str(done.stdout)
+
+    assert run("add", "Ada prefers short commits", "--domain", "people") == "entry 1 is remembered\n"
+    assert run("add", "-", "--domain", "people", stdin="Ada prefers short commits") == "entry 1 was remembered before\n"
+    assert "Ada prefers short commits" in run("search", "short", "commits")
+    run("search", "walrus", code=1)
+    assert "people" in run("stats")
+    assert run("delete", "1") == "entry 1 is deleted\n"
+    assert run("delete", "1", code=1) == "there is no entry 1\n"
+    answer: dict[str, Any] = json.loads(run("list", "--json", code=1))
+    assert answer == {"entries": [], "total": 0}
