@@ -190,13 +190,14 @@ class Query:
     """One query of an index.
 
     ``text`` is the words alone, separated by blanks, a prefix with its ``*``: a file contains at least one of them and
-    all of ``phrases``. ``excluded`` are words, prefixes, or phrases in double quotes. ``places`` limit the search,
-    None means everywhere; ``globs`` are relative to each root; ``kinds``, ``languages`` and ``root_ids`` admit any of
-    their values, and everything when empty. ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are
-    seconds since the epoch.
+    all of ``phrases``. ``unfinished``: the last word is still being typed. ``excluded`` are words, prefixes, or phrases
+    in double quotes. ``places`` limit the search, None means everywhere; ``globs`` are relative to each root;
+    ``kinds``, ``languages`` and ``root_ids`` admit any of their values, and everything when empty. ``modified_after``
+    (inclusive) and ``modified_before`` (exclusive) are seconds since the epoch.
     """
 
     text: str = ""
+    unfinished: bool = False
     excluded: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()

@@ -79,6 +79,7 @@ _SCOPE = path_params("path", "absolute path of a file or folder: only what lies 
 
 _SEARCH_PARAMS = (
     Param("query", "string", 'words, "phrases", prefix*, -without and terms such as lang:python', required=True),
+    Param("typing", "boolean", "the last word is still being typed: words that begin with it match", default=False),
     Param("limit", "integer", _LIMIT_DOC, default=10, minimum=1, maximum=1000),
     Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
     Param("mode", "string", "exact and regex: the lines that match the whole query", default="auto", choices=MODES),
@@ -104,7 +105,7 @@ _SEARCH_PARAMS = (
 )
 
 # A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
-_NOT_STANDING = ("offset", "mode", "facets", "total", "explain", "max_chars")
+_NOT_STANDING = ("typing", "offset", "mode", "facets", "total", "explain", "max_chars")
 _SUBSCRIBE_PARAMS = (
     *(param for param in _SEARCH_PARAMS if param.name not in _NOT_STANDING),
     Param("mode", "string", "words, phrases and terms: either", default="auto", choices=("auto", "keyword")),
@@ -129,6 +130,9 @@ HIT = (
     Field("snippet_line", "integer", "line at which the snippet begins"),
     Field("snippet_byte", "integer", "byte at which the snippet begins"),
     Field("highlights", "array", "[start, end) code point offsets into the snippet"),
+    Field("line", "integer", "line of the first match, or of the snippet's start"),
+    Field("column", "integer", "its column, 1-based, in bytes of UTF-8"),
+    Field("text", "string", "that line; of one over 2,000 characters the part in the snippet"),
     Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
     Field("modified_at", "string", "RFC 3339"),
     Field("metadata", "object", "frontmatter, alt, src, lossy, fallback where they apply"),

@@ -56,6 +56,7 @@ class QueryParams(PathParams, PathsParams, FreshParams):
 
 
 class SearchParams(QueryParams):
+    typing: bool
     offset: int
     mode: Literal["auto", "keyword", "exact", "regex"]
     max_chars: int | None

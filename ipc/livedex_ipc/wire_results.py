@@ -86,6 +86,9 @@ class HitFields(PathFields):
     snippet_line: int
     snippet_byte: int
     highlights: list[tuple[int, int]]
+    line: int
+    column: int
+    text: str
     content_hash: str
     modified_at: str
     metadata: dict[str, Any]

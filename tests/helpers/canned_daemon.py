@@ -111,6 +111,7 @@ def hit(path: str, snippet: str, highlights: list[list[int]], **fields: Any) -> 
         start_column=1, start_byte=0, end_byte=len(snippet.encode()), score=1.0, snippet=snippet, snippet_line=1
     )
     base.update(snippet_byte=0, highlights=highlights, content_hash="00" * 16, metadata={})
+    base.update(line=1, column=1, text=snippet.partition("\n")[0])
     return {**base, "modified_at": "2026-01-01T00:00:00.000Z", **fields}
 
 

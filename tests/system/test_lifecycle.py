@@ -39,6 +39,14 @@ def test_started_on_demand_and_only_once(home: Home) -> None:
     assert pids == {home.server_pid()}
 
 
+def test_the_socket_is_printed_with_a_daemon_behind_it(home: Home) -> None:
+    assert (home.run("socket", "--no-spawn").returncode, home.server_pid()) == (3, None)
+    done = home.run("socket")
+    assert (done.returncode, done.stdout) == (0, f"{home.socket}\n")
+    assert home.server_pid() is not None
+    assert home.run_json("socket", "--no-spawn") == {"socket": str(home.socket)}
+
+
 def test_what_never_starts_a_daemon(home: Home) -> None:
     for words in (["down"], ["config", "show"], ["config", "validate"], ["completion", "bash"], ["doctor"]):
         assert home.run(*words).returncode == 0

@@ -35,7 +35,8 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``path`` is absolute, ``relative_path`` relative to ``root``; all three are text, with replacement characters where
     the bytes are not UTF-8. ``path_b64`` then holds the bytes of the path in base64, otherwise None. Lines and columns
     are 1-based, ``end_line`` is inclusive; bytes are half-open offsets into the file. ``highlights`` are half-open
-    offsets into ``snippet`` in code points. ``content_hash`` is the hex BLAKE2b-128 of the file's bytes,
+    offsets into ``snippet`` in code points. ``line``, ``column`` (in bytes of UTF-8) and ``text`` are those of the line
+    with the first match, or else of the snippet's start. ``content_hash`` is the hex BLAKE2b-128 of the file's bytes,
     ``modified_at`` an RFC 3339 time.
 
     ``also_at`` (at most 20 absolute paths) and ``also_at_total`` are None if no other file has the same content.
@@ -61,6 +62,9 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     snippet_line: int
     snippet_byte: int
     highlights: list[Span]
+    line: int
+    column: int
+    text: str
     metadata: dict[str, Any]
     context_before: str | None = None
     context_after: str | None = None

@@ -76,7 +76,15 @@ class _ChunkFields(TypedDict):
     metadata: dict[str, Any]
 
 
-class _TextFields(TypedDict):
+class LineFields(TypedDict):
+    """The place of the first match."""
+
+    line: int
+    column: int
+    text: str
+
+
+class _TextFields(LineFields):
     start_line: int
     end_line: int
     start_column: int
@@ -186,6 +194,7 @@ class HitMaker:
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
+        first = _first_line(lines, shown, snippet.highlights, at, chunk.start_line + snippet.line)
         fields: _TextFields = {
             "start_line": chunk.start_line,
             "end_line": chunk.end_line,
@@ -196,6 +205,9 @@ class HitMaker:
             "snippet_line": chunk.start_line + snippet.line,
             "snippet_byte": at,
             "highlights": snippet.highlights,
+            "line": first["line"],
+            "column": first["column"],
+            "text": first["text"],
         }
         if self._style.context_lines:
             end = at + byte_length(shown, content.encoding)
@@ -210,7 +222,7 @@ class HitMaker:
             **file_fields(copy, content, self._roots),
             kind=_PIPELINE_KIND.get(content.pipeline, "plain"), language=content.language, heading=None, symbol=None,
             start_line=1, end_line=1, start_column=1, start_byte=0, end_byte=0, snippet="", snippet_line=1,
-            snippet_byte=0, highlights=[], metadata=content.metadata(), score=score,
+            snippet_byte=0, highlights=[], line=1, column=1, text="", metadata=content.metadata(), score=score,
         )  # fmt: skip
 
 
@@ -235,9 +247,25 @@ class Lines:
         self._bom = len(find_spans) if find_spans and not base and data.startswith(find_spans) else 0
         self.is_cut = False
 
+    def bytes_of(self, text: str) -> int:
+        """Return how many bytes a slice of the file's text takes on disk."""
+        return byte_length(text, self._encoding)
+
     def column(self, at: int) -> int:
         """Return the column, 1-based, in bytes, without a byte order mark. Raises BeyondPartError."""
         return at - (self._start(at) or min(self._bom, at)) + 1
+
+    def around(self, at: int) -> tuple[str, str | None]:
+        """Return the text of a line before ``at``, and the whole line without its end; None for the whole line if it is
+        longer than ``CONTEXT_CHARS`` characters. Raises BeyondPartError."""
+        start = self._start(at) or min(self._bom, at)
+        try:
+            end = self._end(at)
+        except BeyondPartError:  # more than the bytes that are read around each chunk
+            end = self._size
+        fits = end - start <= (CONTEXT_CHARS + 2) * _LONGEST_CHAR
+        whole = self._decoded(start, end).rstrip("\r\n") if fits else None
+        return self._decoded(start, at), whole if whole is not None and len(whole) <= CONTEXT_CHARS else None
 
     def before(self, at: int, count: int) -> str:
         """Return at most ``count`` lines before the line that contains ``at``. Raises BeyondPartError."""
@@ -321,6 +349,25 @@ def chunk_fields(content: ContentRow, chunk: ChunkRow) -> _ChunkFields:
         "symbol": chunk.symbol,
         "metadata": content.metadata() | (json.loads(chunk.metadata) if chunk.metadata else {}),
     }
+
+
+def first_line(number: int, ahead: str, whole: str | None, shown: str) -> LineFields:
+    """Return the place of a match. ``ahead``: the line before it; ``whole``: the line, None if it is too long: then
+    ``shown`` is the part of it to give."""
+    return {
+        "line": number,
+        "column": len(ahead.encode("utf-8", "replace")) + 1,
+        "text": shown if whole is None or len(whole) > CONTEXT_CHARS else whole,
+    }
+
+
+def _first_line(lines: Lines, shown: str, highlights: Sequence[Span], at: int, number: int) -> LineFields:
+    """Return the place of the first match in a snippet that begins at byte ``at``, line ``number``."""
+    first = highlights[0][0] if highlights else 0
+    ahead, whole = lines.around(at + lines.bytes_of(shown[:first]))
+    start = shown.rfind("\n", 0, first) + 1
+    in_snippet = shown[start:].partition("\n")[0].removesuffix("\r")
+    return first_line(number + shown.count("\n", 0, first), ahead, whole, in_snippet)
 
 
 def byte_length(text: str, encoding: str) -> int:

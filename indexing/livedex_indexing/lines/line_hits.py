@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.hits.hit import Explanation, Hit, ScorePart
-from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, chunk_fields, file_fields
+from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, chunk_fields, file_fields, first_line
 from livedex_indexing.hits.live_files import FileCopy
 from livedex_indexing.lines.line_pattern import Line
 from livedex_indexing.query.highlight import Span
@@ -80,6 +80,7 @@ def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
         snippet_line=line.number,
         snippet_byte=start + byte_length(text[:left], file.encoding),
         highlights=[(max(a, left) - left, min(b, right) - left) for a, b in spans if _is_shown((a, b), (left, right))],
+        **first_line(line.number, text[: spans[0][0]], text, text[left:right]),
         context_before=None if lines is None else lines.before(start, style.context_lines),
         context_after=None if lines is None else lines.after(end, style.context_lines),
         context_cut=True if lines is not None and lines.is_cut else None,

@@ -30,17 +30,23 @@ _SENTENCE: Final = 8  # characters: a longer run of Chinese, Thai … that is no
 
 _BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # a name of which the beginning was typed
 _NAME: Final = re.compile(r"[\w.-]+")
+_BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
+_FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem of nearly every word
+_OTHER_STEMS: Final = 8
+_BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 _AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would match other beginnings
 
 
 def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> CompiledQuery:
     """Compile a query against the index. Without ``fresh``, misspelt words may mean what they meant recently."""
-    times = Counter(query.text.split())
+    typed = query.text.split()
+    unfinished = [typed.pop()] if query.unfinished and typed else []
+    times = Counter(typed)
     words = list(times)
     repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
-    per_word = [
-        _repeatedly(_terms_of(reader, word, counts, repair, alone=len(words) == 1), times[word]) for word in words
-    ]
+    alone = len(words) + len(unfinished) == 1
+    per_word = [_repeatedly(_terms_of(reader, word, counts, repair, alone=alone), times[word]) for word in words]
+    per_word += [_unfinished(reader, word, counts, repair) for word in unfinished]
     phrases = _phrases(reader, query.phrases, counts)
     excluded, excluded_phrases = _excluded(query)
     selected = _select(per_word, repair.others, has_phrases=bool(phrases))
@@ -200,6 +206,42 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     if joined:  # then no part of the word is a mistake
         return [*(term for token in tokens for _, term in token), *joined]
     return repair.of(word, [token for token in tokens if token], alone=alone)
+
+
+def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:
+    """Return the terms of a word that is still being typed: the word itself and all words that begin with it.
+
+    A word that begins with it may have a stem that does not (``renewa``, but ``renew`` of ``renewal``): such words are
+    looked up as they are written.
+    """
+    whole = _whole(reader, word, counts)
+    if whole is None or whole.unsegmented:
+        return _terms_of(reader, word, counts, repair, alone=True)
+    if whole.prefix or not is_prefix(word + "*"):
+        return [whole]
+    beginning = _whole(reader, word + "*", counts)
+    found = [whole, beginning, *_other_stems(reader, whole, counts)]
+    terms = [term for term in found if term is not None and (term.rows or term.files)]
+    if not terms:
+        *first, last = _surfaces(reader, word)
+        found = [_whole(reader, text, counts) for text in (*first, last + "*")] if first else []
+        return [term for term in found if term is not None] or [whole]
+    others = [term._replace(idf=_BEGUN * min(terms[0].idf, term.idf)) for term in terms[1:]]
+    repair.others.update(others)
+    return [terms[0], *others]
+
+
+def _other_stems(reader: Reader, begun: QueryTerm, counts: WordCounts) -> list[QueryTerm]:
+    """Return terms for the words that begin with a token, but whose stem does not."""
+    token = begun.tokens[0]
+    if len(begun.tokens) > 1 or len(token) < _FIRST_SUFFIX:
+        return []
+    stems: dict[str, QueryTerm] = {}
+    for (written,) in reader.rows(_BEGIN_WITH, (token, token + "\U0010ffff")):
+        term = _whole(reader, written, counts) if len(stems) < _OTHER_STEMS else None
+        if term is not None and not term.stems[0].startswith(begun.stems[0]):
+            stems.setdefault(term.stems[0], term)
+    return list(stems.values())
 
 
 def _joined(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:

@@ -65,6 +65,13 @@ def parse(text: str) -> ParsedQuery:
     return ParsedQuery(*unique, cut)
 
 
+def ends_in_word(text: str) -> bool:
+    """Whether a query ends in a word: not in a blank, a quoted text, an excluded word or a term."""
+    items = _Items(text)
+    items.read()
+    return bool(items.starts) and items.starts[-1] + len(items.words[-1]) == len(text)
+
+
 def is_plain(word: str) -> bool:
     """Whether a word of a query is plain text rather than one of the other forms."""
     return parse(word).words == (word,)

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from livedex_indexing.model import Kind, Place, Query
-from livedex_indexing.query.query_parser import parse
+from livedex_indexing.query.query_parser import ends_in_word, parse
 from livedex_ipc.methods import METHODS
 from livedex_ipc.params import parse_time
 
@@ -57,6 +57,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     total: bool = _default("total")
     fresh: bool = _default("fresh")
     explain: bool = _default("explain")
+    typing: bool = _default("typing")
 
     @classmethod
     def from_params(
@@ -73,6 +74,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
         query = replace(
             self.filters_only(),
             text=" ".join(parsed.words),
+            unfinished=self.typing and not parsed.cut and ends_in_word(self.query),
             excluded=parsed.excluded,
             phrases=parsed.phrases,
             terms=parsed.terms,

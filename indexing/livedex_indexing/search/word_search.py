@@ -125,6 +125,8 @@ class WordSearch:
         text = self._run.request.query
         if not self._firsts:
             return True
+        if self._run.request.typing:
+            return False
         has_typed = any(placed.parts[part] for placed in self._firsts if placed.parts for part in _AS_TYPED)
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
@@ -137,7 +139,9 @@ class WordSearch:
         request = self._run.request.query
         if self._place is not None and self._place.line:
             if self._names_a_file(self._place.path):
-                self._query = replace(self._query, text=self._place.path, excluded=(), phrases=(), terms=())
+                self._query = replace(
+                    self._query, text=self._place.path, unfinished=False, excluded=(), phrases=(), terms=()
+                )
             else:
                 self._place = None
         plain = without_signs(request) if self._query.excluded or self._query.phrases else None
@@ -156,7 +160,7 @@ class WordSearch:
 
     def _read_as(self, plain: PlainReading) -> None:
         self._plain = plain
-        self._query = replace(self._query, text=plain.words, excluded=(), phrases=())
+        self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=())
 
     def _names_a_file(self, path: str) -> bool:
         """Whether an indexed file has the name that a path ends in: else its colon and number are no line."""

@@ -180,6 +180,12 @@ ROOT = Command(
             examples=("livedex help search", "livedex help roots add"),
         ),
         Command("version", "show the version", run="help_command:version"),
+        Command(
+            "socket",
+            "print the socket's path, and see that a daemon answers there",
+            run="status_command:socket",
+            notes="It starts the daemon if none runs; with --no-spawn: exit 3.",
+        ),
         Command("paths", "where the configuration, the index, the log and the socket are", run=_DAEMON),
         Command(
             "logs",

@@ -21,6 +21,7 @@ FRESHNESS = (
 
 _SEARCH_OPTIONS = (
     Option("-n --limit", "limit", "at most N hits (10; with -F and -e all)", metavar="N", convert="integer"),
+    Option("--typing", "typing", "the last word is still being typed: what begins with it matches; always exit 0"),
     Option("--all", "all", "all hits, a page after the other"),
     Option("--offset", "offset", "leave out the first N hits", metavar="N", convert="integer"),
     Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
@@ -65,7 +66,7 @@ _SEARCH_OPTIONS = (
 
 # A standing query matches without ranking: it has no pages, modes or scores, and it goes on.
 _OF_SEARCH_ALONE = frozenset(
-    ("all", "offset", "mode", "null", "max_chars", "facets", "total", "explain", "files", "count", "vimgrep")
+    ("typing", "all", "offset", "mode", "null", "max_chars", "facets", "total", "explain", "files", "count", "vimgrep")
 )
 _WATCH_OPTIONS = tuple(
     option

@@ -26,7 +26,8 @@ def test_a_hit_has_all_fields(index: Indexed) -> None:
         "path": f"{root}/src/tool.py", "root": root, "relative_path": "src/tool.py", "kind": "code",
         "language": "python", "heading": None, "symbol": "alpha", "start_line": 11, "end_line": 13, "start_column": 1,
         "start_byte": 10, "end_byte": 45, "snippet": "def alpha():\n    return 'größe'", "snippet_line": 12,
-        "snippet_byte": 11, "highlights": [[4, 9]], "modified_at": "2023-11-14T22:13:20.250Z",
+        "snippet_byte": 11, "highlights": [[4, 9]], "line": 12, "column": 5, "text": "def alpha():",
+        "modified_at": "2023-11-14T22:13:20.250Z",
         "content_hash": index.row("root/src/tool.py").content_hash.hex(), "metadata": {},  # type: ignore[union-attr]
     }  # fmt: skip
 

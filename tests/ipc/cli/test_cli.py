@@ -166,6 +166,15 @@ def test_a_correction_stands_before_the_hits(home: Home, canned: CannedDaemon, a
     assert done.stderr == ""
 
 
+def test_while_typing_nothing_found_is_no_fault(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result()
+    done = home.run("search", "--typing", "noth", "--vimgrep")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    canned.answers["search"] = search_result(hit("/r/a.md", "one\ntwo", []))
+    assert home.run("search", "--typing", "", "--vimgrep").stdout == "/r/a.md:1:1:one\n", "what changed last"
+    assert [asked["typing"] for asked in canned.sent("search")] == [True, True]
+
+
 @pytest.mark.parametrize("form", [[], ["--files"], ["--vimgrep"], ["--json"]])
 def test_nothing_found_is_exit_code_1(home: Home, canned: CannedDaemon, form: list[str]) -> None:
     canned.answers["search"] = search_result()

@@ -29,7 +29,7 @@ _GREP_MS = 60_000
 def search(context: Context) -> int:
     """Print the hits, each page as it arrives.
 
-    Exit code 1 if there are none, and 4 if there are none only as far as the time allowed to look.
+    Exit code 1 if there are none, and 4 if there are none only as far as the time allowed to look; 0 while typing.
     """
     unsure: list[Result] = []
 
@@ -48,6 +48,8 @@ def search(context: Context) -> int:
         else:
             found = _print_text(context, pages)
     context.streams.flush()
+    if context.values.get("typing"):
+        return 0  # what is typed next may find something
     return 0 if found else 4 if unsure else 1
 
 
@@ -103,7 +105,8 @@ def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
             streams.message(f"livedex: {note}")
         hits = page["hits"]
         if form == "vimgrep":
-            records = vimgrep.vimgrep(hits, of_lines=page["mode"] in _LINE_MODES, null=null)
+            of_lines, every = page["mode"] in _LINE_MODES, bool(context.values.get("typing"))
+            records = vimgrep.vimgrep(hits, of_lines=of_lines, null=null, every=every)
         else:
             records = vimgrep.file_lines(hits, count=form == "count", null=null)
         escaped = streams.out_is_terminal and not null

@@ -1,4 +1,4 @@
-"""``livedex status``: shows what is indexed, pending and failing, once or as it changes."""
+"""``livedex status``: shows what is indexed, pending and failing, once or as it changes; ``livedex socket``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def status(context: Context) -> int:
         if context.values.get("watch"):
             _watch(context.streams, client)
         show_status(context.streams, client.call("status", timeout_s=_ANSWER_S))
+    return 0
+
+
+def socket(context: Context) -> int:
+    """Print the socket's path, with a daemon behind it."""
+    from livedex_ipc.paths import socket_path
+
+    with context.connect():
+        context.show({"socket": socket_path()}, lambda result: result["socket"] + "\n")
     return 0
 
 

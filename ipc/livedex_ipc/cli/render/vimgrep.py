@@ -66,14 +66,19 @@ def _first_column(hit: HitFields, of_lines: bool) -> int:
     return 1
 
 
-def vimgrep(hits: Sequence[HitFields], *, of_lines: bool = False, null: bool = False) -> Iterator[str]:
+def vimgrep(
+    hits: Sequence[HitFields], *, of_lines: bool = False, null: bool = False, every: bool = False
+) -> Iterator[str]:
     """Yield ``path:line:col:text`` for each matched line, with its line end. ``of_lines``: see matched_lines.
 
-    ``null``: the path is as it is, and a NUL byte follows it.
+    ``null``: the path is as it is, and a NUL byte follows it. ``every``: a hit without a matched line has its first.
     """
     for hit in hits:
         path = _path(hit, null, ":")
-        for line, column, text in matched_lines(hit, of_lines=of_lines):
+        lines = list(matched_lines(hit, of_lines=of_lines))
+        if every and not lines:
+            lines = [(hit["line"], hit["column"], hit["text"])]
+        for line, column, text in lines:
             yield f"{path}{line}:{column}:{one_line(text)}\n"
 
 

@@ -60,7 +60,9 @@ def test_a_line_end_of_windows_is_no_text() -> None:
 
 
 def test_a_hit_without_a_highlight_has_no_line() -> None:
-    assert list(vimgrep([hit("one\ntwo", [])])) == []
+    found = hit("one\ntwo", [], line=7, column=1, text="one")
+    assert list(vimgrep([found])) == []
+    assert list(vimgrep([found], every=True)) == ["/r/f:7:1:one\n"], "as the list of a picker needs it"
 
 
 def test_a_snippet_that_begins_inside_a_long_line_keeps_the_column_of_the_file() -> None:
