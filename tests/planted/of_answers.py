@@ -13,6 +13,18 @@ NAMES = "tests/indexing/search/test_names_as_typed.py"
 
 DEFECTS = (
     Defect(
+        "lines-name-no-definition",
+        "code in a language without a grammar has no symbols",
+        "livedex_indexing/chunk/components.py",
+        (
+            (
+                "        if found:\n            data = text.encode()",
+                "        if not found:\n            data = text.encode()",
+            ),
+        ),
+        "tests/indexing/chunk/test_line_definitions.py::test_a_chunk_has_the_symbol_and_the_names_of_its_lines",
+    ),
+    Defect(
         "total-of-chunks-that-other-words-shut-out",
         "the total counts chunks of files that a phrase shuts out",
         "livedex_indexing/rank/facets.py",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from livedex_indexing.chunk import language_detection
+from livedex_indexing.chunk import language_detection, line_definitions
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_indexing.text import decoder
 
@@ -73,7 +73,10 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
 def fingerprint(settings: ChunkSettings) -> int:
     """Return a number that changes with every setting and library version that any plan depends on."""
     plans = [_plan(pipeline, None, settings).signature for pipeline in PIPELINES]
-    plans += [_plan("code", language, settings).signature for language in sorted(DISTRIBUTIONS)]
+    plans += [
+        _plan("code", language, settings).signature
+        for language in sorted(DISTRIBUTIONS.keys() | line_definitions.LANGUAGES)
+    ]
     text = repr(sorted(settings.pipelines.items())).encode()
     return int.from_bytes(hashlib.blake2b(b"".join(plans) + text, digest_size=7).digest())
 
@@ -116,6 +119,11 @@ def _cached_plan(pipeline: str, language: str | None, tokenizer: str, chunk_size
         pipeline,
         language or "",
         str(COMPONENTS[pipeline]),
+        *(
+            [f"lines={line_definitions.VERSION}"]
+            if pipeline == "code" and language in line_definitions.LANGUAGES
+            else []
+        ),
         str(decoder.VERSION),
         tokenizer,
         str(chunk_size),

@@ -20,6 +20,7 @@ from chonkie.types import Chunk, MarkdownCode, MarkdownDocument, MarkdownImage, 
 
 from livedex_indexing.chunk import frontmatter, markdown, syntax_chunker
 from livedex_indexing.chunk.grammars import grammar
+from livedex_indexing.chunk.line_definitions import definitions_by_line
 from livedex_indexing.chunk.recursive_chunker import CharacterTokenizer, TextChunker, piece
 from livedex_indexing.chunk.symbols import definitions, outline
 from livedex_indexing.text import decoder
@@ -112,7 +113,7 @@ class SyntaxChunker(BaseChunker):
         if not text:
             return []
         if self.language is None or grammar(self.language) is None:
-            return self._without_syntax(text, NO_GRAMMAR)
+            return self._by_lines(text)
         if len(text) > self.limits.max_bytes:
             return self._without_syntax(text, "bytes")
         data = text.encode("utf-8")
@@ -153,6 +154,17 @@ class SyntaxChunker(BaseChunker):
                 pieces += [chunk.text for chunk in self._text.chunk(part)]
             start = end
         return pieces
+
+    def _by_lines(self, text: str) -> list[Chunk]:
+        """Cut code without a grammar as text; name its definitions if their lines tell them."""
+        chunks = self._without_syntax(text, NO_GRAMMAR)
+        found = definitions_by_line(self.language, text) if self.language and len(text) <= self.limits.max_bytes else []
+        if found:
+            data = text.encode()
+            edges = list(accumulate((len(chunk.text.encode()) for chunk in chunks), initial=0))
+            for chunk, (symbol, names) in zip(chunks, outline(found, edges, _first_lines(data, edges)), strict=True):
+                chunk.metadata |= {"symbol": symbol, "names": names}
+        return chunks
 
     def _without_syntax(self, text: str, reason: str) -> list[Chunk]:
         chunks = self._text.chunk(text)

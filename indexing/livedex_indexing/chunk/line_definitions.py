@@ -1,0 +1,168 @@
+"""Find the definitions of languages without a grammar, line by line.
+
+Invariant: a line is read by itself, in time linear in its length, and the definitions are in the order of their
+beginnings, a container before its content. What is around a definition is told by indentation.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from livedex_indexing.chunk.symbols import Definition
+
+VERSION: Final = 1  # increase it when a rule changes
+_LONGEST_LINE: Final = 400  # characters; a longer one is data
+_MAX_PARTS: Final = 8  # of a qualified name
+
+_C_SHARP: Final = (
+    r"(?:(?:public|private|protected|internal|static|sealed|abstract|partial|readonly|unsafe|async|virtual|override|"
+    r"extern|const|required|file)[ \t]+)"
+)
+_KOTLIN: Final = (
+    r"(?:(?:public|private|protected|internal|open|abstract|final|sealed|data|inner|inline|value|enum|annotation|"
+    r"companion|override|suspend|operator|infix|tailrec|external|expect|actual|lateinit|const|fun)[ \t]+)"
+)
+_SCALA: Final = (
+    r"(?:(?:private|protected|public|override|final|sealed|abstract|implicit|lazy|case|inline|opaque|transparent|open|"
+    r"given)(?:\[\w+\])?[ \t]+)"
+)
+_SWIFT: Final = (
+    r"(?:(?:public|private|fileprivate|internal|open|package|static|class|final|override|mutating|nonmutating|"
+    r"indirect|lazy|weak|unowned|convenience|required|dynamic|nonisolated|async)(?:\(set\))?[ \t]+)"
+)
+_DART: Final = r"(?:(?:abstract|base|final|sealed|interface|mixin|static|external|late|const|covariant)[ \t]+)"
+_ATTRIBUTES: Final = r"(?:@[\w.:]+(?:\([^()]*\))?[ \t]+|\[[^\[\]]*\][ \t]*)*"
+_CLOSED: Final = re.compile(r"(?:\}|end\b)[\]});,]*$")
+_TYPE: Final = r"[A-Za-z_][\w.]*(?:<[^()=;]{0,80}>)?(?:\[[\],]*\])*\??"  # of a value, where a language has it in front
+_STATEMENT: Final = r"(?!(?:return|await|throw|else|new|yield|using|case|var|if|in|do|assert|import|export|part)\b)"
+
+# Each pattern matches at the first character of a line that is not a blank; its last group is the name.
+_RULES: Final = {
+    "c#": (
+        rf"{_C_SHARP}*(?:class|struct|interface|enum|record(?:[ \t]+(?:class|struct))?|namespace)[ \t]+([\w.]+)",
+        rf"{_C_SHARP}+(?:new[ \t]+)?(?:delegate[ \t]+|event[ \t]+)?(?:{_TYPE}[ \t]+)?(\w+)[ \t]*(?:<[^<>]*>)?"
+        r"[ \t]*(?:\(|\{|=|;|$)",
+        rf"{_STATEMENT}{_TYPE}[ \t]+([A-Z]\w*)[ \t]*(?:<[^<>]*>)?(?:\([^;=]*\)[ \t]*;?|[ \t]*\{{[ \t]*get\b.*)$",
+    ),
+    "kotlin": (
+        rf"{_KOTLIN}*(?:class|interface|object|typealias)[ \t]+(\w+)",
+        rf"{_KOTLIN}*fun[ \t]+(?:<[^()]*>[ \t]*)?(?:{_TYPE}\.)?(`[^`]+`|\w+)[ \t]*\(",
+        rf"{_KOTLIN}+(?:val|var)[ \t]+(?:{_TYPE}\.)?(\w+)",
+    ),
+    "scala": (
+        rf"{_SCALA}*(?:class|trait|object|enum|type|package[ \t]+object)[ \t]+(\w+)",
+        rf"{_SCALA}*def[ \t]+(\w+)",
+        rf"{_SCALA}+(?:val|var)[ \t]+(\w+)",
+    ),
+    "swift": (
+        rf"{_SWIFT}*(?:class|struct|enum|protocol|extension|actor|typealias|macro)[ \t]+([\w.]+)",
+        rf"{_SWIFT}*func[ \t]+(\w+)",
+        rf"{_SWIFT}+(?:let|var)[ \t]+(\w+)",
+    ),
+    "elixir": (
+        r"(?:defmodule|defprotocol|defimpl)[ \t]+([\w.]+)",
+        r"(?:def|defp|defmacro|defmacrop|defguard|defguardp|defdelegate|defcallback)[ \t]+(\w+[!?]?)",
+    ),
+    "lua": (
+        r"(?:local[ \t]+)?function[ \t]+([\w.:]+)[ \t]*\(",
+        r"(?:local[ \t]+)?([\w.]+)[ \t]*=[ \t]*function\b",
+    ),
+    "zig": (
+        r"(?:pub[ \t]+|export[ \t]+|extern[ \t]+(?:\"\w+\"[ \t]+)?|inline[ \t]+|noinline[ \t]+)*fn[ \t]+(\w+)",
+        r"(?:pub[ \t]+)?const[ \t]+(\w+)[ \t]*=[ \t]*(?:extern[ \t]+|packed[ \t]+)?"
+        r"(?:struct|enum|union|opaque|error)\b",
+    ),
+    "haskell": (
+        r"(?:data|newtype|type(?:[ \t]+family)?|class(?:[ \t]+[^=]*=>)?)[ \t]+([A-Z]\w*)",
+        r"([a-z_][\w']*)(?:[ \t]*,[ \t]*[a-z_][\w']*)*[ \t]+::",
+    ),
+    "dart": (
+        rf"{_DART}*(?:class|mixin|extension(?:[ \t]+type)?|enum|typedef)[ \t]+(\w+)",
+        rf"{_STATEMENT}{_DART}*{_TYPE}[ \t]+(?:get[ \t]+|set[ \t]+|operator[ \t]*)?(\w+)[ \t]*(?:\([^;=]*\)?|=>.*)"
+        r"[ \t]*(?:async[ \t]*)?(?:\{|=>.*|,)?$",
+    ),
+    "julia": (
+        r"(?:mutable[ \t]+struct|struct|abstract[ \t]+type|primitive[ \t]+type|module|baremodule)[ \t]+(\w+)",
+        r"(?:function|macro)[ \t]+(?:[\w.]+\.)?(\w+!?)",
+    ),
+    "perl": (r"package[ \t]+([\w:]+)", r"sub[ \t]+(\w+)"),
+    "powershell": (r"(?i:function|filter|class|enum)[ \t]+([\w:-]+)",),
+    "r": (r"([\w.]+)[ \t]*(?:<-|=)[ \t]*function\b",),
+    "erlang": (r"([a-z]\w*)\([^)]*\)(?:[ \t]+when\b.*)?[ \t]*->", r"-(?:module|record)\((\w+)"),
+    "ocaml": (r"(?:let(?:[ \t]+rec)?|and|type|module(?:[ \t]+type)?|class|exception|val|external)[ \t]+(\w+)",),
+    "f#": (r"(?:let|and|type|module|exception|member)[ \t]+(?:rec[ \t]+|inline[ \t]+|private[ \t]+)*(?:\w+\.)?(\w+)",),
+    "clojure": (r"\(def[\w-]*[ \t]+(?:\^\S+[ \t]+)*([\w*+!?<>=.-]+)",),
+    "groovy": (
+        r"(?:(?:public|private|protected|static|abstract|final)[ \t]+)*(?:class|interface|trait|enum)[ \t]+(\w+)",
+        r"(?:(?:public|private|protected|static|final|def)[ \t]+)+(?:[\w<>.]+[ \t]+)?(\w+)[ \t]*\(",
+    ),
+    "nim": (
+        r"(?:proc|func|method|iterator|template|macro|converter)[ \t]+(\w+)",
+        r"(\w+)\*?[ \t]*=[ \t]*(?:ref )?object",
+    ),
+    "crystal": (
+        r"(?:abstract[ \t]+)?(?:class|module|struct|enum|lib|annotation)[ \t]+([\w:]+)",
+        r"def[ \t]+([\w.]+[!?]?)",
+    ),
+    "vim script": (r"fu(?:n|nc|nct|ncti|nctio|nction)?!?[ \t]+([\w:#.]+)",),
+    "protocol buffer": (r"(?:message|enum|service|rpc)[ \t]+(\w+)",),
+    "solidity": (
+        r"(?:abstract[ \t]+)?(?:contract|interface|library|struct|enum|function|event|modifier|error)[ \t]+(\w+)",
+    ),
+    "fish": (r"function[ \t]+([\w-]+)",),
+    "gdscript": (r"(?:static[ \t]+)?(?:func|class|class_name|signal|enum)[ \t]+(\w+)",),
+    "cython": (
+        r"(?:def|class|cdef[ \t]+class)[ \t]+(\w+)",
+        r"cp?def[ \t]+(?:inline[ \t]+)?(?:[\w*\[\]]+[ \t]+)*(\w+)[ \t]*\(",
+    ),
+}
+_PATTERNS: Final = {
+    language: tuple(re.compile(_ATTRIBUTES + rule) for rule in rules) for language, rules in _RULES.items()
+}
+LANGUAGES: Final = frozenset(_RULES)
+
+
+def definitions_by_line(language: str, text: str) -> list[Definition]:
+    """Return the definitions in a text, with byte offsets into its UTF-8; none if the language has no rules.
+
+    A definition ends at a line that only closes, or before the next definition, that is not indented more.
+    """
+    patterns = _PATTERNS.get(language, ())
+    nesting = _Nesting()
+    at = 0
+    for line in text.splitlines(keepends=True) if patterns else ():
+        bare = line.lstrip(" \t")
+        indent, start = len(line) - len(bare), at
+        at += len(line) if line.isascii() else len(line.encode())
+        bare = bare.rstrip()
+        if len(bare) > _LONGEST_LINE:
+            continue
+        own = next((found[1] for pattern in patterns if (found := pattern.match(bare))), None)
+        if own:
+            nesting.begin(start, indent, own.strip("`"))
+        elif _CLOSED.match(bare):
+            nesting.end(indent, at)
+    nesting.end(0, at)
+    return nesting.found
+
+
+class _Nesting:
+    """Definitions as they begin and end, and which of them are open."""
+
+    def __init__(self) -> None:
+        self.found: list[Definition] = []
+        self._open: list[tuple[int, int]] = []  # indentation, and place in ``found``
+
+    def begin(self, start: int, indent: int, own: str) -> None:
+        self.end(indent, start)
+        scope = self.found[self._open[-1][1]].name if self._open else ""
+        name = f"{scope}.{own}" if scope and scope.count(".") < _MAX_PARTS else own
+        self._open.append((indent, len(self.found)))
+        self.found.append(Definition(start, start, name, own))
+
+    def end(self, indent: int, at: int) -> None:
+        """End those that are indented as much or more."""
+        while self._open and self._open[-1][0] >= indent:
+            _, place = self._open.pop()
+            self.found[place] = self.found[place]._replace(end=at)

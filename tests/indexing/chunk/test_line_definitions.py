@@ -1,0 +1,135 @@
+"""Definitions of languages without a grammar: named by their lines, nested by their indentation."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livedex_indexing.chunk.chunk_plan import ChunkSettings, choose
+from livedex_indexing.chunk.chunker import chunk_content
+from livedex_indexing.chunk.line_definitions import LANGUAGES, definitions_by_line
+
+C_SHARP = """namespace Acme.Text
+{
+    // public class Commented
+    [Serializable]
+    public sealed class Reader<T> : IDisposable where T : new()
+    {
+        private readonly int _size;
+        public string Name { get; set; }
+        public Reader(int size) { _size = size; }
+        [Obsolete("x")] public override string ToString() => Format(Name);
+        protected static async Task<List<int>> ReadAsync(
+            int most)
+        {
+            var read = Start(most);
+            return Finish(read);
+        }
+        int Count { get; }
+        void Close();
+    }
+}
+"""
+SAMPLES = {
+    "c#": (
+        C_SHARP,
+        "Acme.Text Reader _size Name Reader ToString ReadAsync Count Close",
+    ),
+    "kotlin": (
+        "data class Point(val x: Int)\ninterface Shape {\n  fun interface Maker {\n  }\n  @JvmStatic fun area(): Int\n"
+        "  suspend fun <T> List<T>.drawAll(\n    on: Int,\n  ) {\n    val local = find(1)\n  }\n"
+        "  private val size = 1\n}\n",
+        "Point Shape Maker area drawAll size",
+    ),
+    "scala": (
+        "sealed trait Shape[A] {\n  override def area(x: Int) = 1\n  private[this] val size = 1\n}\n"
+        "case class Point(a: Int)\nobject Point {\n  def apply() = make(1)\n}\n",
+        "Shape area size Point Point apply",
+    ),
+    "swift": (
+        "public final class Shape: Base {\n  @objc public func area(x: Int) {\n    let local = 1\n  }\n"
+        "  private(set) var size = 1\n}\nextension Shape {\n}\nprotocol Drawn {\n}\n",
+        "Shape area size Shape Drawn",
+    ),
+    "elixir": (
+        "defmodule Acme.Shape do\n  def area?(x), do: find(x)\n  defp size(x) when x > 1 do\n    x\n  end\n"
+        "  defmacro made!(x) do\n  end\nend\n",
+        "Acme.Shape area? size made!",
+    ),
+    "lua": (
+        "local M = {}\nfunction M.area(x)\n  return find(x)\nend\n"
+        "M.size = function(y)\nend\nlocal function made()\nend\n",
+        "M.area M.size made",
+    ),
+    "zig": (
+        "pub const Shape = struct {\n    pub fn area(a: u8) u8 {\n        const local = find(a);\n    }\n};\n"
+        'extern "c" fn size() c_int;\n',
+        "Shape area size",
+    ),
+    "haskell": (
+        "module Shape where\ndata Point = Point Int\nclass (Eq a) => Drawn a where\n  area' :: a -> Int\n"
+        "size :: Int\nsize = 1\n",
+        "Point Drawn area' size",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", SAMPLES)
+def test_lines_tell_the_definitions(language: str) -> None:
+    text, wanted = SAMPLES[language]
+    assert [one.own for one in definitions_by_line(language, text)] == wanted.split()
+
+
+def test_indentation_tells_what_is_around_a_definition() -> None:
+    names = [one.name for one in definitions_by_line("c#", C_SHARP)]
+    assert names[1:3] == ["Acme.Text.Reader", "Acme.Text.Reader._size"]
+    assert [one.name for one in definitions_by_line("elixir", SAMPLES["elixir"][0])][-1] == "Acme.Shape.made!"
+    text = "class A {\n  fun a() {\n  }\n  companion {\n    fun b() {\n    }\n  }\n}\nfun c() {\n}\n"
+    assert [one.name for one in definitions_by_line("kotlin", text)] == ["A", "A.a", "A.b", "c"]
+
+
+def test_a_definition_ends_where_it_is_closed() -> None:
+    text = "fun größe() {\n}\n\nfun b() {\n}\nmain()\n"
+    data = text.encode()
+    first, second = definitions_by_line("kotlin", text)
+    assert data[first.start : first.end].decode() == "fun größe() {\n}\n"
+    assert data[second.start : second.end].decode() == "fun b() {\n}\n"
+
+
+def test_a_chunk_has_the_symbol_and_the_names_of_its_lines() -> None:
+    filler = "".join(f"        Log({number});\n" for number in range(120))
+    begin = "public class Reader\n{\n    public int Open()\n    {\n"
+    text = f"{begin}{filler}    }}\n    public int Shut()\n    {{\n    }}\n}}\n"
+    content = chunk_content(text.encode(), b"reader.cs", ChunkSettings())
+    assert [chunk.symbol for chunk in content.chunks] == ["Reader", "Reader.Open"]
+    assert content.terms[1].symbols.startswith("Reader Open Shut")
+
+
+def test_only_languages_with_rules_depend_on_the_rules() -> None:
+    plans = [choose(name, b"", ChunkSettings()) for name in (b"a.cs", b"a.kt", b"a.py", b"a.cob")]
+    assert [plan.language in LANGUAGES for plan in plans] == [True, True, False, False]
+
+
+@given(
+    st.sampled_from(sorted(LANGUAGES)),
+    st.text(alphabet="fun def class public <>(){}[]=:;@.\t\n\r\x0c\u2028éa", max_size=300),
+)
+def test_definitions_are_inside_the_text_and_nested(language: str, text: str) -> None:
+    size = len(text.encode())
+    around: list[int] = []
+    begin = 0
+    for one in definitions_by_line(language, text):
+        assert begin <= one.start <= one.end <= size
+        while around and around[-1] <= one.start:
+            around.pop()
+        assert not around or one.end <= around[-1]
+        around.append(one.end)
+        begin = one.start
+
+
+@pytest.mark.parametrize("language", sorted(LANGUAGES))
+def test_lines_that_nearly_match_are_read_in_time(language: str) -> None:
+    """Exponential time would run into the limit of a test."""
+    lines = ["public " * 50, "a " * 190, "<" * 390, "public List<" + "a," * 180, "@a(b) " * 60, "def " * 90, "a," * 190]
+    assert len(definitions_by_line(language, "\n".join(lines * 20))) <= 140
