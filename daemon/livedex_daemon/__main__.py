@@ -26,6 +26,10 @@ def main(argv: list[str] | None = None) -> int:
         from livedex_daemon.config import config_command
 
         return config_command.run(words[1:])
+    if words[:1] == ["plugins"]:
+        from livedex_daemon.plugin_host import plugin_check
+
+        return plugin_check.run(words[1:])
     if words[:1] == ["doctor"]:
         from livedex_daemon.doctor import doctor_command
 

@@ -23,6 +23,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeThread
+from livedex_daemon.answer.plugin_methods import PluginMethods
 from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
@@ -35,6 +36,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
 from livedex_daemon.index_file.salvage import Salvage
+from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import descriptors, logs, memory
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.process.locations import Locations
@@ -66,7 +68,7 @@ from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.child import child_starter
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.store.forgotten_files import ForgottenFiles
-from livedex_ipc.server.rpc_server import Server
+from livedex_ipc.server.rpc_server import Handler, Server
 from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
@@ -93,6 +95,7 @@ class App:
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
         self._forgotten, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
+        self._plugins = PluginHost()
         priority, power = SearchPriority(), PowerGate()
         # EventSource
         self._backlog = backlog = Backlog(time.monotonic, wake.set)
@@ -119,7 +122,7 @@ class App:
         root_check = RootCheck(worker, steps, roots, watching, upkeep)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
-        targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule)
+        targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule, self._plugins)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
         self._ending, self._signals = self._hear_signals(edited)  # whoever sees the socket may send one
@@ -129,23 +132,29 @@ class App:
         self._reports = SupervisorReports(worker, backlog.pending)
         self._tasks = self._supervised_tasks()
         parts: tuple[Part, ...] = (notifier.thread, self._schedule.checks, *self._reloader.followers, *self._tasks)
-        health = Health(DaemonState(
+        self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
             self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
+            self._plugins,
         ))  # fmt: skip
-        self._reads = reads = FreshReads(index, self._freshness, roots, priority, worker)
+        self._reads = FreshReads(index, self._freshness, roots, priority, worker)
+        methods = self._methods(steps, roots, store_health)
+        self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
+
+    def _methods(self, steps: WriteSteps, roots: Roots, store_health: StoreHealth) -> dict[str, Handler]:
+        index, worker, reads, health = self._index, self._worker, self._reads, self._health
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         groups = (
-            ServerMethods(watching, self._reloader.reload, self._ending.begin, self._restart),
+            ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart),
             SearchMethod(reads, health),
-            SubscriptionMethods(reads, notifier, health),
-            RootMethods(reads, health, worker, self._reloader.reload, locations.config_path),
-            IndexMethods(reads, store, roots, IndexRun(worker, backlog, roots, store_health), audits),
+            SubscriptionMethods(reads, self._notifier, health),
+            RootMethods(reads, health, worker, self._reloader.reload, self._locations.config_path),
+            IndexMethods(reads, index.store, roots, IndexRun(worker, self._backlog, roots, store_health), audits),
             FileMethods(reads, roots, worker),
             *self._precious_methods(),
+            PluginMethods(self._plugins),
         )
-        methods = {name: handler for group in groups for name, handler in group.table().items()}
-        self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
+        return {name: handler for group in groups for name, handler in group.table().items()}
 
     def _precious_methods(self) -> tuple[ExchangeMethods, KnowledgeMethods]:
         self._exchange = ExchangeThread(self._locations.exchange_db, self._config)

@@ -16,7 +16,9 @@ from typing import NamedTuple
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
+from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import logs, tick
+from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.supervision import SupervisedTask
 from livedex_daemon.upkeep.schedule import Schedule
@@ -73,6 +75,7 @@ class ConfigTargets(NamedTuple):
     watching: EventSource
     power: PowerGate
     schedule: Schedule
+    plugins: PluginHost
 
 
 class Reloader:
@@ -100,6 +103,7 @@ class Reloader:
     async def begin(self) -> None:
         """Apply the first configuration."""
         async with self._lock:
+            await self._load_plugins(self._current.config)
             with contextlib.suppress(IndexUnwritable):  # then it is owed, and the index is served as it is
                 await self._apply(self._current.config, first=True)
 
@@ -194,8 +198,14 @@ class Reloader:
             raise
         self._current.fault = None
         config = _with_known_paths(config, self._current.config)
-        if config != self._current.config or self.must_apply:
+        other_plugins = await self._load_plugins(config)
+        if config != self._current.config or self.must_apply or other_plugins:
             await self._apply(config, first=False)
+
+    async def _load_plugins(self, config: Config) -> bool:
+        """Load plugins, which may take its time, on a thread; return whether anything changed."""
+        plugins = self._targets.plugins
+        return await in_daemon_thread(lambda: plugins.load(config), "plugins")
 
     async def _apply(self, config: Config, *, first: bool) -> None:
         targets, former = self._targets, self._current.config

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         FileListResult,
         HitFields,
         IndexRunResult,
+        PluginsResult,
         RestartResult,
         RetrieveResult,
         RootsResult,
@@ -151,6 +152,11 @@ class AsyncMethodCalls:
     async def files_delete(self, *, timeout_s: float | None = None, **params: object) -> DeleteResult:
         """Forgets the files there now, each until its content or path changes."""
         result: DeleteResult = await self.call("files/delete", params, timeout_s=timeout_s)
+        return result
+
+    async def plugins_list(self, *, timeout_s: float | None = None) -> PluginsResult:
+        """What plugins there are, and which are loaded; first what livedex provides itself."""
+        result: PluginsResult = await self.call("plugins/list", timeout_s=timeout_s)
         return result
 
     async def exchange_publish(self, *, timeout_s: float | None = None, **params: object) -> PublishResult:

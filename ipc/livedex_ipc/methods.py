@@ -353,6 +353,12 @@ _TABLE = (
         path_params("path", "absolute path of a file or folder", required=True),
         (Field("deleted", "integer", "number of files"),),
     ),
+    Method(
+        "plugins/list",
+        "What plugins there are, and which are loaded; first what livedex provides itself.",
+        (),
+        (Field("plugins", "array", "{name, source, state, provides: [{kind, name}], reason?}"),),
+    ),
     *EXCHANGE,
     *KNOWLEDGE,
 )

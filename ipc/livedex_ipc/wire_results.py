@@ -339,3 +339,25 @@ class RetrieveResult(PathFields, FreshFields, Generic[F]):
 
 class DeleteResult(TypedDict):
     deleted: int
+
+
+class ProvidedPart(TypedDict):
+    """What a plugin registered: ``kind`` is ``backend``, ``knowledge_store``, ``embedder``, ``parser`` or
+    ``pipeline``."""
+
+    kind: str
+    name: str
+
+
+class PluginFields(TypedDict):
+    """One plugin. ``source`` is its file, its entry point, or ``built-in``; ``reason`` why it is not loaded."""
+
+    name: str
+    source: str
+    state: Literal["loaded", "refused", "failed"]
+    provides: list[ProvidedPart]
+    reason: NotRequired[str]
+
+
+class PluginsResult(TypedDict):
+    plugins: list[PluginFields]

@@ -195,4 +195,5 @@ def errors() -> dict[int, int]:
 def warnings() -> set[str]:
     """The documented warning codes."""
     part = re.split(r"^## ", page("protocol").partition("\n## Warnings\n")[2], flags=re.MULTILINE)[0]
-    return set(re.findall(r"^- `(\w+)`: ", part, re.MULTILINE))
+    listed = re.findall(r"^- (`\w+`(?:, `\w+`)*): ", part, re.MULTILINE)
+    return {code for codes in listed for code in code_spans(codes)}

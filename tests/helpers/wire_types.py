@@ -26,6 +26,7 @@ RESULTS: dict[str, Any] = {
     "files/explain": wire_results.ExplainResult,
     "files/retrieve": wire_results.RetrieveResult,
     "files/delete": wire_results.DeleteResult,
+    "plugins/list": wire_results.PluginsResult,
     "exchange/publish": exchange_results.PublishResult,
     "exchange/read": exchange_results.ReadResult,
     "exchange/claim": exchange_results.ClaimResult,

@@ -133,6 +133,8 @@ RUN = {
 }
 RULE = {"file": str, "line": int, "pattern": str}
 EXPLAIN = {"path": str, "status": str, "reason": (str, None), "rule": (RULE, None), "fresh": True}
+PROVIDED = [{"kind": str, "name": str}]
+PLUGINS = {"plugins": [{"name": "livedex", "source": str, "state": "loaded", "provides": PROVIDED}]}
 
 GUIDE = """---
 tags: [alpha, beta]
@@ -208,6 +210,7 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "files/explain", {"path": "/"}, {**EXPLAIN, "status": "outside", "rule": None}
     yield "files/retrieve", {"path": code}, {"path": str, "content_hash": str, "chunks": [CHUNK], "fresh": True}
     yield "files/delete", {"path": code}, {"deleted": 1}
+    yield "plugins/list", {}, PLUGINS
     yield "server/shutdown", {}, {}
 
 
@@ -278,6 +281,7 @@ def test_json_of_a_command_is_the_result_of_its_method(root: Tree, client: Clien
         ("config", "validate"): {"valid": True, "path": str, "faults": []},
         ("doctor",): {"ok": True, "checks": [{"name": str, "state": str, "message": str, "fix": (str, None)}]},
         ("delete", code): {"deleted": 1},
+        ("plugins",): PLUGINS,
         ("down",): {},
     }
     for words, shape in commands.items():

@@ -16,9 +16,11 @@ from shlex import quote
 from typing import Final, NamedTuple
 
 from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.process.socket_guard import SocketGuard
 from livedex_daemon.process.supervision import Part
@@ -39,7 +41,9 @@ from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, Sta
 
 Warnings = list[AnswerWarning]
 
-HARMLESS = frozenset(("files_failed", "parser_missing", "plugin_refused"))  # these do not break a promise
+HARMLESS = frozenset(  # these do not break a promise
+    ("files_failed", "parser_missing", "pipeline_unavailable", "plugin_refused")
+)
 
 
 class DaemonState(NamedTuple):
@@ -59,6 +63,7 @@ class DaemonState(NamedTuple):
     parts: tuple[Part, ...]
     stuck: StuckCheck
     restart: Restart
+    plugins: PluginHost
 
 
 class Health:
@@ -374,4 +379,5 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _safe_mode,
     _rebuilt_index,
     _lost_marks,
+    lambda state: plugin_warnings(state.plugins),
 )

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypedDict
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
-from livedex_daemon.config.setting_values import ElementError, kind_of, patterns
-from livedex_daemon.config.settings_schema import ROOT_KEYS, ROOTS, SETTINGS, TABLES, known_keys
+from livedex_daemon.config.setting_values import ElementError, kind_of, patterns, plugin_table
+from livedex_daemon.config.settings_schema import PLUGIN, ROOT_KEYS, ROOTS, SETTINGS, TABLES, known_keys
 from livedex_ipc.params import nearest
 
 # Python 3.14 has line and column as attributes, older versions only in the message.
@@ -68,10 +68,12 @@ class Document(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A checked file: dotted key to the reader's value, the roots in file order, and all faults."""
+    """A checked file: dotted key to the reader's value, the roots in file order, the tables of plugins by name, and all
+    faults."""
 
     values: dict[str, Any]
     roots: list[RootEntry]
+    plugins: dict[str, Mapping[str, object]]
     faults: list[Fault]
 
 
@@ -97,15 +99,17 @@ def read_toml(content: bytes) -> Document | Fault:
 
 
 def check(document: Document) -> Checked:
-    checked = Checked({}, [], [])
+    checked = Checked({}, [], {}, [])
     walk = _Check(document.layout, checked)
     for name, value in document.data.items():
         if name == ROOTS:
             walk.roots(value)
         elif name in TABLES:
             walk.table(name, value)
+        elif name == PLUGIN:
+            walk.plugins(value)
         else:
-            walk.unknown((name,), (*TABLES, ROOTS))
+            walk.unknown((name,), (*TABLES, ROOTS, PLUGIN))
     walk.overlap_below_chunk_size()
     return checked
 
@@ -135,6 +139,16 @@ class _Check:
             self._fault((*path, fault.element), str(fault))
         except ValueError as fault:
             self._fault(path, str(fault))
+
+    def plugins(self, value: Any) -> None:
+        if not isinstance(value, dict):
+            self._fault((PLUGIN,), "must be tables, each written [plugin.NAME]", at=self._layout.key((PLUGIN,)))
+            return
+        for name, table in value.items():
+            try:
+                self._checked.plugins[name] = plugin_table(table)
+            except ValueError as fault:
+                self._fault((PLUGIN, name), str(fault))
 
     def roots(self, value: Any) -> None:
         if not isinstance(value, list):

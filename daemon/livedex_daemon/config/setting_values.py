@@ -6,6 +6,7 @@ on ("must be …"). Nothing is converted silently: ``true`` is not a number, ``5
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -124,6 +125,42 @@ def pipelines(value: Any) -> Mapping[str, str]:
         except ValueError as fault:
             raise ElementError(suffix, str(fault)) from None
     return MappingProxyType(found)
+
+
+def folders(value: Any) -> tuple[str, ...]:
+    """Read a list of folders, each absolute or below ``~``: there is no working folder that a daemon could mean."""
+    if not isinstance(value, list):
+        raise ValueError(f'must be a list of folders such as ["~/livedex-plugins"], not {kind_of(value)}')
+    for index, folder in enumerate(value):
+        if not isinstance(folder, str):
+            raise ElementError(index, f"must be a folder in quotes, not {kind_of(folder)}")
+        if not folder.startswith(("/", "~")) or set(folder) & {"\n", "\0"}:
+            raise ElementError(index, 'must be an absolute path, or one that begins with "~"')
+    return tuple(value)
+
+
+def plugin_table(value: Any) -> Mapping[str, object]:
+    """Read the table of one plugin, which may hold anything: read-only, lists as tuples, dates as ISO text."""
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a table, not {kind_of(value)}")
+    return MappingProxyType({name: _frozen(field) for name, field in value.items()})
+
+
+def _frozen(value: Any) -> object:
+    if isinstance(value, dict):
+        return plugin_table(value)
+    if isinstance(value, list):
+        return tuple(_frozen(one) for one in value)
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return value
+
+
+def thawed(value: object) -> object:
+    """Return the value with plain tables and lists, as JSON has them."""
+    if isinstance(value, Mapping):
+        return {name: thawed(field) for name, field in value.items()}
+    return [thawed(one) for one in value] if isinstance(value, tuple) else value
 
 
 class ElementError(ValueError):

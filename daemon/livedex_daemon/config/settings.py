@@ -6,13 +6,15 @@ Invariant: every ``Config`` is valid and immutable. A reload creates a new one; 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, TypedDict
 
 from livedex_daemon.config import config_file, root_folders
 from livedex_daemon.config.config_check import Document, Fault, RootEntry, check, read_toml
-from livedex_daemon.config.settings_schema import ROOTS, SETTINGS
+from livedex_daemon.config.setting_values import plugin_table, thawed
+from livedex_daemon.config.settings_schema import PLUGIN, ROOTS, SETTINGS, TABLES
 from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import ConfigInvalid
 
@@ -76,6 +78,14 @@ class ExchangeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PluginsConfig:
+    """``paths`` are folders as written, perhaps with ``~``; ``tables`` has the settings of each plugin by its name."""
+
+    paths: tuple[str, ...] = ()
+    tables: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class PowerConfig:
     wait_on_battery: bool
     yield_to_load: bool
@@ -97,6 +107,9 @@ class Config:
     exchange: ExchangeConfig
     power: PowerConfig
     log: LogConfig
+    plugins: PluginsConfig = PluginsConfig()
+    effective: Mapping[str, object] = field(default_factory=dict, compare=False)
+    """What a plugin's factory gets: ``{"index": {"backend": "sqlite", …}, …}``; ``roots`` is a tuple of paths."""
 
 
 class SettingRow(TypedDict):
@@ -134,8 +147,10 @@ def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, Settin
     _config(document, path, env, None)
     found = {ROOTS: _shown(document, ROOTS, document.data.get(ROOTS), [])}
     for key, setting in SETTINGS.items():
-        table, name = key.split(".")
-        found[key] = _shown(document, key, document.data.get(table, {}).get(name), setting.default)
+        group, name = key.split(".")
+        found[key] = _shown(document, key, document.data.get(group, {}).get(name), setting.default)
+    for name, table in document.data.get(PLUGIN, {}).items():
+        found[f"{PLUGIN}.{name}"] = _shown(document, f"{PLUGIN}.{name}", thawed(plugin_table(table)), None)
     return found
 
 
@@ -209,11 +224,20 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
         ),
         power=PowerConfig(of("power.wait_on_battery"), of("power.yield_to_load")),
         log=LogConfig(of("log.level")),
+        plugins=PluginsConfig(of("plugins.paths"), MappingProxyType(checked.plugins)),
+        effective=_effective(of, tuple(root.path for root in roots)),
     )
+
+
+def _effective(of: Callable[[str], object], roots: tuple[str, ...]) -> Mapping[str, object]:
+    tables: dict[str, object] = {
+        table: MappingProxyType({name: of(f"{table}.{name}") for name in names}) for table, names in TABLES.items()
+    }
+    return MappingProxyType({**tables, ROOTS: roots})
 
 
 def _shown(document: Document, key: str, value: Any, default: Any) -> SettingRow:
     if value is None:
         return {"value": default, "origin": "default", "line": None}
-    place = document.layout.key(tuple(key.split(".")))
+    place = document.layout.key(tuple(key.split(".", 1)))
     return {"value": value, "origin": "file", "line": place.line if place else None}

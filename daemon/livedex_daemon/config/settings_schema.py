@@ -34,6 +34,7 @@ SETTINGS: dict[str, Setting] = {
     "exchange.max_body": Setting("4MiB", values.size(1 << 10, 64 << 20), "of one message"),
     "exchange.max_waiting": Setting(1_000_000, values.whole_number(1, 10**9), "messages in a topic; more are refused"),
     "exchange.max_hops": Setting(32, values.whole_number(1, 10_000), "length of a chain of follow-ups"),
+    "plugins.paths": Setting([], values.folders, "folders with plugin modules, besides installed packages"),
     "power.wait_on_battery": Setting(True, values.flag, "on battery, bulk work that nobody asked for waits"),
     "power.yield_to_load": Setting(True, values.flag, "bulk work yields to other programs under load"),
     "log.level": Setting("info", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"),
@@ -41,6 +42,7 @@ SETTINGS: dict[str, Setting] = {
 
 ROOTS = "roots"
 ROOT_KEYS = ("path", "ignore")
+PLUGIN = "plugin"  # [plugin.NAME]: the settings of one plugin, which livedex does not know
 
 TABLES: dict[str, tuple[str, ...]] = {}
 for _key in SETTINGS:

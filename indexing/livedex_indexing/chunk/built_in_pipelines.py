@@ -1,13 +1,13 @@
 """The built-in pipelines as plugins see them: under their names in the registry, with spans of a text as their result.
 
-Invariant: the spans tile the text, and are those of a file that has this text and is indexed.
+Invariant: the spans tile the text, and are those of a file that has this text and is indexed. The chunker is imported
+only when a text is cut: the daemon itself never cuts one.
 """
 
 from __future__ import annotations
 
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.plugins import Registrar, Span
 
 
@@ -20,6 +20,8 @@ class BuiltInPipeline:
 
     def chunk(self, text: str, suffix: str) -> list[Span]:
         """Return the spans of a text; ``suffix``, with its dot, tells the language of code."""
+        from livedex_indexing.chunk.chunker import chunk_content
+
         settings = ChunkSettings(chunk_size=self._chunk_size, overlap=0, pipelines={suffix.lower(): self._name})
         content = chunk_content(text.encode("utf-8"), b"text" + suffix.encode(), settings)
         spans: list[Span] = []

@@ -1,6 +1,7 @@
 """Loads plugins: runs their modules and ``register(registry)``, and notes what became of each.
 
-Invariant: a plugin that raises registers nothing and hinders no other; livedex goes on without it.
+Invariant: a plugin that raises, or does not return in time, registers nothing and hinders no other; livedex goes on
+without it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from typing import Literal, NamedTuple
 from livedex_indexing.plugins import owned_files, plugin_source
 from livedex_indexing.plugins.plugin_source import PluginSource
 from livedex_indexing.plugins.registry import Provided, Registrar, Registry, described
+from livedex_indexing.plugins.time_limit import within
 
 PluginState = Literal["loaded", "refused", "failed"]
+
+LOAD_S = 10.0  # for one plugin: a module imports what is slow in its factories
 
 
 class LoadedPlugin(NamedTuple):
@@ -46,8 +50,8 @@ def load(folders: Sequence[str], registry: Registry, env: Mapping[str, str] = os
     return load_sources(plugin_source.find(folders, plugin_source.selected(env)), registry)
 
 
-def load_sources(sources: Sequence[PluginSource], registry: Registry) -> Plugins:
-    """Load these sources, in order."""
+def load_sources(sources: Sequence[PluginSource], registry: Registry, limit_s: float = LOAD_S) -> Plugins:
+    """Load these sources, in order. Each may take ``limit_s`` seconds."""
     loaded: dict[str, PluginSource] = {}
     found: list[LoadedPlugin] = []
     for source in sources:
@@ -58,20 +62,21 @@ def load_sources(sources: Sequence[PluginSource], registry: Registry) -> Plugins
             reason = f"the plugin {source.name!r} of {source.target} is already that of {former.target}"
             found.append(LoadedPlugin(source, "failed", reason=reason))
         else:
-            plugin = _loaded(source, registry)
+            plugin = _loaded(source, registry, limit_s)
             found.append(plugin)
             if plugin.state == "loaded":
                 loaded[source.name] = source
     return Plugins(registry, tuple(found))
 
 
-def _loaded(source: PluginSource, registry: Registry) -> LoadedPlugin:
+def _loaded(source: PluginSource, registry: Registry, limit_s: float) -> LoadedPlugin:
+    registrar = registry.owned_by(source.name)
     try:
-        register = _register_of(source)
-        register(registry.owned_by(source.name))
+        within(limit_s, lambda: _register_of(source)(registrar), f"plugin {source.name}")
     except owned_files.Refused as fault:
         return LoadedPlugin(source, "refused", reason=str(fault))
-    except (Exception, SystemExit) as fault:  # a plugin may raise anything
+    except BaseException as fault:  # a plugin may raise anything
+        registrar.close()
         registry.drop(source.name)
         return LoadedPlugin(source, "failed", reason=described(fault))
     return LoadedPlugin(source, "loaded", registry.provided_by(source.name))

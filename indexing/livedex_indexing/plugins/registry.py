@@ -6,6 +6,7 @@ whatever the factory does, is one ``PluginUnavailable``.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
@@ -123,21 +124,34 @@ class Registrar:
     def __init__(self, registry: Registry, owner: str) -> None:
         self._registry = registry
         self._owner = owner
+        self._lock = threading.Lock()
+        self._closed = False
 
     def register_backend(self, name: str, factory: Factory) -> None:
-        self._registry.add(Provided(BACKEND.name, name, self._owner, factory))
+        self._add(BACKEND.name, name, factory)
 
     def register_knowledge_store(self, name: str, factory: Factory) -> None:
-        self._registry.add(Provided(KNOWLEDGE_STORE.name, name, self._owner, factory))
+        self._add(KNOWLEDGE_STORE.name, name, factory)
 
     def register_embedder(self, name: str, factory: Factory) -> None:
-        self._registry.add(Provided(EMBEDDER.name, name, self._owner, factory))
+        self._add(EMBEDDER.name, name, factory)
 
     def register_parser(self, name: str, factory: Factory) -> None:
-        self._registry.add(Provided(PARSER.name, name, self._owner, factory))
+        self._add(PARSER.name, name, factory)
 
     def register_pipeline(self, name: str, factory: Factory) -> None:
-        self._registry.add(Provided(PIPELINE.name, name, self._owner, factory))
+        self._add(PIPELINE.name, name, factory)
+
+    def close(self) -> None:
+        """Take nothing more: the plugin failed, and its code may still run."""
+        with self._lock:
+            self._closed = True
+
+    def _add(self, kind: str, name: str, factory: Factory) -> None:
+        with self._lock:
+            if self._closed:
+                raise PluginUnavailable(f"the plugin {self._owner!r} was given up")
+            self._registry.add(Provided(kind, name, self._owner, factory))
 
 
 def described(fault: BaseException) -> str:

@@ -65,6 +65,22 @@ _CONFIG = Command(
     ),
 )
 
+_PLUGINS = Command(
+    "plugins",
+    "show what is installed and loaded; check a plugin",
+    bare="list",
+    subcommands=(
+        Command("list", "every plugin, what it provides, and why it is not loaded", run="plugins_command:show"),
+        Command(
+            "check",
+            "run the conformance suite on a plugin; exit 1 when it does not conform",
+            run=_DAEMON,
+            operand=Operand("NAME", "plugin"),
+            examples=("livedex plugins check markdown",),
+        ),
+    ),
+)
+
 ROOT = Command(
     "livedex",
     "a local search index that is always fresh",
@@ -170,6 +186,7 @@ ROOT = Command(
         EXCHANGE,
         KNOWLEDGE,
         _CONFIG,
+        _PLUGINS,
         SERVICE,
         MCP,
         Command(

@@ -11,6 +11,7 @@ from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.fresh_reads import SearchMethod
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods
+from livedex_daemon.answer.plugin_methods import PluginMethods
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_ipc.methods import METHODS
 from livedex_ipc.server.rpc_server import Handler
@@ -24,6 +25,7 @@ GROUPS: tuple[Any, ...] = (
     SubscriptionMethods,
     ExchangeMethods,
     KnowledgeMethods,
+    PluginMethods,
 )
 # Without their parts: the tables only name the methods.
 HANDLERS: dict[str, Handler] = {

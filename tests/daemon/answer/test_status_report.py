@@ -21,6 +21,7 @@ from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
@@ -81,6 +82,7 @@ class World:
             DaemonState(
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
+                PluginHost({}),
             )
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""``livedex daemon``, ``config …`` and ``doctor``: replaces this process with the daemon's own package.
+"""``livedex daemon``, ``config …``, ``plugins check`` and ``doctor``: replaces this process with the daemon's.
 
 The package is run by name, so that a client imports nothing of the daemon, and with -P, so that no module of the
 working folder is imported.
@@ -20,6 +20,8 @@ def exec_daemon(context: Context) -> int:
         words.append("--check-config")
     if context.values.get("follow"):
         words.append("--follow")
+    if "plugin" in context.values:
+        words.append(context.values["plugin"])
     words += ["--json"] if context.streams.json else []
     words += [f"--color={context.streams.color}"] if context.streams.color != "auto" else []
     context.streams.flush()

@@ -1,0 +1,73 @@
+"""The method ``plugins/list``, and the warnings about plugins and the names that the configuration uses.
+
+Invariant: each plugin that is not loaded, and each name that gives no usable object, is one warning with its remedy.
+"""
+
+from __future__ import annotations
+
+from livedex_daemon.plugin_host.plugin_host import NameFault, PluginHost
+from livedex_indexing.hits.answer_json import warning
+from livedex_indexing.plugins import BACKEND, BUILT_IN, EMBEDDER, KNOWLEDGE_STORE, PARSER
+from livedex_indexing.plugins.plugin_loader import LoadedPlugin
+from livedex_indexing.plugins.registry import Provided
+from livedex_ipc.request_params import NoParams
+from livedex_ipc.server.rpc_server import Call, Handler
+from livedex_ipc.wire_results import AnswerWarning, PluginFields, PluginsResult, ProvidedPart
+
+_CHECK = "run `livedex plugins` for all plugins, and `livedex plugins check NAME` for what one lacks"
+
+
+class PluginMethods:
+    def __init__(self, host: PluginHost) -> None:
+        self._host = host
+
+    def table(self) -> dict[str, Handler]:
+        return {"plugins/list": self.list}
+
+    async def list(self, _call: Call, _params: NoParams) -> PluginsResult:
+        own = self._host.registry.provided_by(BUILT_IN)
+        built_in: PluginFields = {"name": BUILT_IN, "source": "built-in", "state": "loaded", "provides": _parts(own)}
+        return {"plugins": [built_in, *map(_fields, self._host.found)]}
+
+
+def _fields(plugin: LoadedPlugin) -> PluginFields:
+    fields: PluginFields = {
+        "name": plugin.source.name,
+        "source": plugin.source.target,
+        "state": plugin.state,
+        "provides": _parts(plugin.provides),
+    }
+    if plugin.reason is not None:
+        fields["reason"] = plugin.reason
+    return fields
+
+
+def _parts(provided: tuple[Provided, ...]) -> list[ProvidedPart]:
+    return [{"kind": one.kind, "name": one.name} for one in provided]
+
+
+def plugin_warnings(host: PluginHost) -> list[AnswerWarning]:
+    return [*map(_refused, _not_loaded(host)), *map(_unavailable, host.faults())]
+
+
+def _not_loaded(host: PluginHost) -> list[LoadedPlugin]:
+    return [plugin for plugin in host.found if plugin.state != "loaded"]
+
+
+def _refused(plugin: LoadedPlugin) -> AnswerWarning:
+    message = f"the plugin {plugin.source.name!r} is {plugin.state}: {plugin.reason}"
+    remedy = "correct it and save the configuration again, or restart the daemon; or leave it out of plugins.paths"
+    return warning("plugin_refused", message, remedy)
+
+
+def _unavailable(fault: NameFault) -> AnswerWarning:
+    """Name what livedex does without it. An embedder that is not used for anything else leaves keyword search."""
+    if fault.kind == BACKEND.name:
+        return warning("backend_unavailable", f"{fault.reason}; the built-in index answers", _CHECK)
+    if fault.kind == EMBEDDER.name:
+        return warning("embedder_unavailable", f"{fault.reason}; searches use keywords alone", _CHECK)
+    if fault.kind == PARSER.name:
+        return warning("parser_missing", fault.reason, _CHECK)
+    if fault.kind == KNOWLEDGE_STORE.name:
+        return warning("knowledge_unavailable", f"{fault.reason}; the built-in store is used", _CHECK)
+    return warning("pipeline_unavailable", f"{fault.reason}; the built-in pipeline cuts its files", _CHECK)

@@ -1,0 +1,116 @@
+"""``livedex plugins check NAME``: runs the conformance suites on what a plugin provides, without a daemon.
+
+Invariant: what a running daemon uses is not touched: a backend that the configuration names is not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypedDict
+
+from livedex_daemon.config import settings as config_settings
+from livedex_daemon.config.settings import Config
+from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.process import direct_command
+from livedex_daemon.process.locations import locate
+from livedex_indexing import conformance
+from livedex_indexing.plugins import (
+    BACKEND,
+    BUILT_IN,
+    EMBEDDER,
+    KNOWLEDGE_STORE,
+    PARSER,
+    PIPELINE,
+    PluginKind,
+    registry,
+)
+from livedex_ipc.cli.render.terminal_text import Style, visible
+from livedex_ipc.cli.streams import Streams
+from livedex_ipc.errors import NotFound
+from livedex_ipc.params import nearest
+
+SUITES: dict[str, tuple[PluginKind[object], Callable[[Callable[[], object]], list[str]]]] = {
+    kind.name: (kind, suite)  # type: ignore[misc]  # each suite takes factories of its own kind
+    for kind, suite in (
+        (BACKEND, conformance.check_backend),
+        (KNOWLEDGE_STORE, conformance.check_knowledge),
+        (EMBEDDER, conformance.check_embedder),
+        (PARSER, conformance.check_parser),
+        (PIPELINE, conformance.check_pipeline),
+    )
+}
+_FAULTY = 1
+
+
+class CheckedPart(TypedDict):
+    kind: str
+    name: str
+    faults: list[str]
+
+
+class CheckedPlugin(TypedDict):
+    """``reason``: why nothing of it could be checked, None if it is loaded."""
+
+    name: str
+    state: str
+    reason: str | None
+    checks: list[CheckedPart]
+
+
+def run(argv: Sequence[str]) -> int:
+    """Check the plugin that the words name. Return 0 if it conforms, else 1."""
+    words = [word for word in argv if not direct_command.is_form(word)]
+    name = words[1] if len(words) > 1 else ""
+    return direct_command.run("livedex plugins", {f"check {name}": partial(_check, name)}, argv)
+
+
+def _check(name: str, streams: Streams) -> int:
+    config = config_settings.load(locate().config_path)
+    host = PluginHost()
+    host.load(config)
+    checked = _checked(host, config, name)
+    if streams.json:
+        streams.write_json(checked)
+    else:
+        streams.write("".join(_lines(checked, Style(streams.out_colour))))
+    faulty = checked["reason"] is not None or any(part["faults"] for part in checked["checks"])
+    return _FAULTY if faulty else 0
+
+
+def _checked(host: PluginHost, config: Config, name: str) -> CheckedPlugin:
+    """Check a plugin, or what livedex has of this name. Raises NotFound."""
+    plugin = next((one for one in host.found if one.source.name == name), None)
+    if plugin is not None:
+        parts = [_part(host, config, one) for one in plugin.provides]
+        return {"name": name, "state": plugin.state, "reason": plugin.reason, "checks": parts}
+    own = [one for one in host.registry.provided_by(BUILT_IN) if one.name == name]
+    if own:
+        parts = [_part(host, config, one) for one in own]
+        return {"name": name, "state": "loaded", "reason": None, "checks": parts}
+    known = [one.source.name for one in host.found]
+    known += [one.name for one in host.registry.provided_by(BUILT_IN)]
+    near = nearest(name, known)
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(known)}"
+    raise NotFound(f"there is no plugin {name!r}; {hint}", {"nearest": near})
+
+
+def _part(host: PluginHost, config: Config, provided: registry.Provided) -> CheckedPart:
+    kind, suite = SUITES[provided.kind]
+    if provided.kind == BACKEND.name and provided.name == config.index.backend:
+        fault = "it is in use (index.backend): check it with `LIVEDEX_HOME` set to another folder, and other settings"
+        return {"kind": provided.kind, "name": provided.name, "faults": [fault]}
+    settings = host.config_for(kind, provided.name)
+    faults = suite(partial(host.registry.create, kind, provided.name, settings))
+    return {"kind": provided.kind, "name": provided.name, "faults": faults}
+
+
+def _lines(checked: CheckedPlugin, style: Style) -> Iterator[str]:
+    if checked["reason"] is not None:
+        yield f"{visible(checked['name'])}: {style.bad(checked['state'])}: {visible(checked['reason'])}\n"
+    for part in checked["checks"]:
+        what = f"{part['kind'].replace('_', ' ')} {visible(part['name'])}"
+        if not part["faults"]:
+            yield f"{what}: {style.good('conforms')}\n"
+        for fault in part["faults"]:
+            yield f"{what}: {style.bad('fault')}: {visible(fault)}\n"

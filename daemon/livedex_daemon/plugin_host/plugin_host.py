@@ -1,0 +1,129 @@
+"""The one registry of a daemon: built-in things and plugins, loaded at start and on reload, handed out by name.
+
+Invariant: a plugin ends nothing. A name that gives no usable object is a reason, which ``faults`` keeps until the name
+works or is used no more; the caller keeps the built-in part.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from livedex_daemon.config.settings import Config
+from livedex_daemon.plugin_host.built_ins import BUILT_INS
+from livedex_indexing.plugins import BUILT_IN, PluginKind, PluginUnavailable, Registry
+from livedex_indexing.plugins import plugin_source as sources
+from livedex_indexing.plugins.plugin_loader import LoadedPlugin, Plugins, load_sources
+from livedex_indexing.plugins.plugin_source import PluginSource
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class NameFault(NamedTuple):
+    """A configured name that gives no usable object, and why."""
+
+    kind: str
+    name: str
+    reason: str
+
+
+class _LoadedWith(NamedTuple):
+    """What the loaded state was made from: if it is the same, nothing need be loaded."""
+
+    found: tuple[PluginSource, ...]
+    tables: Mapping[str, Mapping[str, object]]
+
+
+class PluginHost:
+    """Hands out what plugins and livedex provide. For any thread; ``load`` for one at a time."""
+
+    def __init__(self, env: Mapping[str, str] = os.environ) -> None:
+        self._env = env
+        self._lock = threading.Lock()
+        self._faults: dict[tuple[str, str], str] = {}
+        self._config: Mapping[str, object] = MappingProxyType({})
+        self._loaded_with = _LoadedWith((), {})
+        self._plugins = Plugins(_with_built_ins(), ())
+        self.generation = 0  # grows whenever what is loaded, or the settings of plugins, changed
+
+    @property
+    def found(self) -> tuple[LoadedPlugin, ...]:
+        """Every plugin that was found, loaded or not."""
+        return self._plugins.found
+
+    @property
+    def registry(self) -> Registry:
+        """What can be named now; a reload replaces it."""
+        return self._plugins.registry
+
+    def load(self, config: Config) -> bool:
+        """Load what the configuration names, if it differs from what is loaded. Return whether anything changed.
+
+        It runs code of plugins and may take seconds: not for the event loop. Objects that were handed out live on.
+        """
+        self._config = config.effective
+        found = sources.find(config.plugins.paths, sources.selected(self._env))
+        wanted = _LoadedWith(tuple(found), config.plugins.tables)
+        if wanted == self._loaded_with:
+            return False
+        self._plugins = load_sources(found, _with_built_ins())
+        self._loaded_with = wanted
+        self.generation += 1
+        for plugin in self._plugins.found:
+            log.info("plugin", extra={"plugin": plugin.source.name, "state": plugin.state, "reason": plugin.reason})
+        return True
+
+    def obtain(self, kind: PluginKind[T], name: str) -> T | None:
+        """Return a new object for a configured name, or None: then keep the built-in part. The reason is kept.
+
+        It runs the factory, which may hang: call it on a thread of your own, never on the event loop or the writer's.
+        """
+        try:
+            made = self.registry.create(kind, name, self.config_for(kind, name))
+        except PluginUnavailable as fault:
+            self.report(kind, name, str(fault))
+            return None
+        self.report(kind, name, None)
+        return made
+
+    def config_for(self, kind: PluginKind[T], name: str) -> Mapping[str, object]:
+        """Return what the factory of this name gets. ``plugin`` is the table of the plugin that owns the name; for a
+        name of livedex's own, the table of that name."""
+        owner = self.registry.owner(kind, name)
+        table = name if owner in (None, BUILT_IN) else owner
+        return MappingProxyType({**self._config, "plugin": self._loaded_with.tables.get(table or "", _EMPTY)})
+
+    def report(self, kind: PluginKind[T], name: str, reason: str | None) -> None:
+        """Note why the object of this name cannot be used now; None: it works."""
+        with self._lock:
+            former = self._faults.pop((kind.name, name), None)
+            if reason is not None:
+                self._faults[kind.name, name] = reason
+        if reason is not None and reason != former:
+            log.warning("plugin_unavailable", extra={"kind": kind.name, "name_used": name, "reason": reason})
+
+    def used(self, kind: PluginKind[T], names: Collection[str]) -> None:
+        """Drop what was noted about other names of this kind: the configuration uses only these."""
+        with self._lock:
+            self._faults = {key: why for key, why in self._faults.items() if key[0] != kind.name or key[1] in names}
+
+    def faults(self) -> list[NameFault]:
+        """Return the configured names that give no usable object now."""
+        with self._lock:
+            return [NameFault(kind, name, reason) for (kind, name), reason in sorted(self._faults.items())]
+
+
+_EMPTY: Mapping[str, object] = MappingProxyType({})
+
+
+def _with_built_ins() -> Registry:
+    registry = Registry()
+    for register in BUILT_INS:
+        register(registry.owned_by(BUILT_IN))
+    return registry

@@ -1,0 +1,90 @@
+"""A daemon with plugins: loaded at start and on reload, listed, checked, refused, and never a reason to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from helpers.support import Daemon, Home, Tree, add_root, wait_until
+from livedex_ipc.client import Client
+
+WHOLE = """
+class Whole:
+    def chunk(self, text, suffix):
+        return []
+
+def register(registry):
+    registry.register_pipeline("whole", lambda config: Whole())
+"""
+
+
+def write(folder: Path, name: str, text: str, mode: int = 0o600) -> None:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    path.chmod(mode)
+
+
+def configuration(folder: Path, more: str = "") -> str:
+    return f'[plugins]\npaths = ["{folder}"]\n{more}'
+
+
+def states(client: Client) -> dict[str, str]:
+    return {plugin["name"]: plugin["state"] for plugin in client.plugins_list()["plugins"]}
+
+
+def warned(client: Client) -> dict[str, str]:
+    return {one["code"]: one["message"] for one in client.status()["warnings"]}
+
+
+def test_plugins_are_loaded_at_start_and_on_reload(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    plugins = tmp_path / "plugins"
+    write(plugins, "whole", WHOLE)
+    write(plugins, "broken", "1 / 0")
+    write(plugins, "open", f"open({str(tmp_path / 'ran')!r}, 'w')", mode=0o606)
+    tree.write("a.md", "one walrus\n")
+    with start_daemon(configuration(plugins)).client() as client:
+        assert states(client) == {"livedex": "loaded", "broken": "failed", "open": "refused", "whole": "loaded"}
+        listed = {plugin["name"]: plugin for plugin in client.plugins_list()["plugins"]}
+        assert listed["whole"]["provides"] == [{"kind": "pipeline", "name": "whole"}]
+        assert "ZeroDivisionError" in listed["broken"]["reason"] and "others may write" in listed["open"]["reason"]
+        assert {"kind": "pipeline", "name": "markdown"} in listed["livedex"]["provides"]
+        assert "plugin 'open' is refused" in warned(client)["plugin_refused"]
+        assert client.status()["state"] == "ready"  # no promise is broken
+        assert not (tmp_path / "ran").exists()
+        add_root(client, tree)
+        assert client.search(query="walrus")["hits"]
+
+        (plugins / "open.py").unlink()
+        write(plugins, "broken", WHOLE.replace('"whole"', '"mended"'))
+        client.server_reload()
+        assert states(client) == {"livedex": "loaded", "broken": "loaded", "whole": "loaded"}
+        assert warned(client) == {}
+
+        home.config.write_text(f'[[roots]]\npath = "{tree}"\n')
+        wait_until(lambda: states(client) == {"livedex": "loaded"}, what="plugins out of the configuration unloaded")
+        assert client.search(query="walrus")["hits"]
+
+
+def test_the_variable_loads_none(tmp_path: Path, start_daemon: Callable[..., Daemon]) -> None:
+    write(tmp_path / "plugins", "whole", WHOLE)
+    with start_daemon(configuration(tmp_path / "plugins"), LIVEDEX_LOAD_PLUGINS="").client() as client:
+        assert states(client) == {"livedex": "loaded"}
+
+
+def test_a_check_needs_no_daemon(home: Home, tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    write(plugins, "whole", WHOLE)
+    write(plugins, "wrong", WHOLE.replace('"whole"', '"wrong"').replace("return []", "return None"))
+    write(plugins, "broken", "1 / 0")
+    home.config.write_text(configuration(plugins))
+    assert home.run("plugins", "check", "whole").stdout == "pipeline whole: conforms\n"
+    wrong = home.run("plugins", "check", "wrong")
+    assert wrong.returncode == 1 and "pipeline wrong: fault: it raises TypeError" in wrong.stdout
+    broken = home.run("plugins", "check", "broken")
+    assert broken.returncode == 1 and "ZeroDivisionError" in broken.stdout
+    unknown = home.run("plugins", "check", "wole")
+    assert unknown.returncode == 1 and "did you mean whole?" in unknown.stderr
+    assert home.server_pid() is None
