@@ -1,4 +1,4 @@
-"""The fixtures that every room's tests share.
+"""The fixtures that all tests share.
 
 Invariant: a test sees only the home, the daemon and the folders that it asked for, and leaves none behind.
 """
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 
-# No test asserts a time: on a busy machine an example takes as long as it takes.
+# No test asserts a time: on a busy machine an example may take long.
 settings.register_profile(
     "livedex", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("livedex")
-# A shell that runs the tests in the background leaves Ctrl-C ignored, and so would be what the tests start.
+# A shell that runs the tests in the background ignores Ctrl-C, and the processes of the tests would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-# Where this is set, as in many containers, each daemon compiles all of livedex: half of its start.
+# With this variable, which many containers set, each daemon compiles all of livedex: half of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
@@ -46,7 +46,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
-    """A home of the test's own, at a short path; a daemon that was started in it is ended."""
+    """A home for one test, at a short path; a daemon that was started in it is ended."""
     broken = request.node.get_closest_marker("breaks_daemon") is not None
     with temporary_home(tracebacks=broken) as made:
         yield made

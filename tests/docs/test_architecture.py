@@ -1,4 +1,4 @@
-"""docs/architecture.md shows every room of the house, and none that is not there; module names are unique."""
+"""docs/architecture.md shows every package and no other; module names are unique."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_every_module_beside_the_folders_is_named(package: str) -> None:
 
 
 def test_no_folder_is_without_a_story() -> None:
-    """A folder without ``__init__.py`` would be left out of what is drawn, and its first sentence be missing."""
+    """A folder without ``__init__.py`` would be missing from the drawing, and would have no first sentence."""
     for package in PACKAGES:
         folders = {path.parent for path in top(package).rglob("*.py")}
         assert not [folder for folder in folders if not (folder / "__init__.py").is_file()]
 
 
 def test_no_two_modules_have_the_same_name() -> None:
-    """A name says which page to open: in a traceback, in a log, in the file search of an editor."""
+    """A name says which file to open: in a traceback, in a log, in the file search of an editor."""
     names = Counter(path.stem for package in PACKAGES for path in top(package).rglob("*.py"))
     assert not {name for name, times in names.items() if times > 1} - {"__init__", "__main__"}

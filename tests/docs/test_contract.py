@@ -1,4 +1,4 @@
-"""The pages of the contract and the code name the same things: what one has and the other lacks is a failure."""
+"""The pages of the contract and the code have the same names; a name that only one of them has is a failure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from livedex_daemon.config.settings_schema import SETTINGS, known_keys
 from livedex_ipc import errors, methods
 from livedex_ipc.cli import arguments
 
-# Options that every command has, described once above the table of commands.
+# Options of every command, described once above the table of commands.
 COMMON_OPTIONS = {"--json", "--color", "--no-spawn", "-h", "--help", "-V", "--version"}
 
 
@@ -93,7 +93,7 @@ def test_exit_codes_are_those_documented() -> None:
 
 
 def warning_codes() -> set[str]:
-    """The first argument of every call ``warning("code", …)``; the doctor has a function of that name for itself."""
+    """The first argument of every call ``warning("code", …)``; the doctor has another function of that name."""
     found: set[object] = set()
     for folder in ("daemon", "indexing"):
         for path in (CHECKOUT / folder).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""What the documents show is what the command prints, and the client in the protocol's page works."""
+"""The documents show what the command prints, and the client on the protocol page works."""
 
 from __future__ import annotations
 

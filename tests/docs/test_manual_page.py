@@ -1,4 +1,4 @@
-"""The manual page is that of the argument tree, and troff has nothing to say against it."""
+"""The manual page is made from the argument tree, and troff accepts it without a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The README's examples are commands that exist, and what it and the other documents link to is there."""
+"""The README's examples are commands that exist, and the links of all documents have a target."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_readme_is_short() -> None:
 
 
 def test_no_line_is_too_long() -> None:
-    """planted-defects.md is made by a program, a row for each defect."""
+    """A program writes planted-defects.md, one row for each defect."""
     found = {
         f"{path.relative_to(CHECKOUT)}:{number}"
         for path in DOCUMENTS

@@ -1,4 +1,4 @@
-"""The page about security names only tests that are there, and leaves out no threat."""
+"""The page about security names only existing tests and covers every threat."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TEXT = (CHECKOUT / "docs" / "security.md").read_text()
 
 
 def threats() -> list[tuple[str, str, str]]:
-    """Each threat's number, what is built against it and what proves that (empty where nothing does)."""
+    """Each threat's number, the defence against it and its proof (empty if there is none)."""
     parts = re.split(r"^## (T\d+): .*\n", TEXT, flags=re.MULTILINE)[1:]
     found = []
     for number, body in zip(parts[::2], parts[1::2], strict=True):

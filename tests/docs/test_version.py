@@ -1,4 +1,4 @@
-"""The version has one source, and everything that names it agrees."""
+"""The version has one source, and everything that prints it agrees."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What tests of several rooms share: a home of their own, daemons, clients, faults, models and oracles."""
+"""Helpers that tests of several packages share: homes, daemons, clients, faults, models and oracles."""

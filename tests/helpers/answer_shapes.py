@@ -1,6 +1,6 @@
-"""Compares an answer with the fields and types that the contract gives it, and says what is wrong where.
+"""Compares an answer with the fields and types of the contract, and reports each difference with its place.
 
-Invariant: a field that the contract does not name is a fault like one that is missing or of another type.
+Invariant: a field that the contract does not name is a fault, like one that is missing or of another type.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}Z")
 
 
 def faults(value: Any, shape: Shape, at: str = "") -> list[str]:
-    """What differs, each with where. A ``?`` behind a field's name: it need not be there."""
+    """Return the differences, each with its place. A ``?`` after a field's name: it may be absent."""
     if isinstance(shape, tuple):
         found = [faults(value, alternative, at) for alternative in shape]
         return [] if [] in found else found[0]

@@ -1,6 +1,6 @@
 """A daemon that gives the answers a test wrote: the real server on a real socket, in a thread.
 
-Invariant: what a command sends is checked as the daemon checks it, and kept in `calls` for the test to look at.
+Invariant: params are checked as the daemon checks them, and kept in `calls` for the test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from livedex_ipc.errors import LivedexError
 from livedex_ipc.methods import METHODS
 from livedex_ipc.server.rpc_server import Call, Handler, Server, bind
 
-# What a method answers: its result, an error to raise, or a function of the params that gives either.
+# The answer of a method: its result, an error to raise, or a function of the params that gives either.
 Answer = Any
 
 
@@ -36,7 +36,7 @@ class CannedDaemon:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="canned-daemon")
 
     def sent(self, method: str) -> list[dict[str, Any]]:
-        """The params of each call of `method` so far, without what was left at its default."""
+        """Return the params of each call of `method` so far, without those at their default."""
         return [params for name, params in self.calls if name == method]
 
     def __enter__(self) -> CannedDaemon:
@@ -65,7 +65,7 @@ class CannedDaemon:
     def _handler(self, name: str) -> Handler:
         async def answer(call: Call, params: dict[str, Any]) -> Any:
             defaults = METHODS[name].params
-            if name != "server/info":  # each command asks for it first
+            if name != "server/info":  # each command calls it first
                 self.calls.append(
                     (name, {key: value for key, value in params.items() if value != defaults[key].default})
                 )
@@ -93,18 +93,18 @@ class CannedDaemon:
 
 
 def info() -> dict[str, Any]:
-    """What `server/info` answers; the pid is of the tests."""
+    """Return a result of `server/info`; the pid is that of the tests."""
     return {"name": "livedex", "version": "0", "protocol": 1, "pid": os.getpid(), "capabilities": {"barrier": "exact"}}
 
 
 def search_result(*hits: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """What `search` answers."""
+    """Return a result of `search`."""
     base: dict[str, Any] = {"hits": list(hits), "fresh": True, "generation": 1, "pending": 0, "mode": "keyword"}
     return {**base, "took_ms": 0.5, "next_offset": None, "warnings": [], **fields}
 
 
 def hit(path: str, snippet: str, highlights: list[list[int]], **fields: Any) -> dict[str, Any]:
-    """A hit whose chunk is its snippet."""
+    """Return a hit whose chunk is its snippet."""
     base: dict[str, Any] = {"path": path, "root": "/r", "relative_path": path.rpartition("/")[2], "kind": "plain"}
     base.update(language=None, heading=None, symbol=None, start_line=1, end_line=1 + snippet.count("\n"))
     base.update(
@@ -116,7 +116,7 @@ def hit(path: str, snippet: str, highlights: list[list[int]], **fields: Any) -> 
 
 
 def status_result(*roots: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """What `status` answers."""
+    """Return a result of `status`."""
     base: dict[str, Any] = {"state": "ready", "version": "0", "pid": os.getpid(), "uptime_s": 1.5, "generation": 1}
     base.update(pending=0, files=2, chunks=3, skipped=0, failed=0, db_path="/d/index.db", db_bytes=4096)
     base.update(
@@ -126,6 +126,6 @@ def status_result(*roots: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 
 def root(path: str, **fields: Any) -> dict[str, Any]:
-    """One root of a status."""
+    """Return one root of a status."""
     base = {"path": path, "state": "online", "watching": "native", "files": 2, "pending": 0, "overflows": 0}
     return {**base, "last_reconciled": None, **fields}

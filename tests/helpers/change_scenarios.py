@@ -1,6 +1,6 @@
-"""Changes to a folder, small and large, and what livedex must make of them: fresh answers, no work done twice.
+"""Changes to a folder, small and large, and what must follow: fresh answers, and no work done twice.
 
-Invariant: after each change the next search is held against what was just done, with no wait in between.
+Invariant: after each change the next search is compared with that change, without a wait in between.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _counting = threading.Lock()
 
 
 def chunked(client: Client) -> int:
-    """How many files were cut into chunks since the daemon started, with every change until now reflected."""
+    """Return how many files were chunked since the daemon started; all changes so far are included."""
     assert client.call("sync", {"timeout_ms": 600_000})["synced"]
     number = client.call("status")["work"]["files_chunked"]
     assert isinstance(number, int)
@@ -35,7 +35,7 @@ def chunked(client: Client) -> int:
 
 
 def touch_all(root: Path) -> int:
-    """Gives every file a new time; how many there are."""
+    """Give every file a new time; return the number of files."""
     touched = 0
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != ".git"]
@@ -46,7 +46,7 @@ def touch_all(root: Path) -> int:
 
 
 def gather(tree: Tree, name: str) -> list[str]:
-    """Moves all folders of a root into one; their names."""
+    """Move all folders of a root into one; return their names."""
     folders = sorted(path.name for path in tree.path.iterdir() if path.is_dir() and path.name != ".git")
     for folder in folders:
         tree.rename(folder, f"{name}/{folder}")
@@ -54,8 +54,10 @@ def gather(tree: Tree, name: str) -> list[str]:
 
 
 def commit_another_branch(tree: Tree, branch: str, share: int = 10) -> int:
-    """Commits a branch on which every so many tracked files differ, one is gone and one is moved; leaves it checked
-    out. How many files were written."""
+    """Commit a branch on which every n-th tracked file differs, one is removed and one is moved; leave it checked out.
+
+    Return how many files were written.
+    """
     tree.git("checkout", "-qb", branch)
     command = ["git", "-C", str(tree), "ls-files", "-z"]
     listed = subprocess.run(command, capture_output=True, check=True).stdout.split(b"\0")
@@ -72,7 +74,7 @@ def commit_another_branch(tree: Tree, branch: str, share: int = 10) -> int:
 
 
 def new_word() -> str:
-    """A word that stands nowhere else. The number in it keeps it from being read as another one misspelt."""
+    """Return a word that is in no other file. Its number keeps it from looking like a misspelling of another one."""
     with _counting:
         number = next(_numbers) + 26**4
     letters = ""
@@ -83,8 +85,7 @@ def new_word() -> str:
 
 
 def rounds(client: Client, tree: Tree, number: int, *, seed: int) -> list[str]:
-    """So many writes, renames and deletes, each followed at once by searches for what it changed; those that were not
-    right."""
+    """Write, rename and delete files, and search for each change at once; return the answers that were wrong."""
     player = _Player(client, tree, random.Random(seed))
     for _ in range(number):
         player.play()
@@ -92,7 +93,7 @@ def rounds(client: Client, tree: Tree, number: int, *, seed: int) -> list[str]:
 
 
 class _Player:
-    """Changes the files of one folder and knows what each of them holds."""
+    """Changes the files of one folder and records the content of each."""
 
     def __init__(self, client: Client, tree: Tree, chance: random.Random) -> None:
         self._client = client
@@ -136,7 +137,7 @@ class _Player:
 def at_once(
     connect: Callable[[], AbstractContextManager[Client]], work: Sequence[Callable[[Client], list[str]]]
 ) -> list[str]:
-    """Does all of the work at the same time, each on a connection of its own; what all of it returned."""
+    """Run all the functions at the same time, each with its own connection; return their results."""
     results: list[str] = []
 
     def run(one: Callable[[Client], list[str]]) -> None:

@@ -1,7 +1,6 @@
-"""Whether a file's chunks cover it: their texts are its text, their bytes tile it, their lines are those of ``rg -n``.
+"""Checks that a file's chunks cover it: their texts, their bytes (without gaps) and their lines, as ``rg -n`` counts.
 
-Invariant: the text and the lines are found here without livedex's code: the text by the encodings that Python knows,
-the lines by ripgrep.
+Invariant: text and lines are determined without livedex's code: the text by Python's codecs, the lines by ripgrep.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from helpers.disk_inventory import WAIT_MS, path_params
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-# UTF-32 first: its little-endian mark begins with UTF-16's.
+# UTF-32 first: its little-endian byte order mark begins with that of UTF-16.
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -28,11 +27,11 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF8, "utf-8"),
 )
-# What text may be written in that is neither UTF-8 nor marked: any that gives the text will do.
+# Encodings of text that is neither UTF-8 nor marked: any that decodes it to the text is right.
 OTHERS = sorted(set(aliases.values()))
 
 
-# Files that are seldom seen, and all of them text.
+# Unusual files, all of them text.
 ODD_FILES: dict[str, bytes] = {
     "empty.txt": b"",
     "mark-alone.txt": codecs.BOM_UTF8,
@@ -74,7 +73,7 @@ ODD_FILES: dict[str, bytes] = {
 
 
 def write_odd_files(folder: Path) -> int:
-    """Writes them all into a folder; how many there are."""
+    """Write all of them into a folder; return their number."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, data in ODD_FILES.items():
         (folder / name).write_bytes(data)
@@ -82,7 +81,7 @@ def write_odd_files(folder: Path) -> int:
 
 
 class Coverage(NamedTuple):
-    """What was looked at, and the faults found, each naming its file. ``by_rg``: files whose lines ripgrep told."""
+    """What was checked, and the faults found, each with its file. ``by_rg``: files whose lines ripgrep counted."""
 
     files: int
     chunks: int
@@ -91,7 +90,7 @@ class Coverage(NamedTuple):
 
 
 def lines_by_ripgrep(root: Path) -> Iterator[tuple[bytes, list[int]]]:
-    """Each file's path and where its lines begin: offsets into its text as UTF-8, which ripgrep makes of it."""
+    """Return the offsets of each file's lines in its text as UTF-8, which ripgrep converts it to."""
     command = ["rg", "-n", "-b", "-o", "--null", "--no-heading", "-a", "--no-ignore", "--hidden", "--no-config"]
     with subprocess.Popen([*command, "-j1", "^", "."], cwd=root, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -110,7 +109,7 @@ def lines_by_ripgrep(root: Path) -> Iterator[tuple[bytes, list[int]]]:
 
 
 def check(client: Client, root: Path, names: Iterable[bytes]) -> Coverage:
-    """Looks at the chunks of every file named (those that are indexed)."""
+    """Check the chunks of every named file that is indexed."""
     wanted = set(names)
     faults: list[str] = []
     chunks = by_rg = 0
@@ -176,7 +175,7 @@ def _faults(
 
 
 def is_text_of(data: bytes, text: str, *, lossy: bool) -> bool:
-    """Whether the bytes are that text in the encoding they are marked with, in UTF-8, or in one that fits them."""
+    """Return whether the bytes are that text in the encoding of their mark, in UTF-8, or in one that fits."""
     for mark, encoding in MARKS:
         if data.startswith(mark) and data[len(mark) :].decode(encoding, "replace") == text:
             return True
@@ -190,6 +189,6 @@ def is_text_of(data: bytes, text: str, *, lossy: bool) -> bool:
         try:
             if data.decode(encoding) == text:
                 return True
-        except (UnicodeDecodeError, LookupError):  # some are no encodings of text
+        except (UnicodeDecodeError, LookupError):  # some are not encodings of text
             continue
     return False

@@ -15,7 +15,7 @@ from helpers.support import CHECKOUT, LIVEDEX, Home, end_process, temporary_home
 
 DOCUMENT = CHECKOUT / "docs" / "commands.md"
 CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
-# What differs from run to run and from machine to machine.
+# Output that differs from run to run and from machine to machine.
 VARIABLE = (
     (r"\d+(\.\d+)? (ms|s|KiB|MiB|GiB)\b", r"N \2"),
     (r"\d+ samples?", "N samples"),
@@ -27,7 +27,7 @@ VARIABLE = (
 
 
 def with_output(text: str, home: Home) -> str:
-    """``text`` with the present output of every command in its console blocks (lines that begin with ``$``)."""
+    """Return ``text`` with the present output of every command in its console blocks (lines that begin with ``$``)."""
     env = {**home.env, "PATH": f"{LIVEDEX.parent}{os.pathsep}{home.env['PATH']}", "COLUMNS": "100"}
     try:
         return CONSOLE.sub(lambda block: _block(block[1], home, env), text)
@@ -58,14 +58,14 @@ def _output(command: str, home: Home, env: dict[str, str]) -> str:
 
 
 def comparable(text: str) -> list[str]:
-    """The lines of ``text`` without times, sizes, versions, process ids and the widths of columns."""
+    """Return the lines of ``text`` without times, sizes, versions, process ids and column widths."""
     for pattern, plain in VARIABLE:
         text = re.sub(pattern, plain, text)
     return [line.rstrip() for line in text.splitlines()]
 
 
 def update(document: Path = DOCUMENT) -> None:
-    """Write the present output into ``document``; a block that differs only in what always does stays as it is."""
+    """Write the present output into ``document``; keep a block that differs only in output that always differs."""
     text = document.read_text()
     with temporary_home() as home:
         blocks = iter(CONSOLE.findall(with_output(text, home)))

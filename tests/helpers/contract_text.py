@@ -1,4 +1,4 @@
-"""Read the pages that promise something as data: their tables, sections, example configuration and names.
+"""Reads the contract's pages as data: their tables, sections, example configuration and names.
 
 Invariant: docs/planned.md does not count; what it names is not built yet.
 """
@@ -78,7 +78,7 @@ def table(first_heading: str) -> list[list[str]]:
 
 
 def code_spans(markdown: str) -> list[str]:
-    """What stands between backticks, in order."""
+    """Return the texts between backticks, in order."""
     return re.findall(r"`([^`]+)`", markdown)
 
 
@@ -102,7 +102,7 @@ def _names(braced: str) -> set[str]:
 
 
 def fields() -> dict[str, set[str]]:
-    """Each documented method with the names at the top level of its result, none where words describe it."""
+    """Return each documented method with the top-level names of its result; none if prose describes it."""
     found: dict[str, set[str]] = {}
     for name_cell, meaning in sections(page("protocol"), "Methods").items():
         _params, _arrow, result = meaning.partition("→")
@@ -113,7 +113,7 @@ def fields() -> dict[str, set[str]]:
 
 
 def _search_extras() -> set[str]:
-    """The fields of a search's result that only apply at times: each with its meaning in brackets behind it."""
+    """Return the optional fields of a search's result; the meaning of each follows in parentheses."""
     said = (
         contract()[contract().index("The result is ") :].partition("where they apply ")[2].partition("The pages of")[0]
     )
@@ -123,7 +123,7 @@ def _search_extras() -> set[str]:
 
 
 def hit_fields() -> set[str]:
-    """The names in the paragraph about a hit, those that only apply at times among them."""
+    """Return the names in the paragraph about a hit, including the optional ones."""
     start = contract().index("A hit: `{")
     where_they_apply = contract()[start:].partition("they apply ")[2].partition("`start_*`")[0]
     return _braced_after("A hit: ") | {
@@ -137,7 +137,7 @@ def _braced_after(words: str) -> set[str]:
 
 
 def _flat(braced: str) -> str:
-    """``{a, b: {c, d}, e: [f]}`` → ``{a, b: , e: }``, then without what follows a colon."""
+    """Reduce ``{a, b: {c, d}, e: [f]}`` to ``{a, b: , e: }``, then remove what follows a colon."""
     inner = braced.strip()[1:-1]
     while re.search(r"\{[^{}]*\}|\[[^\[\]]*\]", inner):
         inner = re.sub(r"\{[^{}]*\}|\[[^\[\]]*\]", "", inner)
@@ -145,7 +145,7 @@ def _flat(braced: str) -> str:
 
 
 def _search_params() -> set[str]:
-    """The names in the paragraph that begins with **search** takes."""
+    """Return the names in the paragraph that begins with **search** takes."""
     start = contract().index("**search** takes")
     paragraph = contract()[start:].partition("\n\n")[0].partition("takes")[2]
     explained = re.sub(r"\([^)]*\)", "", paragraph)
@@ -188,7 +188,7 @@ def settings() -> dict[str, Any]:
 
 
 def errors() -> dict[int, int]:
-    """Each documented error code with the exit code of a command that meets it."""
+    """Return each documented error code with the exit code of a command that gets it."""
     return {int(code_spans(code)[0]): int(exit_code) for code, _meaning, exit_code in table("error")}
 
 

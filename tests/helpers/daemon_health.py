@@ -1,6 +1,6 @@
-"""What must be true of a daemon when a test is done with it: its threads live, nothing pends, no process is left.
+"""Checks a daemon at the end of a test: its threads are alive, nothing is pending, no process is left.
 
-Invariant: a daemon that cannot be asked (it is paused, it is ending) says nothing here; how it ends is judged anyway.
+Invariant: a daemon that cannot answer (paused, ending) is not judged here; how it ends is always judged.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from livedex_ipc.errors import LivedexError
 
 UNHEALTHY = {"thread_dead", "worker_dead", "stuck"}
 ASKED_S = 5.0
-SETTLED_S = 20.0  # what a test wrote last may not be indexed yet
+SETTLED_S = 20.0  # the last write of a test may not be indexed yet
 ENDED_S = 10.0
 
 
 @contextmanager
 def healthy_to_the_end(daemon: Daemon) -> Iterator[None]:
-    """Judge a daemon that runs: before the block, which ends it, and then what it leaves behind."""
+    """Check a running daemon before the block, which ends it, and afterwards what it leaves behind."""
     children = _children(daemon.pid)
     status = _settled(daemon)
     yield
@@ -33,7 +33,7 @@ def healthy_to_the_end(daemon: Daemon) -> Iterator[None]:
 
 
 def _settled(daemon: Daemon) -> dict[str, Any]:
-    """The last status, once it is not both ready and pending; an empty one if the daemon does not answer."""
+    """Return the last status once it is not both ready and pending; an empty one if the daemon does not answer."""
     status: dict[str, Any] = {}
 
     def is_settled() -> bool:
@@ -49,7 +49,7 @@ def _settled(daemon: Daemon) -> dict[str, Any]:
 
 
 def _children(pid: int) -> list[int]:
-    """The processes that the daemon started; none where the system does not tell."""
+    """Return the processes that the daemon started; none where the system does not list them."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):

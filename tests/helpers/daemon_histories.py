@@ -1,6 +1,6 @@
-"""The steps of a random history that are about the daemon and its machine, not about the files of the folder.
+"""The steps of a random history that concern the daemon and its machine, not the files of the folder.
 
-Invariant: each step leaves the daemon running and reachable, so that the next check may ask it everything.
+Invariant: each step leaves the daemon running and reachable, so that the next check can ask it anything.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from livedex_ipc.errors import Unavailable
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-LEAKED = 25  # of the 64 connections that the daemon may let in: it may not have seen the end of the last ones yet
-STOPPED_S = 5.0 + 3.0  # the promise, and what a busy machine takes
+LEAKED = 25  # of the daemon's 64 connections: it may not have noticed the end of the last ones yet
+STOPPED_S = 5.0 + 3.0  # the promised time, plus what a busy machine needs
 FOLDERS = st.sampled_from(["x", "x/y", "x/y/z", "w", "w w"])
 WRITTEN = st.sampled_from(["a.txt", "x/b.md", "x/y/c.py", "w/d e.txt"])
 DECIDING = (".gitignore", ".livedexignore", ".git", "Cargo.toml", "CACHEDIR.TAG")
@@ -43,7 +43,7 @@ LONG_METHODS: list[tuple[str, dict[str, Any]]] = [
 
 
 def kill_children(pid: int) -> None:
-    """So that new ones must be started."""
+    """New ones must then be started."""
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):
             for child in (task / "children").read_text().split():
@@ -51,7 +51,7 @@ def kill_children(pid: int) -> None:
 
 
 def audited() -> list[list[object]]:
-    """The differences that an audit finds; empty while the daemon has not seen that leaked connections ended."""
+    """Return the differences that an audit finds; empty while the daemon still counts leaked connections."""
     try:
         with Shared.daemon.client() as client:
             return [client.call("index/audit", {})["differences"]]
@@ -60,7 +60,7 @@ def audited() -> list[list[object]]:
 
 
 class DaemonHistories(RuleBasedStateMachine):
-    """``fate``: the one disaster that the history meets."""
+    """``fate``: the one disaster of the history."""
 
     fate: str
     folder: Tree
@@ -75,12 +75,12 @@ class DaemonHistories(RuleBasedStateMachine):
 
     @classmethod
     def release(cls) -> None:
-        """Ends the connections that were leaked."""
+        """End the leaked connections."""
         while cls.leaked:
             cls.leaked.pop().close()
 
     def put(self, path: str) -> str:
-        """Writes a file that holds a new word; the word."""
+        """Write a file with a new word; return the word."""
         word = new_word()
         self.model.make_way(path)
         self.folder.write(path, f"text {word}\n")
@@ -88,7 +88,7 @@ class DaemonHistories(RuleBasedStateMachine):
         return word
 
     def expect_no_lie(self, path: str, word: str) -> None:
-        """An answer that calls itself fresh has the file, if it counts."""
+        """A fresh answer contains the file, unless it is ignored."""
         answer = self.client.call("search", {"query": word, "timeout_ms": 300})
         if answer["fresh"]:
             assert len(answer["hits"]) == len(self.model.let_in([path])), answer
@@ -115,7 +115,7 @@ class DaemonHistories(RuleBasedStateMachine):
     @precondition(lambda _self: HAS_NAMESPACES)
     @rule(folder=FOLDERS)
     def mount_and_unmount(self, folder: str) -> None:
-        """A file system over a folder hides what is in it, and gives it back."""
+        """Mount a file system over a folder, which hides its contents, and unmount it."""
         top = self.folder / folder
         if not top.is_dir() or any(os.path.lexists(top / name) for name in DECIDING):
             return
@@ -144,7 +144,7 @@ class DaemonHistories(RuleBasedStateMachine):
     @precondition(lambda self: self.fate == "upgrade")
     @rule(path=WRITTEN)
     def upgrade(self, path: str) -> None:
-        """Children are of another version than the daemon, until the daemon starts again."""
+        """Let children be of another version than the daemon, until the daemon starts again."""
         self.fate = "none"
         Shared.machine.upgrade()
         kill_children(Shared.daemon.pid)

@@ -1,6 +1,6 @@
-"""What lies in a folder, held against what livedex says lies there: every entry is accounted for, or named.
+"""Compares the entries of a folder with what livedex lists: every entry is accounted for, or named.
 
-Invariant: the disk is read here by plain means (a walk, a stat, a look for NULs), never by livedex's own code.
+Invariant: the disk is read by plain means (a walk, a stat, a search for NULs), never by livedex's own code.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ PAGE = 5000
 WAIT_MS = 60_000
 LARGEST = 8 << 20  # bytes: `index.max_file_size` of the default configuration
 IGNORE_FILES = (b".gitignore", b".livedexignore")
-HEAD = 8 << 10  # bytes that are looked at for a NUL
+HEAD = 8 << 10  # bytes that are searched for a NUL
 WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)  # UTF-32-LE begins as UTF-16-LE does
 
 Record = dict[str, Any]
 
 
 class Account(NamedTuple):
-    """A root's entries. ``unexplained`` lines name an entry and what is wrong; ``ignored`` counts by rule."""
+    """The entries of a root. Each ``unexplained`` line names an entry and its fault; ``ignored`` counts by rule."""
 
     entries: int
     listed: dict[bytes, Record]
@@ -39,13 +39,13 @@ class Account(NamedTuple):
 
 
 def raw_path(answer: Record) -> bytes:
-    """The path of a record or a hit, byte for byte."""
+    """Return the path of a record or a hit, byte for byte."""
     encoded = answer.get("path_b64")
     return os.fsencode(answer["path"]) if encoded is None else base64.b64decode(encoded)
 
 
 def path_params(path: bytes) -> dict[str, str]:
-    """The params that name a path which need not be UTF-8."""
+    """Return the params for a path that need not be UTF-8."""
     try:
         return {"path": path.decode()}
     except UnicodeDecodeError:
@@ -53,7 +53,7 @@ def path_params(path: bytes) -> dict[str, str]:
 
 
 def listed(client: Client, root: Path) -> dict[bytes, Record]:
-    """All pages of a root's files by relative path; an AssertionError when a page repeats what another held."""
+    """Return a root's files, all pages, by relative path; an AssertionError if a page repeats an entry of another."""
     top = os.fsencode(root) + b"/"
     records: dict[bytes, Record] = {}
     while True:
@@ -68,7 +68,7 @@ def listed(client: Client, root: Path) -> dict[bytes, Record]:
 
 
 def entries(root: Path) -> Iterator[tuple[bytes, os.stat_result]]:
-    """Every entry below a folder that is not itself a folder, whatever any rule says; ``.git`` is not entered."""
+    """Yield every entry below a folder that is not itself a folder, ignored or not; ``.git`` is not entered."""
     folders = [os.fsencode(root)]
     while folders:
         with os.scandir(folders.pop()) as found:
@@ -81,7 +81,7 @@ def entries(root: Path) -> Iterator[tuple[bytes, os.stat_result]]:
 
 
 def outcome(path: bytes, stat: os.stat_result) -> tuple[str, str | None]:
-    """The status and the reason that a file must have which the rules let through."""
+    """Return the status and the reason that a file must have if no rule excludes it."""
     kind = stat.st_mode & 0o170000
     if kind == 0o120000:
         return "skipped", "symlink"
@@ -95,7 +95,7 @@ def outcome(path: bytes, stat: os.stat_result) -> tuple[str, str | None]:
 
 
 def account(client: Client, root: Path) -> Account:
-    """Holds the list of a root against the disk: each entry has the status it must have, or a rule that shut it out."""
+    """Compare the list of a root with the disk: each entry has the right status, or a rule that excludes it."""
     found = listed(client, root)
     top = len(os.fsencode(root)) + 1
     ignored: Counter[str] = Counter()
@@ -118,7 +118,7 @@ def account(client: Client, root: Path) -> Account:
 
 
 def by_git(root: Path) -> set[bytes]:
-    """What git lists of a work tree, less what is tracked though ignored and what is not there."""
+    """Return git's list of a work tree, without files that are tracked but ignored, or missing."""
     tracked_though_ignored = _git(root, "-ci", "--exclude-standard")
     top = os.fsencode(root) + b"/"
     names = _git(root, "-co", "--exclude-standard") - tracked_though_ignored
@@ -132,7 +132,7 @@ def _git(root: Path, *words: str) -> set[bytes]:
 
 
 def is_own_rule(name: bytes, answer: Record) -> bool:
-    """Whether what `why` says of a path that git lists is a rule of livedex's own."""
+    """Return whether `why` names one of livedex's own rules for a path that git lists."""
     if name.rpartition(b"/")[2] in IGNORE_FILES:
         return True
     return answer["status"] == "ignored" and answer["rule"] is not None and answer["rule"]["file"] == "built-in"

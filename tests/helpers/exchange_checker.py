@@ -1,6 +1,6 @@
-"""Checks an exchange after whatever happened: each promise of it, on its tables and on what was acknowledged.
+"""Checks every promise of the exchange after any history, on its tables and on what was acknowledged.
 
-Invariant: the file is read with SQL of its own, not with the code that wrote it.
+Invariant: the file is read with its own SQL, not with the code that wrote it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Log:
 
 
 def check_counts(log: Log) -> None:
-    """What `stats` says is what the tables hold."""
+    """`stats` agrees with the tables."""
     dead = Counter(
         log.messages[message[3]][1] for number, message in log.messages.items() if _is_dead_letter(log, number)
     )
@@ -57,7 +57,7 @@ def _is_dead_letter(log: Log, number: int) -> bool:
 
 
 def check_leases(log: Log) -> None:
-    """Never two valid leases of a message at once, and attempts without a gap."""
+    """A message never has two valid leases at once, and its attempts have no gap."""
     for claims in log.claims.values():
         assert [claim[6] for claim in claims] == list(range(1, len(claims) + 1))
         for earlier, later in pairwise(claims):
@@ -76,7 +76,7 @@ def check_order(log: Log) -> None:
 
 
 def check_outcomes(log: Log, topics: Iterable[str]) -> Counter[str]:
-    """Each message of the topics was completed once, by a token, or has a dead letter. Return how many each."""
+    """Each message of the topics was completed once, by a token, or has a dead letter. Return the number of each."""
     letters = Counter(message[3] for number, message in log.messages.items() if _is_dead_letter(log, number))
     follow_ups = {message[3]: message for number, message in log.messages.items() if log.name(number) == "done"}
     found: Counter[str] = Counter()
@@ -93,7 +93,7 @@ def check_outcomes(log: Log, topics: Iterable[str]) -> Counter[str]:
 
 
 def check_acknowledged(log: Log, notes: Iterable[dict[str, Any]]) -> None:
-    """What was acknowledged is there, and a key is there once."""
+    """Every acknowledged message is there, and each key once."""
     keys = Counter((message[1], message[4]) for message in log.messages.values() if message[4] is not None)
     assert not [key for key, times in keys.items() if times > 1]
     for note in notes:

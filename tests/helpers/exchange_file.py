@@ -1,6 +1,6 @@
-"""The exchange without a daemon: its file, and a clock that the test moves.
+"""The exchange without a daemon: its file, and a clock that the test advances.
 
-Invariant: what a test calls here are the calls of the socket's methods, with params checked as there.
+Invariant: the calls are those of the socket's methods, with the same checks of the params.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from livedex_ipc.methods import check_params
 
 
 class SteppedClock:
-    """A clock of leases that stands still until the test lets time pass."""
+    """A clock of leases that stops until the test advances it."""
 
     def __init__(self, boot_id: str = "this start", now_s: float = 1_000.0) -> None:
         self.boot_id = boot_id
@@ -79,7 +79,7 @@ class Queue:
 
 
 def checked(method: str, **params: Any) -> Any:
-    """The params as a handler gets them."""
+    """Return the params as a handler gets them."""
     return check_params(f"exchange/{method}", params)
 
 

@@ -1,6 +1,6 @@
-"""Programs that use the exchange in processes of their own, to be killed and stopped: ``python -m … NAME FILE …``.
+"""Programs that use the exchange in their own processes, to be killed and stopped: ``python -m … NAME FILE …``.
 
-Invariant: a line is written to the journal when a call was acknowledged, never before; one write for each line.
+Invariant: a line is added to the journal after a call was acknowledged, never before; one write for each line.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from livedex_daemon.precious.precious_database import DatabaseBusy
 from livedex_ipc.errors import Conflict
 
 TOPICS = ("work.a", "work.b", "work.c")
-POISON_EVERY = 67  # each so many messages one that no worker completes
+POISON_EVERY = 67  # one of this many messages is never completed by a worker
 LEASE_S = 1
 T = TypeVar("T")
 _PAUSE = threading.Event()
 
 
 def command(name: str, *words: object) -> list[str]:
-    """The words that run one of these programs."""
+    """Return the command line of one of these programs."""
     return [sys.executable, "-m", "helpers.exchange_programs", name, *map(str, words)]
 
 
@@ -45,7 +45,7 @@ def started(name: str, *words: object) -> subprocess.Popen[bytes]:
 
 
 class Journal:
-    """What was acknowledged to one process, a JSON object a line."""
+    """What was acknowledged to one process, one JSON object per line."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -55,13 +55,13 @@ class Journal:
 
 
 def read_journals(folder: Path) -> list[dict[str, Any]]:
-    """All that was acknowledged to anybody. The last line of a killed process may be cut off."""
+    """Return everything that was acknowledged to any process. The last line of a killed process may be cut off."""
     lines = [line for path in sorted(folder.glob("*.journal")) for line in path.read_text().split("\n")]
     return [json.loads(line) for line in lines if line.endswith("}")]
 
 
 def publisher(path: str, journal: str, count: str) -> None:
-    """Publishes messages with keys, all of them again each time that it is started."""
+    """Publish messages with keys, and all of them again at each start."""
     queue, notes = Queue(Path(path), real=True), Journal(Path(journal))
     for number in range(int(count)):
         body = "poison" if number % POISON_EVERY == 1 else f"body {number}"
@@ -72,7 +72,7 @@ def publisher(path: str, journal: str, count: str) -> None:
 
 
 def worker(path: str, journal: str, seed: str, pause_ms: str) -> None:
-    """Claims for ever, and does with each message one of the things that workers do. ``pause_ms``: where none waits."""
+    """Claim messages forever, and treat each as some worker might. ``pause_ms``: the pause while none waits."""
     queue, notes, chance = Queue(Path(path), real=True), Journal(Path(journal)), random.Random(seed)
     late: list[Claimed] = []
     while True:
@@ -102,7 +102,7 @@ def complete(queue: Queue, notes: Journal, claimed: Claimed) -> None:
 
 
 def patiently(action: Callable[[], T]) -> T:
-    """Calls again what another process kept waiting that was stopped in the middle of a transaction."""
+    """Repeat a call that was blocked by another process, which was stopped in the middle of a transaction."""
     while True:
         with suppress(DatabaseBusy):
             return action()
@@ -117,7 +117,7 @@ def _try(action: Callable[[], object]) -> bool:
 
 
 def script(path: str, journal: str) -> None:
-    """The same short history each time. The log is copied into the file often, and the file closed and opened."""
+    """The same short history each time. The log is often copied into the file, and the file is closed and opened."""
     precious_database.WAL_CHECKPOINT_PAGES = 40  # type: ignore[misc]
     notes = Journal(Path(journal))
     for part in range(2):

@@ -1,6 +1,6 @@
-"""Stand-ins for the parts of the daemon, typed, for tests that need one part alone.
+"""Typed stand-ins for parts of the daemon, for tests of one part alone.
 
-Invariant: each has only what its tests use, under the names of the real part.
+Invariant: each has only the members that its tests use, with the names of the real part.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def online_root(path: bytes = b"/r", root_id: int = 1) -> Root:
-    """A root that was indexed before and is watched; nothing in it is ignored but by the defaults."""
+    """Return a watched root that was indexed before; only the default rules exclude files in it."""
     text = path.decode()
     root = Root(RootRow(root_id, path, 1, 1, None, True, None), RootConfig(text, text, (), 1), RuleTree(path))
     root.state = "online"
@@ -42,7 +42,7 @@ def online_root(path: bytes = b"/r", root_id: int = 1) -> Root:
 class FakeWatcher:
     """A source of events that has caught up, or else whose barrier is passed at once.
 
-    ``room``: how many folders can be watched; ``watched``: what was, in order.
+    ``room``: how many folders can be watched; ``watched``: the watched folders, in order.
     """
 
     def __init__(self, room: int = 9) -> None:
@@ -83,9 +83,9 @@ class FakeWatcher:
 
 
 class FakeWatching:
-    """``unwatched``: the folders whose watches were taken away; ``on_unwatch`` is told of each first.
+    """``unwatched``: the folders whose watches were removed; ``on_unwatch`` is called with each before.
 
-    ``followed``: the folders that have a watch; ``on_end_of_walk`` is called before they are asked for.
+    ``followed``: the folders that have a watch; ``on_end_of_walk`` is called before they are queried.
     """
 
     def __init__(self, watcher: object | None = None, on_unwatch: Callable[[Key], None] = lambda _key: None) -> None:
@@ -117,7 +117,7 @@ class FakeWatching:
 
 
 class FakePresence:
-    """Every root is the folder that it was."""
+    """Every root is still the same folder."""
 
     def __init__(self) -> None:
         self.unreadable = UnreadablePaths()
@@ -133,7 +133,7 @@ class FakePresence:
 
 
 class FakePool:
-    """``submitted``: what was handed in; nothing of it is ever read."""
+    """``submitted``: the works that were submitted; none of them is ever read."""
 
     def __init__(self, *, outstanding: int = 0) -> None:
         self.outstanding = outstanding
@@ -158,7 +158,7 @@ class FakePool:
 
 
 class FakeWorker:
-    """Carries out at once what is ordered."""
+    """Carries out each order at once."""
 
     def __init__(self) -> None:
         self.files = UnsettledFiles()
@@ -180,7 +180,7 @@ class FakeWorker:
 
 
 class FakeStore:
-    """A store without files that takes every state of a root."""
+    """A store without files that accepts every state of a root."""
 
     def set_root(self, _root_id: int, **_state: object) -> None: ...
 
@@ -193,7 +193,7 @@ class FakeStore:
 
 
 class FakeRows:
-    """The rows that a walk reads: ``states`` are those of one folder; all the rest is empty."""
+    """The rows that a walk reads: ``states`` belong to one folder; everything else is empty."""
 
     def __init__(self, folder: bytes = b"", states: dict[bytes, KnownState] | None = None) -> None:
         self._folder = folder
@@ -232,7 +232,7 @@ class FakeForgottenFiles:
 
 
 def unused_index() -> IndexFile:
-    """An index file for parts that keep it and do not touch it in the test."""
+    """Return an index file for parts that store it and do not use it in the test."""
     from livedex_daemon.index_file.rebuild import IndexFile
     from livedex_daemon.watch.store_health import StoreHealth
 

@@ -1,6 +1,6 @@
-"""Private means to make a daemon's world fail: its disk, its limits, its system calls. Nothing of the machine changes.
+"""Makes parts of a daemon's environment fail: its disk, its limits, its system calls. The machine is not changed.
 
-Invariant: what is mounted or limited here is seen by the daemon alone, in namespaces of its own.
+Invariant: only the daemon sees what is mounted or limited here, in its own namespaces.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ needs_fuse = pytest.mark.skipif(
 
 
 def in_namespaces(script: str, *names: str) -> list[str]:
-    """The words before a command that run ``script`` in namespaces of its own first; ``$1`` … are ``names``."""
+    """Return the words before a command that run ``script`` in new namespaces first; ``$1`` … are ``names``."""
     count = len(names)
     return ["unshare", "-Urm", "sh", "-ec", f'{script}\nshift {count}\nexec "$@"', "sh", *names]
 
 
 def with_small_disk(folder: Path, megabytes: int) -> list[str]:
-    """The daemon sees a disk of this size at ``folder``, with what the folder held."""
+    """Let the daemon see a disk of this size at ``folder``, with the folder's contents."""
     script = 'mkdir -p "$1"; mount -t tmpfs -o size=$2m,mode=0700 tmpfs "$1"'
     return in_namespaces(script, str(folder), str(megabytes))
 
 
 def with_inotify_limit(name: str, value: int) -> list[str]:
-    """``name``: ``max_inotify_watches`` or ``max_inotify_instances``, of a user namespace of the daemon's own."""
+    """``name``: ``max_inotify_watches`` or ``max_inotify_instances``, of the daemon's own user namespace."""
     return in_namespaces('echo "$2" > "/proc/sys/user/$1"', name, str(value))
 
 
 def limit(daemon: Daemon, name: str, value: int) -> None:
-    """Sets such a limit while the daemon runs."""
+    """Set such a limit while the daemon runs."""
     enter = ["nsenter", "-t", str(daemon.pid), "-U", "--preserve-credentials"]
     subprocess.run([*enter, "sh", "-c", f"echo {value} > /proc/sys/user/{name}"], check=True)
 
 
-# For `with_code`: a file that was written just now is not read again by the next walk on that account alone.
+# For `with_code`: the next walk does not read a file again only because it was written just now.
 SETTLES_AT_ONCE = "from livedex_daemon.write import reconcile\nreconcile.RACY_S = 0.0\n"
 
-# For `with_code`: the daemon looks at its roots, its socket and its files often. Each promise of a time that depends on
-# this keeps a test with a daemon as it is.
+# For `with_code`: the daemon checks its roots, its socket and its files often. Each promised time that depends on
+# this has a test with an unchanged daemon.
 TICKS_OFTEN = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
@@ -70,20 +70,20 @@ if "livedex_daemon" in sys.orig_argv:
 
 
 def with_code(folder: Path, code: str) -> dict[str, str]:
-    """The environment in which each Python runs ``code`` at its start, besides what it is to run: a test's way in."""
+    """Return the environment in which each Python runs ``code`` at its start, before its own program."""
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(code)
     return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
 class Disk:
-    """The inside of a daemon's private mount, reached by way of its process."""
+    """The inside of a daemon's private mount, through its process."""
 
     def __init__(self, daemon: Daemon, folder: Path) -> None:
         self.path = Path(f"/proc/{daemon.pid}/root{folder}")
 
     def fill(self) -> None:
-        """Leaves no room at all."""
+        """Leave no free space."""
         with (self.path / "ballast").open("ab", buffering=0) as ballast:
             for size in (1 << 20, 4096, 1):
                 with suppress(OSError):
@@ -96,7 +96,7 @@ class Disk:
 
 @contextmanager
 def injected(daemon: Daemon, *options: str) -> Iterator[None]:
-    """System calls of the daemon fail as strace's ``options`` say, until the end of the block."""
+    """Make system calls of the daemon fail as strace's ``options`` say, until the end of the block."""
     tracer = subprocess.Popen(
         ["strace", "-f", "-qq", "-o", os.devnull, "-p", str(daemon.pid), *options], stderr=subprocess.PIPE
     )
@@ -117,7 +117,7 @@ def _all_traced(tasks: Path, tracer: int) -> bool:
 
 
 def _tracer_of(task: Path) -> int | None:
-    """Who traces the thread; None for one that has ended since its folder was listed."""
+    """Return the tracer of the thread; None for one that has ended since its folder was listed."""
     try:
         lines = (task / "status").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -126,6 +126,6 @@ def _tracer_of(task: Path) -> int | None:
 
 
 def inside(daemon: Daemon, script: str, *names: object) -> None:
-    """Runs a shell's ``script`` in the daemon's own namespaces; ``$1`` … are ``names``."""
+    """Run a shell's ``script`` in the daemon's own namespaces; ``$1`` … are ``names``."""
     enter = ["nsenter", "-t", str(daemon.pid), "-U", "-m", "--preserve-credentials"]
     subprocess.run([*enter, "sh", "-ec", script, "sh", *map(str, names)], check=True)

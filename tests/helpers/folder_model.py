@@ -1,6 +1,6 @@
-"""What the state machine of the system tests stands on: one daemon for all histories, and the model of a folder.
+"""The base of the state machine test: one daemon for all histories, and a model of a folder.
 
-Invariant: the model is changed only beside the change of the disk that it stands for.
+Invariant: the model changes only together with the disk.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def next_number() -> int:
 
 
 def new_word() -> str:
-    """A word that stands nowhere else."""
+    """Return a word that is in no other file."""
     return f"qz{next(_numbers)}qz"
 
 
 class Shared:
-    """One daemon for all histories: each history has a folder of its own in the one root."""
+    """One daemon for all histories: each history has its own folder in the one root."""
 
     context: Any = None
     home: Home
@@ -66,13 +66,14 @@ class Shared:
 
 
 class File(NamedTuple):
-    word: str  # stands in no other file
-    text: str  # all that the file holds
+    word: str  # in no other file
+    text: str  # the whole content of the file
 
 
 class Scope(NamedTuple):
-    """Where a search looks: at or below ``path`` of the folder, None for everywhere, and in the outer root, the inner
-    one, or all."""
+    """The scope of a search: ``path`` of the folder and below, None for everywhere; and the outer root, the inner one,
+    or both.
+    """
 
     path: str | None = None
     roots: str = "all"
@@ -82,9 +83,10 @@ EVERYWHERE = Scope()
 
 
 class Model:
-    """What must be found where. ``touched``: words to ask for after this step, ``gone``: those that are no more.
+    """What must be found where.
 
-    ``inner``: whether the folder is a root of its own. The rules are read from the disk, each time anew.
+    ``touched``: words to search for after this step, ``gone``: those that were removed. ``inner``: whether the folder
+    is itself a root. The rules are read from the disk each time.
     """
 
     def __init__(self, folder: Tree, seed: int) -> None:
@@ -108,13 +110,13 @@ class Model:
         return [path for path in self.files if path.startswith(folder + "/")]
 
     def move(self, old: str, new: str) -> None:
-        """A file, or a folder with all below it."""
+        """A file, or a folder and everything below it."""
         for path in [old] if old in self.files else self.below(old):
             self.files[new + path[len(old) :]] = self.files.pop(path)
             self.touched.append(new + path[len(old) :])
 
     def make_way(self, path: str) -> None:
-        """Whatever stands where a file or folder is to be made goes first, on the disk too."""
+        """Remove whatever is at the path of a new file or folder, on the disk too."""
         for parent in Path(path).parents:
             above = self.folder / str(parent)
             if str(parent) != "." and os.path.lexists(above) and not above.is_dir():
@@ -128,7 +130,7 @@ class Model:
             self.drop(below)
 
     def touch_all(self) -> None:
-        """What counts may have changed for every file."""
+        """The rules may have changed for every file."""
         self.touched = list(self.files)
 
     def let_in(self, paths: list[str]) -> set[str]:
@@ -143,9 +145,9 @@ class Model:
         return not scope.path or path == scope.path or path.startswith(scope.path + "/")
 
     def check(self, client: Client) -> None:
-        """A fresh search, in a scope of its own, for every word that the last steps touched gives what the model has.
+        """Search for every word that the last steps touched, fresh and in a random scope, and compare with the model.
 
-        What lies outside the scope is asked for after a later step.
+        Words outside the scope are searched for after a later step.
         """
         roots = ["all", "all", "all", "inner", "outer"] if self.inner else ["all"]
         scope = Scope(self._chance.choice(SCOPES), self._chance.choice(roots))
@@ -162,14 +164,14 @@ class Model:
         self.gone = [] if everywhere else self.gone[-AT_ONCE:]
 
     def found(self, client: Client, words: list[str], scope: Scope = EVERYWHERE) -> dict[str, str]:
-        """Path to word of what a fresh search finds; each hit's text must be a piece of the file's one text."""
+        """Return path to word for the hits of a fresh search; each hit's text must be a piece of the file's text."""
         ask: dict[str, Any] = {"query": " ".join(words)}
         if scope.path is not None:
             ask["path"] = str(self.folder / scope.path)
         if scope.roots != "all":
             ask["roots"] = [str(self.folder if scope.roots == "inner" else self.folder.path.parent)]
             if scope.roots == "outer":
-                ask.pop("path", None)  # it lies in the inner root: nothing is in both
+                ask.pop("path", None)  # it is in the inner root: no file is in both
         answer = wait_until(lambda: settled_answer(client, ask), 120, what="an answer that is not unsettled")
         assert answer is not None and answer["fresh"], answer
         found = {}
@@ -182,6 +184,8 @@ class Model:
 
 
 def settled_answer(client: Client, ask: dict[str, Any]) -> dict[str, Any] | None:
-    """None where a file could not be read in one state just now: that is said, and it may be asked again."""
+    """Return None if a file could not be read in one state just now: the answer says so, and the search may be
+    repeated.
+    """
     answer: dict[str, Any] = client.call("search", {**ask, "timeout_ms": 60_000, "limit": 200, "group": "file"})
     return None if answer.get("reason") == "unsettled" else answer

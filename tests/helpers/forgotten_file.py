@@ -1,4 +1,4 @@
-"""An index of some files with a forgotten one among them, which no later state of the index may bring back."""
+"""An index of some files, one of them forgotten, which no later state of the index may bring back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 FORGOTTEN = "forgotten.txt"
-FORGOTTEN_WORD = "canaryword"  # in that file alone
+FORGOTTEN_WORD = "canaryword"  # only in that file
 
 
 def index_and_forget(client: Client, tree: Tree, folders: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
-"""What somebody with a SQL tool can do to an index: one row of every table left out, doubled or changed.
+"""Damage that a SQL tool can do to an index: one row of every table removed, doubled or changed.
 
-Invariant: each of them concerns the file ``f7.txt``, one of several that the index holds, with ``code.py`` and a
-Markdown file with frontmatter beside them.
+Invariant: each damage concerns the file ``f7.txt``, one of several in the index, which also has ``code.py`` and a
+Markdown file with frontmatter.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ A_COPY = """size, mtime_ns, ctime_ns, ino, status, reason, content_id, content_h
             FROM files WHERE name = CAST('f7.txt' AS BLOB)"""
 A_CHUNK = f"(SELECT first_chunk FROM contents WHERE id = {A_CONTENT})"
 
-# What is said of a file is wrong: only the disk shows it.
+# A false statement about a file: only the disk shows it.
 FILE_DAMAGES = {
     "a file is left out": f"DELETE FROM files WHERE id = {A_FILE}",
     "a file has another content": f"UPDATE files SET content_id = content_id - 1 WHERE id = {A_FILE}",
@@ -25,7 +25,7 @@ FILE_DAMAGES = {
         CAST('hidden.txt' AS BLOB), {A_COPY}""",
 }
 
-# One row of every other table taken out, doubled or changed.
+# One row of every other table removed, doubled or changed.
 DAMAGES = {
     "a content is left out": f"DELETE FROM contents WHERE id = {A_CONTENT}",
     "a content has another encoding": f"UPDATE contents SET encoding = 'utf-16-le' WHERE id = {A_CONTENT}",

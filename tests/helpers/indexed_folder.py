@@ -1,6 +1,6 @@
-"""A folder of real files and an index of it, without a daemon or chunk workers: what tests of the index stand on.
+"""A folder of real files and an index of it, without a daemon or chunk workers, for tests of the index.
 
-Invariant: the chunks tile each file's text as the real ones do; they are cut every ``LINES`` lines.
+Invariant: the chunks tile each file's text as the real ones do; a chunk has ``LINES`` lines.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ LINES = 10
 OVERLAP = 40  # characters
 SIGNATURE = b"test-signature-1"
 LANGUAGES = {"py": "python", "md": "markdown", "c": "c", "txt": None, "js": "javascript", "sh": "shell", "cpp": "cpp"}
-LANGUAGES["fence"] = "mjs"  # as a fence in Markdown may call it
+LANGUAGES["fence"] = "mjs"  # as a fence in Markdown may name it
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _DEFINITION = re.compile(r"^\s*(?:def|class) (\w+)", re.MULTILINE)
 
 
 def chunked(data: bytes, language: str | None = None) -> ChunkedContent:
-    """Cuts a file's bytes into chunks of ``LINES`` lines."""
+    """Cut a file's bytes into chunks of ``LINES`` lines."""
     text, encoding, lossy, at, *_ = decoder.decode(data)
     chunks: list[Chunk] = []
     terms: list[ChunkTerms] = []
@@ -74,7 +74,7 @@ class WireAnswer(NamedTuple):
 
 
 def request(served: dict[int, bytes], query: str, /, **params: Any) -> SearchRequest:
-    """A search request of some params; the others are at their defaults. Raises OutsideRoots."""
+    """Return a search request with some params; the others are at their defaults. Raises OutsideRoots."""
     known = {**check_params("search", {"query": ""}), "query": query, **params}
     path = path_bytes(known)
     inside = None if path is None else tuple(places(path, served))
@@ -107,13 +107,13 @@ class Indexed:
         self.store.close()
 
     def root_of(self, path: str) -> tuple[int, bytes]:
-        """The root and the path relative to it of a path relative to the folder."""
+        """Return the root of a path and the path relative to it."""
         full = os.fsencode(self.folder / path)
         root, root_id = max((root, root_id) for root_id, root in self.roots.items() if full.startswith(root + b"/"))
         return root_id, full[len(root) + 1 :]
 
     def write(self, path: str, content: str | bytes, *, mtime: float | None = None) -> None:
-        """Writes a file and indexes it. ``path`` is relative to the folder, so it begins with a root's name."""
+        """Write a file and index it. ``path`` is relative to the folder, so it begins with a root's name."""
         file = self.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -122,12 +122,12 @@ class Indexed:
         self.index(path)
 
     def index(self, *paths: str) -> None:
-        """Indexes files as they are on disk, in one transaction."""
+        """Index files as they are on disk, in one transaction."""
         with self.store.transaction():
             self.store.put_files([self.row(path) for path in paths])
 
     def row(self, path: str) -> FileRow:
-        """The row of a file as it is on disk; stores its content."""
+        """Return the row of a file as it is on disk; store its content."""
         root_id, rel = self.root_of(path)
         file = self.folder / path
         data, found = file.read_bytes(), file.stat()
@@ -142,7 +142,7 @@ class Indexed:
         )
 
     def remove(self, path: str) -> None:
-        """Removes a file from the disk and from the index."""
+        """Remove a file from the disk and from the index."""
         (self.folder / path).unlink()
         root_id, rel = self.root_of(path)
         self.store.remove_files(root_id, [rel])
@@ -158,6 +158,6 @@ class Indexed:
         return self.ask(query, **params).hits
 
     def found(self, query: str, **params: Any) -> list[str]:
-        """The paths of the hits relative to their root, in order, each once."""
+        """Return the paths of the hits relative to their root, in order, each once."""
         hits = self.search(query, **{"limit": 1000, **params})
         return list(dict.fromkeys(hit["relative_path"] for hit in hits))

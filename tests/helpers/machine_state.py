@@ -1,4 +1,4 @@
-"""What the machine of a test's daemon is like: on battery, short of an interpreter, upgraded, short of descriptors.
+"""The state of a daemon's machine: on battery, without an interpreter, upgraded, short of descriptors.
 
 Invariant: only that daemon and its children see it, and it may change at any time.
 """
@@ -13,13 +13,13 @@ from helpers.fault_injection import HAS_NAMESPACES, in_namespaces, with_code
 from helpers.support import Home
 from livedex_daemon.process.descriptors import RESERVE
 
-CONNECTIONS = 64  # all that the daemon may let in
-# Nothing is denied to root: without these two capabilities the permission bits count for it too.
+CONNECTIONS = 64  # all that the daemon may accept
+# Root may do everything: without these two capabilities the permission bits apply to it too.
 HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 CAN_DENY = not HUMBLE or shutil.which("setpriv") is not None
 
-# In the daemon and its children: whether the machine is on battery, which program starts a child, and which code a
-# process runs, is told by files that the test changes.
+# In the daemon and its children: files that the test changes say whether the machine is on battery, which program
+# starts a child, and which code a process runs.
 SEAM = """
 import hashlib, os, sys
 
@@ -42,7 +42,7 @@ if "STATES" in os.environ and ("livedex_daemon" in sys.orig_argv or "chunk_child
 
 
 class MachineState:
-    """What the machine of the shared daemon is like, as its seam reads it."""
+    """The state of the shared daemon's machine, in the files that its code reads."""
 
     def __init__(self, home: Home) -> None:
         self.folder = home.path / "states"
@@ -67,6 +67,6 @@ class MachineState:
 
 
 def wrapped() -> list[str]:
-    """The words before the daemon's command: its own mounts, no more rights than a user's, few descriptors."""
+    """Return the words before the daemon's command: its own mounts, a plain user's rights, few descriptors."""
     few = ["prlimit", f"--nofile={RESERVE + CONNECTIONS}:{RESERVE + CONNECTIONS}"] if shutil.which("prlimit") else []
     return [*few, *(in_namespaces("true") if HAS_NAMESPACES else []), *(HUMBLE if CAN_DENY else [])]

@@ -1,4 +1,4 @@
-"""A client of ``livedex mcp`` for tests: sends lines, reads answers, in either era."""
+"""A client of ``livedex mcp`` for tests: it sends lines and reads answers, in either protocol era."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class McpClient:
         self.process.stdin.flush()
 
     def send(self, method: str, params: dict[str, Any] | None = None, **meta: Any) -> int:
-        """Sends a request and returns its id."""
+        """Send a request and return its id."""
         self._last += 1
         given = dict(params or {})
         if self.modern:
@@ -74,11 +74,11 @@ class McpClient:
         self.send_line(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
 
     def message(self, timeout: float = 60) -> dict[str, Any]:
-        """The next message of the server."""
+        """Return the next message of the server."""
         return self._messages.get(timeout=timeout)
 
     def reply(self, number: int | str | None) -> dict[str, Any]:
-        """The answer to a request; what comes before it is kept in ``others``."""
+        """Return the answer to a request; messages before it are kept in ``others``."""
         while True:
             for message in self._seen:
                 if "method" not in message and message.get("id") == number:
@@ -88,22 +88,22 @@ class McpClient:
 
     @property
     def others(self) -> list[dict[str, Any]]:
-        """Messages that came while an answer was waited for."""
+        """Return the messages that came before the awaited answers."""
         return self._seen
 
     def request(self, method: str, params: dict[str, Any] | None = None, **meta: Any) -> dict[str, Any]:
-        """The result of a request; an AssertionError if it was refused."""
+        """Return the result of a request; an AssertionError if it was refused."""
         answer = self.reply(self.send(method, params, **meta))
         assert "result" in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The result of a tool."""
+        """Call a tool and return its result."""
         return self.request("tools/call", {"name": tool, "arguments": arguments})
 
     def answer(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What a tool answers; an AssertionError if it failed."""
+        """Call a tool and return its structured result; an AssertionError if it failed."""
         result = self.call(tool, **arguments)
         assert not result["isError"], result
         assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
@@ -111,7 +111,7 @@ class McpClient:
         return found
 
     def failure(self, tool: str, **arguments: Any) -> str:
-        """The words of a tool that failed."""
+        """Call a tool that fails and return its message."""
         result = self.call(tool, **arguments)
         assert result["isError"], result
         text: str = result["content"][0]["text"]

@@ -1,6 +1,6 @@
-"""A root on the disk and works to read in it, for tests of the pool and of its pieces.
+"""A root on the disk and works to read in it, for tests of the pool and its parts.
 
-Invariant: everything is real but the configuration, which is written here.
+Invariant: everything is real except the configuration, which is written here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def works(root: Root, *names: str) -> list[Work]:
 
 
 def jobs(root: Root, marks: ForgottenFiles, *names: str) -> list[Job]:
-    """The files, read and to be chunked."""
+    """Return works for the files, read and ready to be chunked."""
     reader = FileReader(lambda *_: False, marks)
     found = [reader.classify(work, POLICY) for work in works(root, *names)]
     return [job for job in found if isinstance(job, Job)]

@@ -1,9 +1,9 @@
-"""What a disk may hold after the power went: made from a record of all that a process wrote, and when it was synced.
+"""The possible contents of a disk after a power loss, from a record of a process's writes and syncs.
 
-A file keeps everything that was synced and any part of what was not, torn at sectors of 512 bytes. Names (of new files,
-renames, removals) are kept in their order, as journals do: all up to one that was synced, and any number of those
-after it. Syncing a file makes its own name last, syncing a folder every name in it. The method is that of ALICE (Pillai
-et al., OSDI 2014), over what strace prints.
+A file keeps everything that was synced and any part of the rest, torn at sectors of 512 bytes. Names (of new files,
+renames, removals) keep their order, as journals do: all up to a synced one, and any number of those after it. A sync of
+a file makes its name durable, a sync of a folder every name in it. The method is that of ALICE (Pillai et al., OSDI
+2014), applied to the output of strace.
 
 Invariant: every image made here is one that Linux' journaling file systems permit; nothing that was synced is lost.
 """
@@ -30,14 +30,16 @@ _TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"|<((?:\\x[0-9a-f]{2})+)>')
 
 
 def tracing(record: Path) -> list[str]:
-    """The words before a command that have all it writes recorded."""
+    """Return the words before a command that record everything it writes."""
     options = ["-D", "-f", "-q", "-xx", "-y", "-s", str(1 << 26), "-o", str(record)]
     return ["strace", *options, "-e", f"trace={CALLS},{NAME_CALLS}"]
 
 
 class Op(NamedTuple):
-    """One system call that succeeded. ``began`` and ``ended`` are places in the record. ``data`` of a rename or a link
-    is the new name."""
+    """One system call that succeeded.
+
+    ``began`` and ``ended`` are places in the record. ``data`` of a rename or a link is the new name.
+    """
 
     kind: Literal["write", "truncate", "sync", "create", "rename", "link", "unlink", "sent"]
     path: bytes
@@ -48,7 +50,7 @@ class Op(NamedTuple):
 
 
 def read_record(*records: Path) -> list[Op]:
-    """The operations of one or more runs, one after the other, in the order in which they ended."""
+    """Return the operations of one or more runs, one run after the other, in the order in which they ended."""
     ops: list[Op] = []
     place = 0
     for record in records:
@@ -73,7 +75,7 @@ def read_record(*records: Path) -> list[Op]:
 
 def _op(call: str, words: str, result: int, appended: dict[bytes, int], began: int, ended: int) -> Iterator[Op]:
     found = list(_TEXT.finditer(words))
-    texts = [_bytes(match) for match in found]  # in quotes, or in <> what a descriptor is of
+    texts = [_bytes(match) for match in found]  # in quotes, or in <> the file of a descriptor
     names = [_bytes(match) for match in found if match[1] is not None]
     if not texts:
         return
@@ -106,7 +108,7 @@ def _bytes(text: re.Match[str]) -> bytes:
 
 
 class _File:
-    """What was done to one file, by whatever names; the first ``synced`` of it are on the disk for good."""
+    """The operations on one file, under any name; the first ``synced`` of them are durable."""
 
     def __init__(self) -> None:
         self.done: list[Op] = []
@@ -114,12 +116,12 @@ class _File:
 
 
 class _Disk:
-    """What was written until the power went."""
+    """Everything that was written until the power loss."""
 
     def __init__(self) -> None:
         self.names: dict[bytes, _File] = {}
         self.renaming: list[tuple[Op, _File | None]] = []
-        self.lasting = 0  # of ``renaming``, how many are on the disk for good
+        self.lasting = 0  # how many of ``renaming`` are durable
 
     def carry_out(self, op: Op) -> None:
         file = self.names.get(op.path)
@@ -161,7 +163,7 @@ def _apply(names: dict[bytes, _File], op: Op, file: _File | None) -> None:
 
 
 def image(ops: Iterable[Op], cut: int, style: Style, chance: random.Random) -> dict[bytes, bytes]:
-    """The files by their paths as a disk may hold them when the power went after the place ``cut`` of the record."""
+    """Return the files by path as a disk may contain them after a power loss at the place ``cut`` of the record."""
     disk = _Disk()
     for op in ops:
         if op.ended <= cut and op.kind != "sent":

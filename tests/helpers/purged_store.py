@@ -1,6 +1,6 @@
-"""A store without anything that no file uses, as it is after a day of upkeep.
+"""A store without unused contents, as it is after a day of maintenance.
 
-Invariant: the steps are those of `Store.maintain`; only the time that it waits is left out.
+Invariant: the steps are those of `Store.maintain`; only its waiting time is left out.
 """
 
 from __future__ import annotations
@@ -9,6 +9,6 @@ from livedex_indexing.store.index_store import Store
 
 
 def purge(store: Store) -> None:
-    """Run all of `Store.maintain` at once, until what no file uses is gone from the file and its log."""
+    """Run all of `Store.maintain` at once, until everything unused is gone from the file and its log."""
     while not store.maintain(1.0, keep_s=0.0):
         pass

@@ -1,6 +1,6 @@
-"""Queries and params by chance: what people, scripts and hostile clients may send to a search.
+"""Random queries and params, as people, scripts and hostile clients may send them to a search.
 
-Invariant: the same seed makes the same requests, so that a failure can be had again.
+Invariant: the same seed makes the same requests, so that a failure can be repeated.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ WRONG: tuple[Any, ...] = (
 
 
 class Fuzz:
-    """Requests by chance. ``places`` are absolute paths of roots, folders and files to ask in."""
+    """Random requests. ``places`` are absolute paths of roots, folders and files for the ``path`` param."""
 
     def __init__(self, seed: int, places: Sequence[str], roots: Sequence[str]) -> None:
         self._chance = random.Random(seed)
@@ -189,7 +189,7 @@ class Fuzz:
         return "".join(chr(chance.randrange(0x11_0000)) for _ in range(chance.randrange(1, 6)))
 
     def params(self) -> dict[str, Any]:
-        """Some params of a search beside the query, each of its type and in its range; a glob may be a wrong one."""
+        """Return some params of a search besides the query, each of its type and range; a glob may be invalid."""
         chance = self._chance
         makers: dict[str, Callable[[], Any]] = {
             "limit": lambda: chance.choice((1, 1, 2, 10, 10, 50, 1000)),
@@ -218,6 +218,6 @@ class Fuzz:
         return chosen
 
     def spoilt(self, params: dict[str, Any]) -> dict[str, Any]:
-        """The params with one value that is wrong, or one param that does not exist."""
+        """Return the params with one wrong value, or one param that does not exist."""
         name = self._chance.choice([*params, "limit", "facets", "globs", "timeout_ms", "roots_b64", "unknown"])
         return {**params, name: self._chance.choice(WRONG)}

@@ -1,4 +1,4 @@
-"""Making and changing the entries of a folder by their bytes, for the tests of what touches the user's files."""
+"""Makes and changes the entries of a folder by their bytes, for the tests of code that touches the user's files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 
 def put(root: bytes, name: bytes, data: bytes = b"text") -> bytes:
-    """Writes the file in place, making the folders above; its whole path."""
+    """Write the file in place and make the folders above; return its whole path."""
     path = os.path.join(root, name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     Path(os.fsdecode(path)).write_bytes(data)
@@ -21,7 +21,7 @@ def put(root: bytes, name: bytes, data: bytes = b"text") -> bytes:
 
 @contextmanager
 def meanwhile(step: Callable[[int], None]) -> Iterator[None]:
-    """Runs the step over and over in a thread for as long as the block lasts; fails when it failed."""
+    """Repeat the step in a thread for as long as the block lasts; fail if it failed."""
     ending = threading.Event()
     failures: list[BaseException] = []
 

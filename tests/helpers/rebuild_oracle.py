@@ -1,7 +1,7 @@
-"""The strongest question that can be put to an index: is it the one that a daemon would build of the same folders anew?
+"""The strictest check of an index: is it the one that a daemon would build of the same folders from nothing?
 
-Invariant: the file itself is read, not what the daemon says of it; only what cannot follow from the folders (ids, times
-of indexing, contents that wait for a file to use them again) is left out.
+Invariant: the file itself is read, not what the daemon reports; only what cannot follow from the folders is left out
+(ids, times of indexing, contents that wait for a file to use them again).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CHUNKS = """SELECT t.hash, t.signature, c.id - t.first_chunk, c.kind, l.name, c
              FROM contents t JOIN chunks c ON c.content_id = t.id LEFT JOIN languages l ON l.id = c.language
              WHERE t.id IN (SELECT content_id FROM files)"""
 _WORD_TABLES = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
-# What a row of a table of words stands for, by its id. Every such table must be here.
+# The meaning of a row of each table of words, by its id. Every such table must be here.
 _ROWS_OF = {
     "postings": """SELECT c.id, hex(t.hash) || hex(t.signature) || '#' || (c.id - t.first_chunk)
                    FROM contents t JOIN chunks c ON c.content_id = t.id WHERE t.id IN (SELECT content_id FROM files)""",
@@ -43,7 +43,7 @@ _PROPERTIES = """SELECT hex(t.hash) || hex(t.signature), p.name, p.value
 
 
 def logical(index: Path) -> dict[str, Any]:
-    """What an index file holds as far as it follows from the folders; an AssertionError where it is not sound.
+    """Return the contents of an index file that follow from the folders; an AssertionError if the file is not sound.
 
     ``files`` by (root, folder, name), ``chunks`` in order of (hash, signature, ordinal), ``words`` by their table.
     """
@@ -54,7 +54,7 @@ def logical(index: Path) -> dict[str, Any]:
 
 
 def _words(db: apsw.Connection) -> dict[str, list[tuple[Any, ...]]]:
-    """Every place of every word, by the table that knows it; and the properties that contents have."""
+    """Return every place of every word by table, and the properties of contents."""
     places: dict[str, list[tuple[Any, ...]]] = {"properties": fetch(db, _PROPERTIES)}
     for (table,) in fetch(db, _WORD_TABLES):
         named = dict(fetch(db, _ROWS_OF[table]))
@@ -67,15 +67,17 @@ def _words(db: apsw.Connection) -> dict[str, list[tuple[Any, ...]]]:
 
 @contextmanager
 def _copy(index: Path) -> Iterator[apsw.Connection]:
-    """One state of the file in memory, so that a daemon may go on with it."""
+    """Yield one state of the file in memory, so that a daemon may continue with it."""
     with closing(apsw.Connection(":memory:")) as copy:
         copy_database(index, copy)
         yield copy
 
 
 def copy_database(path: Path, to: apsw.Connection) -> None:
-    """Copies one state of a database. It is opened for reading only: the last to close it would fold the log into it,
-    which is the daemon's alone to do."""
+    """Copy one state of a database.
+
+    It is opened read-only: the last connection to close it would write the log into it, which only the daemon may do.
+    """
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as source:
         source.set_busy_timeout(5_000)
         with to.backup("main", source, "main") as backup:
@@ -83,7 +85,7 @@ def copy_database(path: Path, to: apsw.Connection) -> None:
 
 
 def held(daemon: Daemon) -> dict[str, Any]:
-    """What a running daemon's index holds once it has caught up and its own audit finds no difference."""
+    """Return the index of a running daemon once it has caught up and its own audit finds no difference."""
     with daemon.client() as client:
         assert client.call("sync", {"timeout_ms": WAIT_MS})["synced"]
         audit = client.call("index/audit", {})
@@ -95,7 +97,7 @@ def held(daemon: Daemon) -> dict[str, Any]:
 
 
 def rebuilt(home: Home, wrap: Sequence[str] = ()) -> dict[str, Any]:
-    """What a daemon of another home holds of the same roots and marks, that never knew another state."""
+    """Return the index that a daemon of another home builds of the same roots and forgotten files, from nothing."""
     with temporary_home() as other:
         other.data.mkdir(mode=0o700)
         forgotten = home.data / "forgotten.db"
@@ -110,7 +112,7 @@ def rebuilt(home: Home, wrap: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def difference(one: dict[str, Any], other: dict[str, Any]) -> str:
-    """The first few things that one has and the other, the rebuilt one, lacks; empty where they are the same."""
+    """Return the first few differences between an index and the rebuilt one; empty if they are equal."""
     lines = _apart("files", one["files"].items(), other["files"].items())
     lines += _apart("chunks", one["chunks"], other["chunks"])
     for table in one["words"].keys() | other["words"].keys():
@@ -125,6 +127,6 @@ def _apart(part: str, one: Iterable[Any], other: Iterable[Any]) -> list[str]:
 
 
 def assert_as_rebuilt(daemon: Daemon, note: object = "") -> None:
-    """The daemon's index is what a daemon that starts from nothing makes of the same roots."""
+    """Assert that the daemon's index equals what a daemon that starts from nothing builds of the same roots."""
     apart = difference(held(daemon), rebuilt(daemon.home, daemon.wrap))
     assert not apart, f"{note}\n{apart}"

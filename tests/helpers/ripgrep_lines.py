@@ -39,7 +39,7 @@ class Pattern(NamedTuple):
 
 
 class Files:
-    """The files of a folder that both read alike, and their lines."""
+    """The files of a folder that both programs read alike, and their lines."""
 
     def __init__(self, root: Path, indexed: Callable[[bytes], bool]) -> None:
         self._root = root
@@ -47,7 +47,7 @@ class Files:
         self._lines: dict[bytes, list[bytes] | None] = {}
 
     def lines(self, name: bytes) -> list[bytes] | None:
-        """The lines in UTF-8, without their ends; None for a file that is left out."""
+        """Return the lines in UTF-8, without their ends; None for a file that is left out."""
         if name not in self._lines:
             self._lines[name] = _lines((self._root / os.fsdecode(name)).read_bytes()) if self._indexed(name) else None
         return self._lines[name]
@@ -74,7 +74,7 @@ def _lines(data: bytes) -> list[bytes] | None:
 
 
 def by_ripgrep(root: Path, pattern: Pattern) -> Found:
-    """Every line that ripgrep finds, with the matches that are not empty. Raises ValueError when it refuses."""
+    """Return every line that ripgrep finds, with its non-empty matches. Raises ValueError if it refuses."""
     fixed = ["-F"] if pattern.mode == "exact" else []
     done = subprocess.run([*RG, *fixed, "-e", pattern.text, "."], cwd=root, capture_output=True, check=False)
     if done.returncode == 2 and done.stderr:
@@ -95,8 +95,10 @@ def _bytes(value: Mapping[str, str]) -> bytes:
 def by_livedex(
     search: Callable[..., dict[str, Any]], root: Path, pattern: Pattern, most: int = WINDOW
 ) -> tuple[Found, bool]:
-    """The first ``most`` lines of livedex, page by page, and whether these are all. ``search`` calls the method.
-    Asserts what a hit of a line is."""
+    """Return the first ``most`` lines of livedex, page by page, and whether these are all.
+
+    ``search`` calls the method. Asserts the form of each hit.
+    """
     found: Found = {}
     offset: int | None = 0
     last: tuple[bytes, int] = (b"", 0)
@@ -125,7 +127,7 @@ def _spans(hit: Mapping[str, Any]) -> Spans:
 
 
 def differences(pattern: Pattern, ours: tuple[Found, bool], theirs: Found, files: Files) -> list[str]:
-    """Where the answers differ; of an answer that fills the window, as far as it goes."""
+    """Return the differences of the answers; if an answer fills the window, compare only up to its end."""
     found, whole = ours
     wanted = {place: spans for place, spans in theirs.items() if files.alike(pattern, *place)}
     given = {place: spans for place, spans in found.items() if files.alike(pattern, *place)}
@@ -144,7 +146,7 @@ def differences(pattern: Pattern, ours: tuple[Found, bool], theirs: Found, files
 
 
 def patterns(lines: list[str], count: int, seed: int) -> Iterator[Pattern]:
-    """Patterns made of pieces of these lines, which both read alike; the first are the ``FIXED`` ones."""
+    """Return patterns made of pieces of these lines, which both read alike; the first are the ``FIXED`` ones."""
     yield from FIXED[:count]
     chance = random.Random(seed)
     makers = (
@@ -206,7 +208,7 @@ def _piece(line: str, chance: random.Random) -> Pattern:
 
 
 def _words(line: str, chance: random.Random) -> Pattern:
-    """Some words of the line with whatever stands between them."""
+    """Some words of the line with anything between them."""
     found = list(re.finditer(r"\S+", line))
     first = chance.randrange(len(found))
     last = min(len(found) - 1, first + chance.randint(1, 4))
@@ -225,7 +227,7 @@ def _inside(line: str, chance: random.Random) -> Pattern:
 
 
 def _changed(line: str, chance: random.Random) -> Pattern:
-    """The case of a piece changed: found or not by what smart case says."""
+    """A piece in another case: found or not according to smart case."""
     piece = _words(line, chance).text
     return Pattern(chance.choice((piece.upper(), piece.lower(), piece.swapcase())), "exact")
 
@@ -241,7 +243,7 @@ def _either(line: str, chance: random.Random) -> Pattern:
 
 
 def _classes(line: str, chance: random.Random) -> Pattern:
-    """Some characters as classes that hold them."""
+    """Some characters as classes that contain them."""
     piece = _piece(line, chance).text
     return Pattern("".join(_class_of(char) if chance.random() < 0.3 else quoted(char) for char in piece), "regex")
 
@@ -269,7 +271,7 @@ def _bordered(line: str, chance: random.Random) -> Pattern:
 
 
 def _gap(line: str, chance: random.Random) -> Pattern:
-    """Two words and what may stand between them."""
+    """Two words and what may be between them."""
     words = re.findall(r"\w+", line) or ["and"]
     left, right = chance.choice(words), chance.choice(words)
     between = chance.choice((".*", ".{0,20}", "\\s+", "\\W+", "[^,]*", "\\s*.\\s*"))
@@ -277,5 +279,5 @@ def _gap(line: str, chance: random.Random) -> Pattern:
 
 
 def quoted(text: str) -> str:
-    """Text as both syntaxes take it for itself."""
+    """Escape text so that both syntaxes take it literally."""
     return "".join(f"\\{char}" if char in "\\.+*?()|[]{}^$#&-~" else char for char in text)

@@ -1,7 +1,7 @@
-"""Which files hold a word: livedex's answer, ripgrep's, and why the two may differ.
+"""Compares the files in which livedex and ripgrep find a word, and explains why they may differ.
 
-Invariant: a difference is explained only by what the tokenizer does to a text (case, diacritics, ``_`` parts words),
-and each explanation is looked up in the file's text; what none of them explains is returned as such.
+Invariant: only what the tokenizer does to a text (case, diacritics, ``_`` separates words) explains a difference, and
+each explanation is verified in the file's text; a difference without an explanation is returned as such.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 WORD = re.compile(r"\w+")
-LONGEST = 60  # characters of a word that is asked for
+LONGEST = 60  # characters of a word to search for
 PAGE = 1000
 WINDOW = 10_000  # offset and limit together
 RG = ["rg", "-w", "-F", "--text", "--no-ignore", "--hidden", "--no-config"]
 
-_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Pc")  # to ripgrep, beside letters and digits; and the joiners
+_ALSO_IN_WORDS = ("Mn", "Mc", "Me", "Pc")  # for ripgrep, in addition to letters and digits; and the joiners
 _UNSEGMENTED = ("CJK UNIFIED", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")  # scripts without spaces
 
 Copies = Mapping[bytes, set[bytes]]
@@ -37,14 +37,14 @@ Texts = Callable[[bytes], str]
 
 
 class Found(NamedTuple):
-    """The files in which ripgrep finds a word as it is written, and in any case."""
+    """The files in which ripgrep finds a word in its written case, and in any case."""
 
     exact: set[bytes]
     any_case: set[bytes]
 
 
 class Differences(NamedTuple):
-    """Over all words: files that both have, those that only one has by reason, and those without a reason."""
+    """For all words: files that both found, files that only one found by reason, and those without a reason."""
 
     words: int
     both: int
@@ -53,7 +53,7 @@ class Differences(NamedTuple):
 
 
 def texts(root: Path) -> Texts:
-    """The text of a root's files as it is to be read: by its mark, as UTF-8, else byte by byte."""
+    """Return the text of a root's files: by their mark, as UTF-8, or else byte by byte."""
 
     def text_of(name: bytes) -> str:
         data = (root / os.fsdecode(name)).read_bytes()
@@ -69,8 +69,10 @@ def texts(root: Path) -> Texts:
 
 
 def sample(names: Iterable[bytes], text_of: Texts, count: int, seed: int, common: float = 0.5) -> list[str]:
-    """Words drawn from all words there are, and as a share of ``common`` a random word of a random file: these bring
-    the words that many files hold. No two differ in case alone."""
+    """Draw words from all distinct words, and a share of ``common`` from random places of random files.
+
+    The second kind are words that many files contain. No two differ only in case.
+    """
     chance = random.Random(seed)
     ordered = sorted(names)
     vocabulary: set[str] = set()
@@ -88,8 +90,11 @@ def sample(names: Iterable[bytes], text_of: Texts, count: int, seed: int, common
 
 
 def by_ripgrep(root: Path, words: Iterable[str]) -> dict[str, Found]:
-    """One run for all words. Where it differs from ours each word is asked alone: among many patterns ripgrep 13 takes
-    pieces of a line for words (``f`` and ``or`` of ``for``)."""
+    """Run ripgrep once for all words.
+
+    If its answer differs from ours, run it for the one word: with many patterns ripgrep 13 takes pieces of a line for
+    words (``f`` and ``or`` of ``for``).
+    """
     asked = {word.casefold(): word for word in words}
     found = {word: Found(set(), set()) for word in asked.values()}
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as patterns:
@@ -117,8 +122,11 @@ def by_ripgrep_alone(root: Path, word: str, *options: str) -> set[bytes]:
 
 
 def by_livedex(client: Client, root: Path, query: str, copies: Copies) -> set[bytes]:
-    """All files of a root that match, page by page; ``copies`` is asked where a hit names only 20 of the
-    files with its content. A query that fills the window is asked folder by folder."""
+    """Return all files of a root that match, page by page; use ``copies`` if a hit names only 20 files with its
+    content.
+
+    A query that fills the window is repeated folder by folder.
+    """
     found = _paged(client, root, root, query, copies)
     if found is not None:
         return found
@@ -128,7 +136,7 @@ def by_livedex(client: Client, root: Path, query: str, copies: Copies) -> set[by
 
 
 def _paged(client: Client, root: Path, inside: Path, query: str, copies: Copies) -> set[bytes] | None:
-    """None where there are more hits than can be paged to."""
+    """Return None if there are more hits than pages can reach."""
     top = os.fsencode(root) + b"/"
     below = os.fsencode(inside.relative_to(root)) + b"/" if inside != root else b""
     found: set[bytes] = set()
@@ -162,7 +170,7 @@ def _paged(client: Client, root: Path, inside: Path, query: str, copies: Copies)
 
 
 def copies_of(records: Mapping[bytes, Record]) -> Copies:
-    """For each indexed file all that have its bytes and are cut as it is, itself among them."""
+    """Return for each indexed file all files with the same bytes and the same chunks, including itself."""
     alike: dict[tuple[str, str | None], set[bytes]] = defaultdict(set)
     for name, record in records.items():
         if record["status"] == "indexed":
@@ -173,7 +181,7 @@ def copies_of(records: Mapping[bytes, Record]) -> Copies:
 def compare(
     client: Client, root: Path, words: Iterable[str], records: Mapping[bytes, Record], text_of: Texts
 ) -> Differences:
-    """Asks livedex for each word as a phrase, which is meant as written, and holds its files against ripgrep's."""
+    """Search for each word as a phrase, which is taken literally, and compare its files with those of ripgrep."""
     indexed = {name for name, record in records.items() if record["status"] == "indexed"}
     copies = copies_of(records)
     both, count = 0, 0
@@ -207,20 +215,20 @@ def _count(explained: Counter[str], unexplained: list[str], reason: str | None, 
 
 
 def is_letter(char: str) -> bool:
-    """Whether the tokenizer takes a character as part of a word: letters, numbers, private use."""
+    """Return whether the tokenizer takes a character as part of a word: letters, numbers, private use."""
     category = unicodedata.category(char)
     return category[0] in "LN" or category == "Co"
 
 
 def folded(text: str) -> str:
-    """Case and diacritics aside."""
+    """Return the text without case and diacritics."""
     if text.isascii():
         return text.lower()
     return "".join(c for c in unicodedata.normalize("NFD", text).casefold() if not "\u0300" <= c <= "\u0331")
 
 
 def why_found(word: str, text: str, raw: bytes) -> str | None:
-    """Why livedex finds a word in a text although ripgrep does not; None when nothing explains it."""
+    """Return why livedex finds a word in a text although ripgrep does not; None if nothing explains it."""
     if not _is_utf8(raw) and _stands_in_other_encoding(word, raw):
         return "the file is in an encoding that ripgrep does not know"
     lower = text.lower()
@@ -239,7 +247,7 @@ def why_found(word: str, text: str, raw: bytes) -> str | None:
 
 
 def why_missed(word: str, text: str, raw: bytes) -> str | None:
-    """Why livedex does not find a word although ripgrep does; None when nothing explains it."""
+    """Return why livedex does not find a word although ripgrep does; None if nothing explains it."""
     if not any(map(is_letter, word)):
         return "a word without a letter or digit"
     places = list(_places(text, word))
@@ -258,7 +266,7 @@ def _places(text: str, word: str) -> Iterator[int]:
 
 
 def _stands_free(text: str, at: int, length: int) -> bool:
-    """Whether no letter of the tokenizer's stands right before or behind, or the script has no spaces."""
+    """Return whether no letter of the tokenizer is directly before or after, or the script has no spaces."""
     if all(unicodedata.name(char, "").startswith(_UNSEGMENTED) for char in text[at : at + length]):
         return True
     before, after = text[at - 1 : at] if at else "", text[at + length : at + length + 1]
@@ -266,7 +274,7 @@ def _stands_free(text: str, at: int, length: int) -> bool:
 
 
 def _has_neighbour(text: str, at: int, length: int) -> bool:
-    """Whether what ripgrep takes as part of a word stands right before or behind."""
+    """Return whether a character that ripgrep takes as part of a word is directly before or after."""
     around = text[max(at - 1, 0) : at] + text[at + length : at + length + 1]
     return any(c.isalnum() or unicodedata.category(c) in _ALSO_IN_WORDS or c in "\u200c\u200d" for c in around)
 

@@ -1,6 +1,6 @@
-"""A model that follows a script: first it calls one tool, then it repeats what the tool said. No network, no account.
+"""A model that follows a script: it calls one tool, then repeats the tool's answer. No network, no account.
 
-It speaks the two HTTP interfaces that the agents' programs use, as streams of events, on a port of 127.0.0.1.
+It speaks the two HTTP interfaces of the agents' programs, as event streams, on a port of 127.0.0.1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class ScriptedModel:
     """``requests``: the bodies of all requests so far."""
 
     def __init__(self, tool: Mapping[str, str], arguments: Mapping[str, object]) -> None:
-        """``tool``: what names the tool in a call, such as ``{"name": "mcp__livedex__search"}``."""
+        """``tool``: the fields that name the tool in a call, such as ``{"name": "mcp__livedex__search"}``."""
         self.tool, self.arguments = dict(tool), json.dumps(arguments)
         self.requests: list[Event] = []
         self.url = ""
@@ -93,7 +93,7 @@ def serving_model(tool: Mapping[str, str], arguments: Mapping[str, object]) -> I
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: the test reads the requests."""
+            """Log nothing: the test reads the requests."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         model.url = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""A store with one root on a clock of the test's own, and short ways to fill it."""
+"""A store with one root on a clock of the test, and short ways to fill it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Rig:
 
 
 class Opened:
-    """A store for the length of a ``with``."""
+    """Yield a store for the length of a ``with``."""
 
     def __init__(self, path: str) -> None:
         self.store = Store.open(path)

@@ -1,6 +1,6 @@
-"""A client of a standing query that keeps what it was told: what it holds must add up to what the query holds.
+"""A client of a standing query that keeps what it was sent: this must add up to the answer of the query.
 
-Invariant: it takes only what was told before as gone, and only what it does not hold as come.
+Invariant: it accepts a removal only of what it has, and an addition only of what it does not have.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ WAIT_S = 20.0
 
 
 class Place(NamedTuple):
-    """What tells one hit from another."""
+    """Return the identity of a hit."""
 
     path: str
     kind: str
@@ -31,7 +31,7 @@ def place_of(hit: Mapping[str, Any]) -> Place:
 
 
 class Following:
-    """Subscribes, and takes notifications when it is asked to. One for each connection."""
+    """Subscribes, and takes notifications on demand. One for each connection."""
 
     def __init__(self, client: Client, query: str, **params: Any) -> None:
         self.client = client
@@ -43,11 +43,11 @@ class Following:
 
     @property
     def names(self) -> set[str]:
-        """The last parts of the paths that hold something."""
+        """Return the last parts of the paths with hits."""
         return {place.path.rpartition("/")[2] for place in self.held}
 
     def next(self, timeout_s: float = WAIT_S) -> dict[str, Any]:
-        """Takes the next change."""
+        """Take the next change."""
         change: dict[str, Any]
         method, change = self.client.notification(timeout_s)
         assert (method, change["subscription"]) == ("search/changed", self.id)
@@ -59,7 +59,7 @@ class Following:
         return change
 
     def last(self, what: str) -> dict[str, Any]:
-        """The last hit that was told as ``added`` or ``removed``."""
+        """Return the last hit that was ``added`` or ``removed``."""
         hits = [hit for change in self.changes for hit in change[what]]
         found: dict[str, Any] = hits[-1]
         return found
@@ -73,7 +73,7 @@ class Following:
             self.held[place_of(hit)] += 1
 
     def until(self, wanted: Counter[Place] | set[str]) -> None:
-        """Takes changes until it holds ``wanted``: exactly these hits, or hits of files of exactly these names."""
+        """Take changes until the hits are ``wanted``: exactly these hits, or hits of files of exactly these names."""
         deadline = time.monotonic() + WAIT_S
         while (self.names if isinstance(wanted, set) else self.held) != wanted:
             try:
@@ -89,7 +89,7 @@ class Following:
 
 
 def now(client: Client, query: str, **params: Any) -> Counter[Place]:
-    """What a fresh standing query holds at first, on a connection of its own."""
+    """Return the first answer of a new standing query, on its own connection."""
     made = Following(client, query, **params)
     assert made.answer["fresh"], {**made.answer, "hits": len(made.answer["hits"])}
     assert len(made.answer["hits"]) < 1000, "there may be more"

@@ -1,4 +1,4 @@
-"""What the tests stand on: a home of their own, a real daemon in it, a folder to change, and the one wait.
+"""The base of the tests: a home for each test, a real daemon in it, a folder to change, and the one wait.
 
 Invariant: nothing here touches the user's own livedex, and no process started here outlives its test.
 """
@@ -28,7 +28,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent.parent
 TRACEBACK = "Traceback (most recent call last)"
 POLL_S = 0.01  # at first; then a twentieth more of what was waited, since each look costs the daemon time …
 MOST_POLL_S = 0.1  # … and never more
-LIVEDEX = Path(sys.executable).with_name("livedex")  # the command as it was installed
+LIVEDEX = Path(sys.executable).with_name("livedex")  # the installed command
 
 T = TypeVar("T")
 
@@ -64,7 +64,7 @@ def share_of(cases: Iterable[T], turn: int) -> list[T]:
 
 @contextmanager
 def running(script: str, *words: str) -> Iterator[None]:
-    """Runs a Python script in a process of its own until the end of the block."""
+    """Run a Python script in a separate process until the end of the block."""
     process = subprocess.Popen([sys.executable, "-c", script, *words])
     try:
         yield
@@ -88,14 +88,14 @@ class Tree:
         return str(self.path)
 
     def write(self, name: str, content: str | bytes = "") -> Path:
-        """Writes in place, making the folders above."""
+        """Write in place and make the folders above."""
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
     def save(self, name: str, content: str | bytes) -> Path:
-        """Writes as most editors do: a temporary file beside it, then a rename over it."""
+        """Write as most editors do: a temporary file next to it, which is renamed to its name."""
         beside = self.write(f"{name}.saving", content)
         return beside.rename(self.path / name)
 
@@ -121,7 +121,7 @@ class Tree:
             path.unlink()
 
     def git(self, *words: str) -> str:
-        """Runs git in the folder as somebody with no configuration of their own; returns what it printed."""
+        """Run git in the folder without a user's configuration; return its output."""
         env = {**os.environ, **GIT_ENVIRONMENT}
         done = subprocess.run(["git", "-C", self.path, *words], env=env, capture_output=True, text=True, check=True)
         return done.stdout
@@ -155,7 +155,7 @@ class Home:
     def run(
         self, *words: str, stdin: str = "", timeout: float = 60, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Runs the ``livedex`` command in this home, as a user's shell would; output is captured as text."""
+        """Run the ``livedex`` command in this home, as a user's shell would; its output is captured as text."""
         command = [str(LIVEDEX), *words]
         environment = {**self.env, **(env or {})}
         return subprocess.run(
@@ -163,13 +163,13 @@ class Home:
         )
 
     def run_json(self, *words: str, **env: str) -> Any:
-        """The object that a command prints as JSON; an AssertionError with its stderr when it failed."""
+        """Return the object that a command prints as JSON; an AssertionError with its stderr if it failed."""
         done = self.run("--json", *words, env=env)
         assert done.returncode == 0, f"livedex {' '.join(words)}: exit {done.returncode}: {done.stderr}"
         return json.loads(done.stdout)
 
     def server_pid(self) -> int | None:
-        """The process that answers on the socket, None when nobody does."""
+        """Return the process that answers on the socket; None if there is none."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
             peer.settimeout(5)
             try:
@@ -179,13 +179,13 @@ class Home:
             return peer_pid(peer)
 
     def logs(self) -> str:
-        """All that a daemon of this home has logged or printed so far."""
+        """Return everything that daemons of this home have logged or printed so far."""
         files = [self.stderr, *sorted(self.path.glob("log/livedex.log*"))]
         return "\n".join(file.read_text(errors="replace") for file in files if file.exists())
 
 
 def peer_pid(peer: socket.socket) -> int:
-    """The process id at the other end of a Unix socket."""
+    """Return the process id at the other end of a Unix socket."""
     if sys.platform == "darwin":
         local_peerpid = 2
         (pid,) = struct.unpack("i", peer.getsockopt(0, local_peerpid, 4))
@@ -197,7 +197,7 @@ def peer_pid(peer: socket.socket) -> int:
 
 @contextmanager
 def temporary_home(*, tracebacks: bool = False) -> Iterator[Home]:
-    """A fresh home. At the end its daemon is ended and its folder removed; a traceback in its log is a failure."""
+    """Yield a new home. At the end its daemon is ended and its folder removed; a traceback in its log is a failure."""
     path = Path(tempfile.mkdtemp(prefix="ldx-", dir=os.path.realpath("/tmp")))
     home = Home(path)
     try:
@@ -212,7 +212,7 @@ def temporary_home(*, tracebacks: bool = False) -> Iterator[Home]:
 
 
 def remove_tree(path: Path) -> None:
-    """Removes a folder although tests have taken permissions away in it."""
+    """Remove a folder although tests have removed permissions in it."""
     for folder, _folders, _files in os.walk(path):
         with suppress(OSError):
             Path(folder).chmod(0o700)
@@ -220,7 +220,7 @@ def remove_tree(path: Path) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended and waits to be reaped does not."""
+    """Return whether the process runs; one that has ended and waits to be reaped does not."""
     with suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
     try:
@@ -235,7 +235,7 @@ def is_alive(pid: int) -> bool:
 
 
 def end_process(pid: int, grace_s: float = 10.0) -> None:
-    """Asks a process to end and kills it when it does not in ``grace_s`` seconds."""
+    """Ask a process to end, and kill it if it has not ended after ``grace_s`` seconds."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGCONT)
         os.kill(pid, signal.SIGTERM)
@@ -248,10 +248,10 @@ def end_process(pid: int, grace_s: float = 10.0) -> None:
 
 
 class Daemon:
-    """A real daemon in the foreground of a process of its own."""
+    """A real daemon in the foreground of a separate process."""
 
     def __init__(self, home: Home, config: str | None = None, *, wrap: Sequence[str] = (), **env: str) -> None:
-        """``wrap``: words before the command that runs the daemon; they must end in running it in their place."""
+        """``wrap``: words before the command of the daemon; they must end by running it in their place."""
         self.home = home
         self.wrap = wrap
         self.env = {**home.env, **env}
@@ -265,7 +265,7 @@ class Daemon:
         return self.process.pid
 
     def start(self) -> Daemon:
-        """Starts it and returns once its socket accepts; an AssertionError with its words when it ends instead."""
+        """Start it and return once its socket accepts; an AssertionError with its output if it ends instead."""
         with self.home.stderr.open("ab") as stderr:
             self.process = subprocess.Popen(
                 [*self.wrap, sys.executable, "-m", "livedex_daemon", "daemon"],
@@ -285,7 +285,7 @@ class Daemon:
         return self.home.server_pid() == self.process.pid
 
     def stop(self) -> int:
-        """SIGTERM; the exit code. One that does not end in 20 s is killed and is a failure."""
+        """Send SIGTERM and return the exit code. A daemon that does not end within 20 s is killed and is a failure."""
         assert self.process is not None
         self.process.send_signal(signal.SIGCONT)
         self.process.terminate()
@@ -296,13 +296,13 @@ class Daemon:
             raise AssertionError(f"the daemon did not stop on SIGTERM:\n{self.home.logs()}") from None
 
     def kill(self) -> None:
-        """SIGKILL, as a crash or the out-of-memory killer would."""
+        """Send SIGKILL, as a crash or the out-of-memory killer would."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
     def pause(self) -> None:
-        """SIGSTOP: the kernel goes on queueing what happens meanwhile."""
+        """Send SIGSTOP: the kernel goes on queueing events meanwhile."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -310,7 +310,7 @@ class Daemon:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """What happens in the block happens at once for the daemon."""
+        """All changes of the block reach the daemon at once."""
         self.pause()
         try:
             yield
@@ -322,7 +322,7 @@ class Daemon:
         return self.start()
 
     def client(self) -> Client:
-        """A connection of its own to this daemon; the caller closes it."""
+        """Return a new connection to this daemon; the caller closes it."""
         from livedex_ipc.client import connect
 
         return connect(spawn=False, path=str(self.home.socket))
@@ -332,13 +332,13 @@ class Daemon:
 
 
 def add_root(client: Client, root: Tree | Path, *, timeout: float = 60.0) -> None:
-    """Adds a root and waits until its first index is complete."""
+    """Add a root and wait until its first index is complete."""
     client.call("roots/add", {"path": str(root)})
     wait_ready(client, timeout=timeout)
 
 
 def wait_ready(client: Client, *, timeout: float = 60.0) -> dict[str, Any]:
-    """The first ``status`` that is no longer starting or indexing, with nothing pending."""
+    """Return the first ``status`` that is no longer starting or indexing, with nothing pending."""
 
     def settled() -> dict[str, Any] | None:
         status: dict[str, Any] = client.call("status")
@@ -351,19 +351,21 @@ def wait_ready(client: Client, *, timeout: float = 60.0) -> dict[str, Any]:
 
 
 def codes(client: Client) -> set[str]:
-    """What the daemon's status warns of."""
+    """Return the codes of the warnings in the daemon's status."""
     return {warning["code"] for warning in client.call("status")["warnings"]}
 
 
 def found(client: Client, query: str, **params: Any) -> list[str]:
-    """The paths, relative to their roots, that a fresh search gives, best first. Not being fresh is a failure."""
+    """Return the paths, relative to their roots, of a fresh search, best first. An answer that is not fresh is a
+    failure.
+    """
     answer = client.call("search", {"query": query, "limit": 1000, "timeout_ms": 20_000, **params})
     assert answer["fresh"], answer
     return [hit["relative_path"] for hit in answer["hits"]]
 
 
 def watch_count(daemon: Daemon) -> int:
-    """How many watches the daemon has placed."""
+    """Return how many watches the daemon has placed."""
     total = 0
     for fd in os.listdir(f"/proc/{daemon.pid}/fdinfo"):
         try:

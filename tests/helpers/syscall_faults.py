@@ -1,6 +1,6 @@
-"""Calls of the daemon's own process fail, or take long, as a test says: in its process, over a socket, without root.
+"""Makes calls of the daemon's own process fail or take long, as a test orders: inside it, over a socket, without root.
 
-Invariant: nothing fails that was not ordered, and the order's own means never fail.
+Invariant: nothing fails without an order, and the calls that carry the orders never fail.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from helpers.support import wait_until
 CALLS: Final = ("open", "read", "stat", "getdents", "inotify_add_watch", "write", "rename", "fsync", "exec", "pipe",
                 "accept", "connect")  # fmt: skip
 
-# Runs inside the daemon before anything else. The import system has functions of its own, which do not fail.
+# Runs inside the daemon before anything else. The import system has its own functions, which do not fail.
 SEAM = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
@@ -104,12 +104,12 @@ if "livedex_daemon" in sys.orig_argv:
 
 
 def with_faults(folder: Path, where: Path) -> dict[str, str]:
-    """The environment of a daemon that takes orders at ``where``, a short path."""
+    """Return the environment of a daemon that takes orders at ``where``, a short path."""
     return {**with_code(folder, SEAM), "FAULTS_SOCKET": str(where)}
 
 
 class Order:
-    """What is to fail: from the ``first`` call on each ``step``-th one, at most ``most``.
+    """The calls to fail: from the ``first`` call on each ``step``-th one, at most ``most``.
 
     ``name``: only calls whose first argument is a path that ends so. ``thread``: only calls of the thread of that name.
     """
@@ -158,7 +158,7 @@ class Faults:
 
     @contextmanager
     def on(self, **orders: Order) -> Iterator[None]:
-        """The calls of these names fail until the end of the block; ``failed`` is then how many did."""
+        """Make calls of these names fail until the end of the block; ``failed`` is then how many did."""
         self._say({call: order.plan for call, order in orders.items()})
         try:
             yield
@@ -167,5 +167,5 @@ class Faults:
 
 
 def faulty_socket(home: Path) -> Path:
-    """Where a daemon of this home takes orders."""
+    """Return the path at which a daemon of this home takes orders."""
     return home / f"faults{os.getpid()}"

@@ -1,4 +1,4 @@
-"""A real Server on a real socket, in a thread of its own, with small handlers; and raw clients to be rude to it with.
+"""A real server on a real socket, in a separate thread, with small handlers; and raw clients that misbehave.
 
 Invariant: at the end of a test nothing of it is left: no request, no connection, no task, no descriptor.
 """
@@ -45,13 +45,13 @@ TEST_METHODS = {
 
 
 class Serving:
-    """What a test sees of its server."""
+    """The view that a test has of its server."""
 
     def __init__(self, path: Path, limits: Limits, uid: int | None, handlers: Mapping[str, Handler]) -> None:
         self.path = path
         self.running = 0  # handlers that have begun and not ended
         self.most = 0  # the most that ran at once
-        self.done: list[str] = []  # the names of the jobs that came to their end
+        self.done: list[str] = []  # the names of the jobs that finished
         self.loop = asyncio.new_event_loop()
         self.gate = asyncio.Event()
         own = {
@@ -71,17 +71,17 @@ class Serving:
         return Raw(self.path)
 
     def open_gate(self) -> None:
-        """Lets the jobs end."""
+        """Let the jobs end."""
         self.loop.call_soon_threadsafe(self.gate.set)
 
     def accept_all(self) -> None:
-        """Returns when every client that has connected so far was accepted: that happens in the order they came."""
+        """Return when every client that has connected so far was accepted: they are accepted in order."""
         with suppress(OSError), self.connect() as last:
             last.line(request("server/ping"))
             last.read()
 
     def run(self, work: Any) -> Any:
-        """The result of a coroutine in the server's loop."""
+        """Return the result of a coroutine in the server's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(WAIT_S)
 
     async def _ping(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def serving(
     mode: int | None = None,
     handlers: Mapping[str, Handler] | None = None,
 ) -> Iterator[Serving]:
-    """A server that answers. ``mode`` is given to its socket and folder, else they stay private."""
+    """Yield a server that answers. ``mode``: of its socket and folder; private without it."""
     folder = Path(tempfile.mkdtemp(prefix="ldx-", dir=os.path.realpath("/tmp")))
     path = folder / "s.sock"
     made = Serving(path, limits, uid, handlers or {})
@@ -191,21 +191,21 @@ class Raw:
         self.sock.close()
 
     def send(self, data: bytes | str) -> None:
-        """Sends as much as the other end takes before it closes."""
+        """Send as much as the other end takes before it closes."""
         with suppress(BrokenPipeError, ConnectionResetError):
             self.sock.sendall(data.encode() if isinstance(data, str) else data)
 
     def line(self, message: Any) -> None:
-        """Sends a message as one line."""
+        """Send a message as one line."""
         self.send(json.dumps(message) + "\n")
 
     def framed(self, message: Any) -> None:
-        """Sends a message with headers."""
+        """Send a message with headers."""
         body = json.dumps(message).encode()
         self.send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def read(self) -> Any:
-        """The next message on a line; None at the end of the stream."""
+        """Return the next message on a line; None at the end of the stream."""
         line = self.stream.readline()
         if not line:
             return None
@@ -213,7 +213,7 @@ class Raw:
         return json.loads(line.decode("utf-8"), parse_constant=_no_constant)
 
     def read_framed(self) -> Any:
-        """The next message with headers; None at the end of the stream."""
+        """Return the next message with headers; None at the end of the stream."""
         header = self.stream.readline()
         if not header:
             return None
@@ -222,13 +222,13 @@ class Raw:
         return json.loads(self.stream.read(int(value)))
 
     def ask(self, method: str, params: Any = None, request_id: Any = 1) -> Any:
-        """The answer to one request on a line."""
+        """Return the answer to one request on a line."""
         message = request(method, params, request_id)
         self.line(message)
         return self.read()
 
     def ended(self) -> bool:
-        """Reads to the end of the stream; an AssertionError when it does not come."""
+        """Read to the end of the stream; an AssertionError if it does not come."""
         try:
             while self.stream.read(65536):
                 pass
@@ -240,19 +240,19 @@ class Raw:
 
 
 def request(method: str, params: Any = None, request_id: Any = 1) -> dict[str, Any]:
-    """A request as a client would write it."""
+    """Return a request as a client would write it."""
     message = {"jsonrpc": "2.0", "id": request_id, "method": method}
     return message if params is None else {**message, "params": params}
 
 
 def note(method: str, params: Any = None) -> dict[str, Any]:
-    """A notification."""
+    """Return a notification."""
     message = {"jsonrpc": "2.0", "method": method}
     return message if params is None else {**message, "params": params}
 
 
 def code_of(answer: Any) -> int | None:
-    """The code of an answer's error; None when it is a result."""
+    """Return the error code of an answer; None for a result."""
     assert isinstance(answer, dict), answer
     return answer["error"]["code"] if "error" in answer else None
 

@@ -1,4 +1,4 @@
-"""What an inotify watcher reports of a folder, and the wait until it has reported all."""
+"""The reports of an inotify watcher about a folder, and the wait until it has reported everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which type the params and the result of each method have."""
+"""The type of the params and the result of each method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Audits that are asked for at once."""
+"""Audits that several clients request at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedex_daemon.answer.audit import Audits
 
 
 class SlowAudit:
-    """Counts how many of its kind run at a time."""
+    """Counts how many of its kind run at the same time."""
 
     running = 0
     most = 0
@@ -31,7 +31,7 @@ class SlowAudit:
 
 
 def test_one_runs_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them reads every file, with a child of its own."""
+    """Each audit reads every file, with its own child process."""
     monkeypatch.setattr(audit, "Audit", SlowAudit)
     sources: Any = None
 

@@ -1,4 +1,4 @@
-"""Waiting for freshness: what is waited for, what is not, and the reason that is given."""
+"""Waiting for freshness: what a search waits for, what it does not wait for, and the reason that it gives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_indexing.store.index_store import IndexUnwritable
 
-LONG_S = 30.0  # a deadline that is never reached: whoever waits for it hangs
+LONG_S = 30.0  # a deadline that no test reaches
 
 
 class World:

@@ -1,4 +1,4 @@
-"""Paths that clients name are resolved as the kernel would; a file system that hangs holds up only its own paths."""
+"""Paths from clients are resolved as the kernel resolves them; a file system that hangs delays only its own paths."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_entry_itself_is_found_through_links_in_its_folders(tmp_path: Path) 
 
 
 class Hung:
-    """The file system at /hung: what looks at it waits until the end of the test."""
+    """The file system at /hung: a call on it waits until the end of the test."""
 
     def __init__(self) -> None:
         self.ends = threading.Event()
@@ -121,7 +121,7 @@ def test_a_hung_file_system_costs_a_few_threads_and_holds_up_no_other_path(hung:
         stuck = [real(lookups, b"/hung/a") for _ in range(PER_MOUNT)]
         for _ in stuck:
             assert await asyncio.to_thread(hung.waiting.acquire, timeout=WAIT_S)
-        for path in (b"/hung/b", os.fsencode(link)):  # by name, and by a link that leads there
+        for path in (b"/hung/b", os.fsencode(link)):  # by name, and by a link that leads to it
             with pytest.raises(Unavailable, match="/hung does not answer"):
                 await real(lookups, path)
         for _ in range(40):

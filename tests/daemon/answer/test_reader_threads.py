@@ -1,4 +1,4 @@
-"""Reads take turns: no client waits for the long reads of another, and one that is behind gets no more."""
+"""Reads take turns: no client waits for the long reads of another, and a client in arrears gets no extra turns."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_client_has_two_threads_and_the_next_one_is_served() -> None:
 
 
 def test_reads_that_last_give_up_their_places() -> None:
-    """Eight clients with two long reads each, and a ninth that is answered at once."""
+    """Eight clients run two long reads each; a ninth client is answered at once."""
 
     async def main(world: World) -> None:
         busy = [Client() for _ in range(LONG_PLACES // PER_CLIENT)]
@@ -104,7 +104,7 @@ def test_waiting_clients_take_turns() -> None:
         clients = [Client(), Client()]
         reads = [world.begin(client, f"{at}", lasts=False) for at, client in enumerate(clients) for _ in range(3)]
         await world.until(lambda: True)
-        ends.set()  # from here on there is one place for all of them
+        ends.set()  # from now on there is one place for all of them
         await asyncio.gather(first, *reads)
         assert world.began[PLACES - 2 :] == ["0", "1", "0", "1", "0", "1"]
         world.release.set()

@@ -1,4 +1,4 @@
-"""An answer is fresh only if the roots did not change while it was made."""
+"""An answer is fresh only if the roots did not change while it was computed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from livedex_ipc.errors import OutsideRoots
 
 
 class Answering:
-    """``changes``: how many times the roots change while an answer is made."""
+    """``changes``: how many times the roots change while an answer is computed."""
 
     def __init__(self, changes: int, *, fails: bool = False) -> None:
         self.roots = Roots([online_root()])

@@ -1,4 +1,4 @@
-"""Each thing that can be wrong has a warning of its own, and nothing is said while all is well."""
+"""Each fault has its own warning, and a healthy daemon has none."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Part:
 
 
 class FakeStuckCheck:
-    """``paths``: what is stuck."""
+    """``paths``: the stuck paths."""
 
     def __init__(self) -> None:
         self.paths: list[bytes] = []
@@ -58,7 +58,7 @@ class FakeStuckCheck:
 
 
 class World:
-    """A daemon in good health, to be made worse."""
+    """A healthy daemon, which a test then breaks."""
 
     def __init__(self, folder: Path) -> None:
         self.rig = Rig(folder / "index.db")
@@ -90,7 +90,7 @@ class World:
         return [item["code"] for item in self.health.warnings(failed)]
 
     def pending(self) -> tuple[int, int]:
-        """How many paths wait, of all roots and of the only one."""
+        """The number of pending paths, of all roots and of the only one."""
         status = self.health.status()
         (root,) = status["roots"]
         return status["pending"], root["pending"]

@@ -1,4 +1,4 @@
-"""What stays pending for half a minute without a reason is named; what moves, or has a reason, is not."""
+"""A change that is pending for half a minute without a reason is named; one that moves, or has a reason, is not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY: Key = (1, b"d/f.txt")
 
 
 class Desk:
-    """A backlog with one change, on a clock of the test's own."""
+    """A backlog with one change, on a clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 1_000.0

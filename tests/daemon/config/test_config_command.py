@@ -1,4 +1,4 @@
-"""`livedex config …` as a process of its own, with real editors (small scripts) and a real terminal."""
+"""`livedex config …` as a process, with real editors (small scripts) and a real terminal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def write(home: Home, text: str) -> None:
 
 
 def editor(home: Home, body: str) -> str:
-    """A shell script in the place of an editor: ``$1`` is the file to edit."""
+    """A shell script in place of an editor: ``$1`` is the file to edit."""
     script = home.path / "an editor"
     script.write_text(f"#!/bin/sh\n{body}\n")
     script.chmod(0o700)
@@ -196,7 +196,7 @@ def test_edit_of_what_is_no_file(home: Home) -> None:
 
 
 def edit_on_a_terminal(home: Home, answer: str) -> tuple[int, str]:
-    """Edits with faults the first time and well the second; the exit code and what the terminal showed."""
+    """Edit with faults the first time and correctly the second; return the exit code and what the terminal showed."""
     marker = home.path / "edited"
     script = editor(
         home, f'if [ -e "{marker}" ]; then echo "# well" > "$1"; else touch "{marker}"; echo "[lgo]" > "$1"; fi'

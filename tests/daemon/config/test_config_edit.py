@@ -1,4 +1,4 @@
-"""Edits of the configuration file: atomic, one after the other, and only ever into something valid."""
+"""Edits of the configuration file: atomic, one after the other, and never into something invalid."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_adding_twice_changes_nothing(file: Path, folder: Path, user: Path) -> N
 def test_paths_are_written_as_given_but_tidy(file: Path, folder: Path, user: Path) -> None:
     (user / "link").symlink_to(folder)
     config_edit.add_root(str(file), f"{user}//link/")
-    config_edit.add_root(str(file), f"{user}/link/..")  # above the folder that the link leads to
+    config_edit.add_root(str(file), f"{user}/link/..")  # above the folder that the link points to
     written = [root["path"] for root in tomllib.loads(file.read_text())["roots"]]
     assert written == [f"{user}/link", str(folder.parent)]
 
@@ -167,7 +167,7 @@ def test_removing_what_is_no_root(file: Path, folder: Path) -> None:
     for path in (str(folder), "other", os.fsdecode(b"/caf\xe9")):
         with pytest.raises(NotFound) as raised:
             config_edit.remove_root(str(file), path)
-        assert raised.value.message.encode()  # a broken byte of the path would make it no JSON
+        assert raised.value.message.encode()  # with a broken byte of the path it would be no JSON
 
 
 @pytest.mark.parametrize(

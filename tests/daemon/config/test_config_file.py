@@ -1,4 +1,4 @@
-"""Whatever lies in the configuration's place: a clear fault that names it, and no waiting."""
+"""Any kind of file at the configuration's path: a clear fault that names it, and no blocking."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def file_fault(path: Path) -> str:
-    """The one fault of a file that cannot be taken at all; it names the file."""
+    """Return the one fault of a file that cannot be read as a configuration; it names the file."""
     with pytest.raises(ConfigInvalid) as raised:
         settings.load(str(path))
     assert raised.value.data is not None
@@ -35,7 +35,7 @@ def file_fault(path: Path) -> str:
 
 @contextmanager
 def as_nobody() -> Iterator[None]:
-    """Runs the block without root's power over permissions."""
+    """Run the block without root's permissions."""
     if os.geteuid() != 0:
         yield
         return
@@ -113,7 +113,7 @@ def test_unreadable(home_of_nobody: Path) -> None:
 
 @pytest.fixture
 def home_of_nobody() -> Iterator[Path]:
-    """A folder that can be entered by whoever `as_nobody` makes of us."""
+    """A folder that the user of `as_nobody` may enter."""
     from helpers.support import temporary_home
 
     with temporary_home() as home:

@@ -1,4 +1,4 @@
-"""Where keys and values stand: checked against the TOML parser itself, on generated and on nasty texts."""
+"""The positions of keys and values: compared with the TOML parser, on generated and on difficult texts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ k = 5
 
 
 def paths_of(data: Any, path: Path = ()) -> dict[Path, Any]:
-    """Every path in parsed TOML with its value; the root itself is left out."""
+    """Yield every path in parsed TOML with its value, except the root itself."""
     items: list[tuple[str | int, Any]] = []
     if isinstance(data, dict):
         items = list(data.items())
@@ -64,7 +64,7 @@ def paths_of(data: Any, path: Path = ()) -> dict[Path, Any]:
 
 
 def check_against_parser(text: str) -> Layout:
-    """Each key's place holds its name, each value's place its value, and nothing is left out or made up."""
+    """The position of each key has its name, that of each value its value; none is missing and none is invented."""
     layout = Layout(text)
     truth = paths_of(tomllib.loads(text))
     assert set(layout.keys) == set(truth)
@@ -116,7 +116,7 @@ def test_text_without_statements() -> None:
         assert Layout(text).statements == []
 
 
-# Texts in every style, with the same few names over and over, so that paths collide where TOML lets them.
+# Texts in every style, with the same few names many times, so that paths collide where TOML permits it.
 _names = st.sampled_from(["a", "b", "k-1", '"a b"', "'c.d'", '"\\u00e9"'])
 _blank = st.sampled_from(["", " ", "\t "])
 _comments = st.sampled_from(["", " # c", " #] } = \" '"])
@@ -154,7 +154,7 @@ _lines = st.lists(st.one_of(_pairs, _headers, _array_headers, st.sampled_from(["
 @given(_lines, st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_generated_texts(lines: list[str], newline: str, ends: bool) -> None:
     text = ""
-    for line in lines:  # a line that collides with what stands above it is left out
+    for line in lines:  # skip a line that collides with one above it
         longer = text + line + newline
         try:
             tomllib.loads(longer)

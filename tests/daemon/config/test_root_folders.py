@@ -1,4 +1,4 @@
-"""Roots as a user configures them: what they mean, and which can never be watched."""
+"""Roots as a user configures them: what they mean, and which of them can never be watched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from livedex_ipc.errors import ConfigInvalid
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder that is not the user's own."""
+    """A home folder other than the user's."""
     home = tmp_path / "user"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))

@@ -1,4 +1,4 @@
-"""The configuration as a user writes it: what it means, and every fault with its place."""
+"""The configuration as a user writes it: its meaning, and every fault with its position."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOBODY = 65534
 
 @pytest.fixture(autouse=True)
 def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder that is not the user's own."""
+    """A home folder other than the user's."""
     home = tmp_path / "user"
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))

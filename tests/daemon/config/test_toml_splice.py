@@ -1,4 +1,4 @@
-"""Roots put into and taken out of configuration texts: nothing else may change, whatever the texts look like."""
+"""Roots added to and removed from configuration texts: nothing else changes, in any style of text."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_adding_keeps_every_line_and_the_ends_of_lines(text: str, ignore: list[s
     changed = with_root(text, "/new", ignore)
     entry = {"path": "/new", **({"ignore": ignore} if ignore else {})}
     assert tomllib.loads(changed) == {**tomllib.loads(text), "roots": [*roots_of(text), entry]}
-    # A comma or the new element may have come into a line; characters never go.
+    # A comma or the new element may be added to a line; characters are never removed.
     assert is_subsequence(list(text.rstrip(" ")), list(changed))
     assert is_subsequence(comments_of(text), comments_of(changed))
     assert ("\r\n" in text and changed.count("\r\n") == changed.count("\n")) or "\r" not in changed
@@ -187,7 +187,7 @@ def test_removing_takes_nothing_else(text: str, data: st.DataObject) -> None:
     changed = without_root(text, number)
     assert roots_of(changed) == roots[:number] + roots[number + 1 :]
     assert is_subsequence(list(changed), list(text))
-    # What stood on lines of their own stays, except between the lines of the root itself.
+    # Lines outside the root stay, except those between its own lines.
     assert is_subsequence(outside(text), outside(changed))
 
 

@@ -1,4 +1,4 @@
-"""Set-ups that are broken, one by one: the doctor finds each, explains it and names a fix, and finds nothing else."""
+"""Broken set-ups, one by one: the doctor finds each fault, explains it, names a fix, and reports nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ esac
 
 
 class Setup:
-    """A set-up that is well, with one root, until a test breaks it."""
+    """A healthy set-up with one root, until a test breaks it."""
 
     def __init__(self, home: Home, monkeypatch: pytest.MonkeyPatch, stack: ExitStack) -> None:
         self.home, self.patch, self.stack = home, monkeypatch, stack
@@ -67,7 +67,7 @@ class Setup:
         self.stack.enter_context(CannedDaemon(self.home.socket, **answers))
 
     def service(self, command: str = "/bin/true", *, socket: str = "active", service: str = "inactive") -> None:
-        """Installs units, and a systemctl that says how they are; ``socket`` "": no socket unit at all."""
+        """Install units, and a systemctl that reports their state; ``socket`` "": no socket unit."""
         units = self.home.path / "etc" / "systemd" / "user"
         units.mkdir(parents=True)
         (units / "livedex.service").write_text(f"[Service]\nExecStart={command} daemon\n")
@@ -85,7 +85,7 @@ class Setup:
 
 
 class Broken(NamedTuple):
-    """What is wrong, how it comes about, and which check says so."""
+    """A fault, how to cause it, and the check that reports it."""
 
     what: str
     breaks: Callable[[Setup], object]
@@ -182,7 +182,7 @@ def setup(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[Setup]:
 
 
 def faults() -> dict[str, tuple[str, str, str]]:
-    """Each check that is not ok: its state, words and fix."""
+    """Return each check that is not ok: its state, message and fix."""
     found = [check for check in doctor_command.checks()["checks"] if check["state"] != "ok"]
     return {check["name"]: (check["state"], check["message"], check["fix"] or "") for check in found}
 
@@ -212,7 +212,7 @@ def test_it_is_found_and_explained(setup: Setup, broken: Broken) -> None:
 
 
 def test_a_socket_that_systemd_keeps_is_not_connected_to(setup: Setup) -> None:
-    """A connection would have systemd start a daemon."""
+    """A connection would make systemd start a daemon."""
     if sys.platform != "linux":
         pytest.skip("systemd is Linux's")
     setup.service()

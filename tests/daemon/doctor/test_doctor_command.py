@@ -1,4 +1,4 @@
-"""The doctor: what it says of healthy and of broken homes, and that it always comes to its end."""
+"""The doctor: what it reports of healthy and of broken homes, and that it always finishes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def configure(home: Home, text: str) -> None:
 
 
 def report() -> dict[str, list[dict[str, Any]]]:
-    """The checks by their names."""
+    """Return the checks by name."""
     found: Any = doctor_command.checks()
     assert found["ok"] == all(check["state"] != "failed" for check in found["checks"])
     by_name: dict[str, list[dict[str, Any]]] = {}
@@ -126,7 +126,7 @@ def test_a_link_in_the_place_of_the_data(home: Home, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 def test_a_home_that_cannot_be_written(home: Home) -> None:
-    doctor_command.checks()  # whoever we become may not be allowed to read the packages
+    doctor_command.checks()  # the other user may not be permitted to read the packages
     home.path.chmod(0o555)
     found = as_nobody(doctor_command.checks)
     failed = [check for check in found["checks"] if check["name"] == "folders" and check["state"] == "failed"]
@@ -134,7 +134,7 @@ def test_a_home_that_cannot_be_written(home: Home) -> None:
 
 
 def as_nobody(call: Callable[[], Any]) -> Any:
-    """What ``call`` returns in a process of another user."""
+    """Return the result of ``call`` in a process of another user."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""Claims: one winner, leases by a clock that nobody sets, tokens that fence off late workers, dead letters."""
+"""Claims: one winner, leases by a monotonic clock, tokens that fence off late workers, dead letters."""
 
 from __future__ import annotations
 

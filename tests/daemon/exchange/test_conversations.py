@@ -1,4 +1,4 @@
-"""Conversations: what became of them, which reply counts, and that each is reported once."""
+"""Conversations: their states, which reply counts, and that each is reported once."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_request_with_a_reply_is_not_reported(queue: Queue) -> None:
 
 
 def test_nobody_is_told_while_a_request_waits(queue: Queue) -> None:
-    """A request that was killed while it waited is reported once its time has run out."""
+    """A request that was killed while it waited is reported once its time is over."""
     queue.exchange.begin_request(checked("request", topic="work", body="", timeout_ms=60_000))
     queue.complete(queue.claim("work"))
     assert notified(queue) == []

@@ -1,4 +1,4 @@
-"""The file: private, refused where it is not ours or damaged, never replaced, and not mistaken for another."""
+"""The file is private, is refused if it is foreign or damaged, is never replaced, and never confused with another."""
 
 from __future__ import annotations
 

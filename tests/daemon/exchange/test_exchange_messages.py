@@ -1,4 +1,4 @@
-"""The log: ids, conversations, keys, chains, limits; what may be published and how it is read."""
+"""The log: ids, conversations, keys, chains and limits; what may be published and how it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Retention: finished conversations go after their time, by time that passed; nothing else goes."""
+"""Retention: finished conversations are removed after their time, measured as elapsed time; nothing else is removed."""
 
 from __future__ import annotations
 

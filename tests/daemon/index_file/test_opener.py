@@ -1,4 +1,4 @@
-"""The index file is opened, or put aside for a new one; what is no index of ours is kept."""
+"""The index file is opened, or put aside for a new one; a file that is not a livedex index is kept."""
 
 from __future__ import annotations
 

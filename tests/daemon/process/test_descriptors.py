@@ -1,4 +1,4 @@
-"""How many files may be open, and how many clients that leaves room for."""
+"""The limit of open files, and how many clients it leaves room for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from livedex_ipc.limits import Limits
 
 
 class Machine:
-    """A limit of open files, as a system would keep it; more than ``most`` is refused."""
+    """A limit of open files as a system keeps it; more than ``most`` is refused."""
 
     def __init__(self, soft: int, hard: int, most: int = 1 << 30) -> None:
         self.soft, self.hard, self.most = soft, hard, most

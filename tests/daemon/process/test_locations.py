@@ -1,4 +1,4 @@
-"""The folders: the daemon and the command look in the same places, and nobody else can look into them."""
+"""The folders: the daemon and the command use the same ones, and no other user can read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the daemon keeps and drops of its own memory."""
+"""What the daemon keeps in memory and what it frees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_what_was_kept_and_is_garbage_now_is_given_back() -> None:
     memory.freeze()
     del ring
     gc.collect()
-    assert gone() is not None  # the collector looks at it no more
+    assert gone() is not None  # the collector no longer visits it
     memory.release()
     assert gone() is None
     assert gc.get_freeze_count() > 0

@@ -1,4 +1,4 @@
-"""A daemon whose code was replaced ends by itself: once the new code is whole, and once nobody needs the daemon."""
+"""A daemon whose code was replaced ends by itself once the new code is complete and no client needs the daemon."""
 
 from __future__ import annotations
 

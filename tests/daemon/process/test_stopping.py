@@ -1,4 +1,4 @@
-"""A signal is heard on a thread of its own, and a stop that takes too long is cut off."""
+"""A separate thread receives signals, and a stop that takes too long is cut off."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_each_signal_is_acted_on_by_its_thread_though_an_action_failed(as_before
     signals = SignalThread({signal.SIGUSR1: act})
     try:
         os.kill(os.getpid(), signal.SIGUSR1)
-        while not heard:  # two signals that wait are one
+        while not heard:  # two pending signals are one
             twice.wait(0.01)
         os.kill(os.getpid(), signal.SIGUSR1)
         assert twice.wait(10)
@@ -42,7 +42,7 @@ def test_each_signal_is_acted_on_by_its_thread_though_an_action_failed(as_before
 
 
 class Ending:
-    """What a deadline did, instead of ending the tests."""
+    """Records what a deadline did instead of ending the tests."""
 
     def __init__(self) -> None:
         self.done: list[object] = []

@@ -1,4 +1,4 @@
-"""No part of the daemon ends without a word: it is started again, and named until it is well."""
+"""No part of the daemon ends silently: it is started again, and named in the status until it is well."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Clock:
 
 
 class Failing:
-    """A run that raises what it was given, one a time, and then goes on until it is ended."""
+    """A run that raises the given errors, one per call, and then runs until it is ended."""
 
     def __init__(self, *errors: Callable[[], object]) -> None:
         self._errors = list(errors)

@@ -1,4 +1,4 @@
-"""When the watchdog is fed: while the writer answers, and not for long after it stopped answering."""
+"""The watchdog is pinged while the writer answers, and not for long after it stopped answering."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from livedex_daemon.process.supervisor_reports import SILENT_S, Heartbeat, Super
 
 
 class Writer:
-    """Answers each order at once while it ``works``."""
+    """Answers each order at once while ``works`` is True."""
 
     def __init__(self) -> None:
         self.works = self.lives = True

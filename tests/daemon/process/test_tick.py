@@ -1,4 +1,4 @@
-"""The moments at which an idle daemon checks its surroundings."""
+"""The times at which an idle daemon checks its surroundings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients of standing queries are told, step by step, over a real index: it adds up, and nothing is stale."""
+"""What clients of standing queries are sent, step by step, over a real index: it adds up, and nothing is stale."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUERIES = ("alpha", "alpha beta", '"alpha beta"', "alpha -gamma", "beta path:sub
 
 
 class Recorded:
-    """Stands in for a request's call: keeps what is sent."""
+    """Replaces a request's call: keeps what is sent."""
 
     def __init__(self) -> None:
         self.connection_closed = object()
@@ -40,7 +40,7 @@ class Recorded:
 
 
 class Rounds:
-    """An index, standing queries over it, and the rounds in which they are told."""
+    """An index, standing queries over it, and the rounds that send their changes."""
 
     def __init__(self, indexed: Indexed, queries: tuple[str, ...]) -> None:
         self.indexed = indexed
@@ -56,7 +56,7 @@ class Rounds:
         return made
 
     def round(self, only: int | None = None) -> None:
-        """Tells all, or one of them while the others go on owing."""
+        """Send to all, or to one of them while the changes of the others stay pending."""
         dirty = self.dirty.take()
         with self.indexed.pool.connection() as reader, reader.snapshot():
             change_sets = ChangeSets(reader, self.delivered)
@@ -75,7 +75,7 @@ class Rounds:
         return sent
 
     def held(self, number: int = 0) -> Counter[Place]:
-        """What the messages add up to."""
+        """The sum of the messages."""
         held: Counter[Place] = Counter()
         for change in self.sent(number):
             for hit in change["removed"]:

@@ -1,4 +1,4 @@
-"""Memory that searches left free goes back to the system once they have stopped, though nothing was indexed."""
+"""Memory that searches freed goes back to the system once they have stopped, even if nothing was indexed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def trims(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def tidy(priority: SearchPriority) -> IdleMaintenance:
-    """One that has nothing else to do."""
+    """A worker with nothing else to do."""
     pool, backlog = FakePool(outstanding=1), Backlog(lambda: 0.0, lambda: None)
     return IdleMaintenance(FakeWorker().real, unused_index(), backlog, pool.real, priority, CommitLatency())
 

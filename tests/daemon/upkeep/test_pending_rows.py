@@ -1,4 +1,4 @@
-"""A row that waits to be read, and that nothing will read, is marked at the next idle look."""
+"""A pending row that no work will read is marked at the next idle check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder with an inotify watcher of its own."""
+"""A folder with its own inotify watcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A root's entries are kept for a day of time that passed; a clock that is set is no time."""
+"""A root's entries are kept for a day of elapsed time; a change of the wall clock does not count."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ HOUR = 3_600.0
 
 
 class Clocks:
-    """A wall clock that can be set, and one that cannot."""
+    """A wall clock that can be set, and a monotonic one."""
 
     def __init__(self) -> None:
         self.wall, self.steady = 1_700_000_000.0, 50.0
@@ -64,7 +64,7 @@ def test_a_clock_that_was_wrong_before_the_start() -> None:
     clocks.restart()
     assert not clocks.look()
     clocks.pass_time(60)
-    clocks.wall -= 2 * KEEP_S  # the network knows better
+    clocks.wall -= 2 * KEEP_S  # the clock was corrected over the network
     assert not clocks.look()
     clocks.pass_time(OBSERVED_S + 1)
     assert not clocks.look()

@@ -73,7 +73,7 @@ def test_a_mark_that_rests_is_taken_late_unless_it_is_asked_for(backlog: Backlog
 def test_what_may_be_in_the_middle_of_a_save_is_looked_at_once_it_is_quiet(backlog: Backlog, clock: Clock) -> None:
     backlog.mark((1, b"a"), Mark(from_event=True))
     clock.now += SETTLE_S / 2
-    backlog.mark((1, b"a"), Mark(now=True))  # somebody saw it changed: no sign that it is still changing
+    backlog.mark((1, b"a"), Mark(now=True))  # a search saw that it had changed: no sign that it is still changing
     (entry,) = take(backlog)
     assert not backlog.is_quiet(entry)
     assert backlog.defer(entry, entry.key, quiet_since=entry.last_at)
@@ -153,7 +153,7 @@ def test_a_mark_after_the_wait_is_not_waited_for(backlog: Backlog) -> None:
     backlog.wait(None, lambda: released.append(1))
     taken = take(backlog)
     backlog.mark((1, b"b"))
-    backlog.mark((1, b"a"))  # changed again while it is in hand
+    backlog.mark((1, b"a"))  # changed again while it is being processed
     backlog.done(taken)
     assert released == [1]
     assert backlog.pending() == 2

@@ -1,5 +1,6 @@
-"""Reports that come while the source of events is being changed for another, or for none, and when the word of one
-begins to count: not before what happened without it is looked for."""
+"""Reports that arrive while the event source is replaced or removed, and when a new source begins to count: not before
+changes that happened without it were looked for.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from livedex_daemon.watch.root_table import Root, Roots, RootTable
 
 
 class Vanishing(EventSource):
-    """One whose source is gone at the second look, as when it is stopped between the two."""
+    """An event source that is gone at the second access, as when it is stopped between the two."""
 
     looks = 0
 
@@ -33,7 +34,7 @@ class Vanishing(EventSource):
 
 
 class PolledRoot:
-    """A root of which some folders are polled; it notes what was marked when one no longer is."""
+    """A root with some polled folders; it notes what was marked when a folder is no longer polled."""
 
     id = 1
 
@@ -104,7 +105,7 @@ def test_a_folder_is_watched_by_the_source_that_was_there(tmp_path: Path, heard:
 
 
 def test_what_lies_on_a_remote_file_system_gets_no_watch(tmp_path: Path, heard: list[str]) -> None:
-    """It is polled, and where it hangs, placing a watch hangs too."""
+    """It is polled; where polling hangs, placing a watch hangs too."""
     root, source = online_root(), FakeWatcher()
     root.poll(b"share", remote=True)
     changing = watching(EventSource, tmp_path, heard)

@@ -1,4 +1,4 @@
-"""The inotify watcher: what it reports, and that a barrier comes after all that happened before it."""
+"""The inotify watcher: what it reports, and that a barrier comes after everything that happened before it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from livedex_daemon.watch.inotify import COOKIES, InotifyWatcher
 
 
 def side_by_side(count: int, work: Callable[[int], None]) -> None:
-    """Runs ``work(number)`` in so many threads at once; what fails in one fails here."""
+    """Run ``work(number)`` in that many threads at once; a failure in one of them fails here."""
     with ThreadPoolExecutor(count) as threads:
         for done in [threads.submit(work, number) for number in range(count)]:
             done.result()
 
 
 def catch_up(watcher: InotifyWatcher) -> None:
-    """Asks without a pause: the first moment at which it says so counts."""
+    """Check without a pause: the first moment at which the watcher has caught up counts."""
     ends = time.monotonic() + WAIT_S
     while not watcher.caught_up():
         assert time.monotonic() < ends, "it never catches up"
@@ -52,7 +52,7 @@ def test_concurrent_barriers_each_come_after_their_own_writes(watcher: InotifyWa
 
 
 def test_not_one_event_of_thousands_is_lost(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
-    """Of a rename there is one event for each of its two names: nothing else would tell."""
+    """A rename causes one event for each of its two names, and nothing else reports it."""
     outside = root.parent / "outside"
     outside.mkdir()
     names = [f"f{number}" for number in range(3000)]
@@ -97,7 +97,7 @@ def test_it_has_not_caught_up_with_what_is_still_being_passed_on(
     watcher: InotifyWatcher, sink: Sink, root: Path
 ) -> None:
     sink.held = threading.Event()
-    (root / "folder").mkdir()  # one event: none is left in the queue once it is read
+    (root / "folder").mkdir()  # one event: the queue is empty once it is read
     assert sink.reached.wait(WAIT_S)
     assert not watcher.caught_up()
     sink.held.set()
@@ -177,7 +177,7 @@ def test_the_root_itself_is_reported_when_it_goes(watcher: InotifyWatcher, sink:
 def test_what_is_written_outside_is_reported_once_it_is_closed(
     watcher: InotifyWatcher, sink: Sink, tmp_path: Path
 ) -> None:
-    """A log that stands beside the configuration keeps nobody awake."""
+    """A log file next to the configuration does not wake the daemon."""
     log = tmp_path / "log"
     log.touch()
     assert watcher.watch_outside(os.fsencode(tmp_path))

@@ -1,4 +1,4 @@
-"""A watch takes as long to place as the file system likes: nothing else waits, and changes meanwhile are kept apart."""
+"""Placing a watch may take long on a slow file system: nothing else waits, and later changes are kept apart."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
 
 
 def after_the_call(monkeypatch: pytest.MonkeyPatch, path: Path, action: Callable[[], None]) -> None:
-    """The first ``inotify_add_watch`` of ``path`` returns only after ``action``: the kernel has the watch by then."""
+    """The first ``inotify_add_watch`` of ``path`` returns only after ``action``; the kernel has the watch by then."""
     place = inotify_c.inotify_add_watch
     left = [os.fsencode(path)]
 
@@ -71,7 +71,7 @@ def test_a_call_that_hangs_delays_no_barrier(
 def test_a_moved_folder_whose_old_name_ends_its_watch_is_watched_again(
     watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel gives the moved folder its old descriptor, and the event of its old name then takes that away."""
+    """The kernel gives the moved folder its old descriptor, and the event of its old name then removes that."""
     (root / "old").mkdir()
     assert watcher.watch_folder(1, b"old", os.fsencode(root / "old"))
     (root / "old").rename(root / "new")

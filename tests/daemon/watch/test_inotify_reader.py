@@ -1,4 +1,4 @@
-"""The adapter to watchdog's inotify thread: what livedex relies on and no public name of watchdog promises."""
+"""The adapter to watchdog's inotify thread: what livedex relies on although no public name of watchdog promises it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OURS = CallbackId(1)
 
 
 class Recorded:
-    """A callback that keeps the names it is given, and can be made to wait before it does."""
+    """A callback that keeps the names it gets, and can be made to wait before it does."""
 
     def __init__(self) -> None:
         self.names: list[bytes] = []

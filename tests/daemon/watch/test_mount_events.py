@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
 def open_tables() -> int:
-    """How many descriptors of the table of mounts this process has."""
+    """The number of descriptors of the mount table in this process."""
     return sum(is_table(fd) for fd in os.listdir("/proc/self/fd"))
 
 
@@ -35,7 +35,7 @@ def test_nothing_is_reported_while_nothing_is_mounted() -> None:
     events.check()
     events.stop()
     assert reported == []
-    events.check()  # after the end it does nothing
+    events.check()  # it does nothing after it was stopped
 
 
 def test_it_ends_and_leaves_no_descriptor() -> None:

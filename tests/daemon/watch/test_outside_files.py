@@ -1,4 +1,4 @@
-"""The way to a file outside the roots: which entries on it decide, which folders report of them, and when it is new."""
+"""The path to a file outside the roots: which entries of it decide, which folders report them, and when it is new."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livedex_indexing.ignore.external_files import Source
 
 
 def names(paths: frozenset[bytes], folder: Path) -> set[str]:
-    """Those below the folder, relative to it; the folder itself is ``.``."""
+    """The watched folders below the folder, relative to it; the folder itself is ``.``."""
     real = os.path.realpath(folder)
     texts = {os.fsdecode(path) for path in paths}
     return {os.path.relpath(text, real) for text in texts if text == real or text.startswith(real + "/")}

@@ -1,4 +1,4 @@
-"""What becomes of a root's state when it was walked, and when it is there again."""
+"""The state of a root after a walk, and after it returned."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_the_entries_of_a_missing_root_go_after_a_day_that_passed(tmp_path: Path
     row = FileRow(1, b"a.txt", FileState(1, 2, 3, 4), "skipped", "binary", None, None, None, None, 0.0, True)
     with store.transaction():
         store.put_files([row])
-    now = [1_700_000_000.0, 0.0]  # the wall clock, and one that nobody sets
+    now = [1_700_000_000.0, 0.0]  # the wall clock, and the monotonic one
     absences = Absences(lambda: now[0], lambda: now[1])
     backlog = Backlog(time.monotonic, lambda: None)
     presence = Presence(store, StoreHealth(), backlog, FakeWatching().real, absences)

@@ -1,4 +1,4 @@
-"""Which root a path belongs to, and what of a root is polled."""
+"""Which root a path belongs to, and which parts of a root are polled."""
 
 from __future__ import annotations
 

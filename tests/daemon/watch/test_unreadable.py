@@ -1,4 +1,4 @@
-"""When a path that cannot be read is tried again, and how long it keeps searches from being fresh."""
+"""When an unreadable path is tried again, and how long it keeps searches from being fresh."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ KEY: Key = (1, b"d/f.txt")
 
 
 class World:
-    """Paths over a clock that a test sets."""
+    """Unreadable paths on a clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
         self.paths = UnreadablePaths(lambda: self.now)
 
     def wait(self) -> list[Key]:
-        """Lets the time pass until something is due; returns what is."""
+        """Advance the clock until something is due, and return it."""
         self.now = self.paths.next_at()
         return [key for key, _tree, _background in self.paths.take_due()]
 

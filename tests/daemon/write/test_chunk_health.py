@@ -1,4 +1,4 @@
-"""When to try again after no child could be started: soon, then less often, and never after more than 8 s."""
+"""When to try again after no child could be started: soon, then less often, but at least every 8 s."""
 
 from __future__ import annotations
 

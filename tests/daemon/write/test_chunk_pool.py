@@ -1,4 +1,4 @@
-"""The pool: every work comes back as one outcome, whatever becomes of the child that had it."""
+"""The pool: every work returns as one outcome, whatever happens to the child that had it."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_file_that_takes_its_time_holds_up_no_other(
 
 
 class Faulty(ChunkProcess):
-    """The daemon's own side of a child fails on one file."""
+    """The daemon's side of a child fails on one file."""
 
     def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
         if any(b"faulty" in job.data for job in jobs):
@@ -273,7 +273,7 @@ def test_on_battery_only_what_someone_asked_for_is_read(make: Callable[..., Pool
     pool.reconsider()
     assert set(collected(pool, 2)) == {"f7.txt", "f9.txt"}
     assert (pool.is_paused, pool.outstanding) == (True, len(names) - 2)
-    root.first_indexed = False  # the first index was asked for
+    root.first_indexed = False  # a user requested the first index
     pool.reconsider()
     assert len(collected(pool, len(names) - 2)) == len(names) - 2
     assert (pool.is_paused, pool.outstanding) == (False, 0)

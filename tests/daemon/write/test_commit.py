@@ -1,4 +1,4 @@
-"""What was decided and read becomes rows in one transaction: all of it, or nothing."""
+"""Decisions and chunks become rows in one transaction: all of them or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the outcomes that were read are committed."""
+"""When the outcomes of read files are committed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ NOW = 100.0  # an arbitrary time
 
 
 class Desk:
-    """What lies before a worker that committed just now, and when it would commit next: ``at once``, ``soon`` (apart
-    from the last commit), ``gathered`` (with more of the same) or ``never``."""
+    """The outcomes before a worker that has just committed, and when it commits next: ``at once``, ``soon`` (apart from
+    the last commit), ``gathered`` (with more of the same) or ``never``.
+    """
 
     def __init__(self) -> None:
         self.policy = CommitPolicy()
@@ -25,7 +26,7 @@ class Desk:
         self.reading = True
 
     def outcome(self, *waiters: Waiter, tree: bool = False, works: int = 1) -> Entry:
-        """A file was read; ``works``: how many of its entry are still to be stored."""
+        """A file was read; ``works``: how many works of its entry are still to be stored."""
         entry = Entry((1, b"f"), 1, NOW)
         entry.tree, entry.works, entry.waiters = tree, works, list(waiters)
         self.policy.gather(entry)

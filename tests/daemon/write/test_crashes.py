@@ -1,4 +1,4 @@
-"""Which files are left alone: those in hand at each of the last three crashes, if these came within a minute."""
+"""Which files are skipped: those in progress at each of the last three crashes, if these happened within a minute."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def left_at_the_end() -> Iterator[None]:
 
 
 def crash(folder: Path, *paths: bytes) -> frozenset[bytes]:
-    """A run that reads files and never comes back; what it left alone."""
+    """A run that reads files and crashes; returns the files that it skipped."""
     run = Crashes(str(folder))
     for path in paths:
         under_way = run.reading(path)
@@ -70,7 +70,7 @@ def test_a_file_that_was_read_to_its_end_is_in_hand_no_more(tmp_path: Path) -> N
         run = Crashes(str(tmp_path))
         with run.reading(b"/a"):
             pass
-        for number in range(100):  # slots are used again; what no slot is left for is read all the same
+        for number in range(100):  # slots are reused; files without a free slot are read all the same
             with run.reading(b"/x%d" % number):
                 pass
         with run.reading(b"/" + b"x" * 5000):

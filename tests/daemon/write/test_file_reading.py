@@ -1,4 +1,4 @@
-"""Reading one file: a job to chunk, or the outcome that needs no child."""
+"""Reading one file: a job to chunk, or an outcome that needs no child."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an older look decided is carried out only while it is still so, and each file is read by one work at a time."""
+"""An earlier decision is carried out only while it still holds, and one work at a time reads each file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from livedex_indexing.store.index_store import Store
 
 
 class Desk:
-    """A inspector over a real folder and a real store; ``unwatched``: the folders whose watches it took away."""
+    """An inspector over a real folder and a real store; ``unwatched``: the folders whose watches it removed."""
 
     def __init__(self, base: Path) -> None:
         self.folder = base / "root"
@@ -41,14 +41,14 @@ class Desk:
         self.inspector = Inspector(self.store, self.backlog, FakePresence().real, self.watching.real, FakePool().real)
 
     def inspect(self, path: bytes, *, tree: bool = False) -> Entry:
-        """Looks at a path of which nothing was heard for long."""
+        """Inspect a path whose last event is long ago."""
         entry = Entry((1, path), 1, 0.0)
         entry.tree = tree
         self.inspector.inspect(entry, self.root)
         return entry
 
     def commit(self) -> None:
-        """Goes on as after a commit."""
+        """Go on as after a commit."""
         self.inspector.take_changes()
         finished, self.inspector.finished = self.inspector.finished, []
         self.inspector.read_errors.committed(finished)
@@ -100,12 +100,12 @@ def test_a_walk_waits_for_the_commit_of_what_others_removed(desk: Desk) -> None:
 
 
 def test_a_walk_tells_its_own_removals_from_as_many_of_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", -1.0)  # each folder is a slice of its own
+    monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", -1.0)  # each folder is a separate slice
     desk.store.put_files([row(b"d/gone.txt")])
     (desk.folder / "d/e/f").mkdir(parents=True)
     os.utime(desk.folder / "d")
     entry = Entry((1, b"d"), 1, 0.0)
-    entry.tree, entry.waiters = True, [Waiter(lambda: None)]  # for a waiter, what is gone counts at once
+    entry.tree, entry.waiters = True, [Waiter(lambda: None)]  # for a waiter, a missing file counts at once
     desk.inspector.inspect(entry, desk.root)
     assert desk.inspector.walk_on() and desk.inspector.changes.removals() == (1, 0, 0)
     assert desk.inspector.walk_on(), "its own removal is in nobody's way"
@@ -115,7 +115,7 @@ def test_a_walk_tells_its_own_removals_from_as_many_of_others(desk: Desk, monkey
 
 
 def test_a_file_in_the_place_of_a_folder_is_read_though_the_folder_is_gone(desk: Desk) -> None:
-    """The reading was handed in before the walk found that the folder of that name is gone."""
+    """The work was submitted before the walk found that the folder of that name is gone."""
     desk.store.put_files([row(b"d/m/f.txt")])
     (desk.folder / "d").mkdir()
     (desk.folder / "d/m").touch()
@@ -151,7 +151,7 @@ def test_two_works_for_one_file_are_read_one_after_the_other() -> None:
     entry = Entry((1, b"a"), 1, 0.0)
     first, second, third = (Work(online_root(), b"a", 1, None, entry) for _ in range(3))
     inspector.submit([first], bulk=False)
-    inspector.submit([second, third], bulk=False)  # two walks came by while it was read
+    inspector.submit([second, third], bulk=False)  # two walks passed while it was read
     assert handed == [first]
     for done, after in ((first, second), (second, third)):
         inspector.is_read(done)
@@ -166,13 +166,13 @@ def test_a_folder_that_is_shut_out_is_let_go(desk: Desk) -> None:
     (desk.folder / ".gitignore").write_text("gen/\n")
     desk.watching.followed = {b"gen"}
     desk.inspect(b".gitignore")
-    while desk.inspector.walk_on():  # a walk pauses where the machine is busy
+    while desk.inspector.walk_on():  # a walk pauses while the machine is busy
         pass
     assert desk.unwatched == [b"gen"]
 
 
 def test_a_folder_that_was_let_in_again_meanwhile_keeps_its_watch(desk: Desk) -> None:
-    """Two walks go on at once: the later one lets the folder in and watches it before the earlier one ends."""
+    """Two walks run at once: the later one admits the folder and watches it before the earlier one ends."""
     (desk.folder / "gen").mkdir()
     rules = desk.folder / ".gitignore"
     rules.write_text("gen/\n")
@@ -233,7 +233,7 @@ def test_a_folder_that_cannot_be_listed_keeps_all_that_is_in_it(desk: Desk, monk
 
 
 def test_a_walk_that_outlives_its_root_reports_no_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever made the root leave has forgotten its errors: one recorded later would stay beside ``missing``."""
+    """The removal of the root has dropped its errors: one recorded later would stay together with ``missing``."""
     desk.inspect(b"", tree=True)
     with monkeypatch.context() as patch:
         fail(patch, "scandir", errno.EIO)
@@ -245,7 +245,7 @@ def test_a_walk_that_outlives_its_root_reports_no_error(desk: Desk, monkeypatch:
 def test_a_look_before_a_failure_does_not_prove_that_a_folder_can_be_read(desk: Desk) -> None:
     (desk.folder / "d").mkdir()
     desk.inspect(b"d", tree=True)
-    desk.inspector.unreadable.failed((1, b"d"), errno.EIO, tree=True)  # another look, which finds more to do
+    desk.inspector.unreadable.failed((1, b"d"), errno.EIO, tree=True)  # another inspection, which finds more to do
     assert desk.inspector.walk_on()
     desk.commit()
     assert desk.inspector.unreadable.open == {(1, b"d")}
@@ -272,7 +272,7 @@ def test_a_missing_file_is_not_removed_while_a_second_look_fails(desk: Desk, mon
 
 
 def test_an_unknown_rule_lets_nothing_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What an ignore file excludes is not known while it cannot be read."""
+    """While an ignore file cannot be read, it is unknown what it excludes."""
     (desk.folder / "d").mkdir()
     (desk.folder / "d/.gitignore").write_text("private.txt\n")
     (desk.folder / "d/private.txt").write_text("p")

@@ -1,4 +1,4 @@
-"""Whether bulk work waits, from what the system tells of its power supplies."""
+"""Whether bulk work waits, according to the system's power supplies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deciding what to do about one entry."""
+"""The decision about one entry."""
 
 from __future__ import annotations
 

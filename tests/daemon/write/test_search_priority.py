@@ -1,4 +1,4 @@
-"""Indexing that stops for searches: as long as one is under way, and no longer than it worked itself."""
+"""Indexing pauses for searches: while one runs, and no longer than indexing itself worked."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 
 from livedex_daemon.write.search_priority import FEW, RECENT_S, SearchPriority
 
-LONG_S = 60.0  # longer than any test: who waits so long is let go by what it waits for
+LONG_S = 60.0  # longer than any test: a waiter is released by what it waits for
 MANY = FEW + 1
 
 
 @contextmanager
 def indexing(priority: SearchPriority) -> Iterator[threading.Event]:
-    """A thread that begins on one of many files; the event is set once it goes on."""
+    """A thread that starts on one of many files; the event is set once it continues."""
     goes_on = threading.Event()
 
     def run() -> None:
@@ -61,7 +61,7 @@ def test_few_files_wait_for_no_search() -> None:
 def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
     priority = SearchPriority(0.01)
     with priority.searching():
-        priority.yield_to_searches(MANY)  # as long as allowed
+        priority.yield_to_searches(MANY)  # for as long as permitted
 
     def wait_twice() -> None:
         priority.yield_to_searches(MANY)
@@ -74,7 +74,7 @@ def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
         thread.start()
     with priority.searching():
         again.set()
-        thread.join(LONG_S / 2)  # twice as long as it worked, which is next to nothing
+        thread.join(LONG_S / 2)  # twice as long as it worked, which is almost nothing
         assert not thread.is_alive()
 
 

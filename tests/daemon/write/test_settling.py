@@ -1,4 +1,4 @@
-"""A file that is gone or empty for a moment, as in a save: it counts once it has settled, or is asked for."""
+"""A file that is missing or empty for a moment, as in a save, counts as such once it has settled or a search waits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WITH_TEXT, EMPTY = row_of(9), row_of(0)
         (Known(), (0, 0.0), WITH_TEXT, True),
         (Known(), (0, 0.0), EMPTY, False),
         (Known(), (0, 1.0), WITH_TEXT, False),
-        (Known(), (0, -3600.0), WITH_TEXT, False),  # the clock was set back: nothing to go by
+        (Known(), (0, -3600.0), WITH_TEXT, False),  # the clock was set back: the times prove nothing
         (Known(), (1, 0.0), WITH_TEXT, False),
         (Failed("denied", ""), None, WITH_TEXT, False),
         (Skipped("special"), None, WITH_TEXT, False),

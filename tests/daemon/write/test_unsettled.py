@@ -1,4 +1,4 @@
-"""The memory of files that could not be read in one state ends with the files."""
+"""The list of files that could not be read in one state forgets files that are gone."""
 
 from __future__ import annotations
 

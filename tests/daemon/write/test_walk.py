@@ -1,4 +1,4 @@
-"""A walk: what it watches, lists, compares and finds to do."""
+"""A walk: what it watches, lists and compares, and what work it finds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Root:
 
 
 def walked(root: Root, watch: Callable[[Root, bytes], None]) -> tuple[TreeWalk, Changes]:
-    """A complete walk of a root that the index has nothing of."""
+    """A complete walk of a root that is not indexed yet."""
     changes = Changes()
     walk = TreeWalk(WalkTools(FakeRows(), watch, POLICY), root, b"", Entry((1, b""), 1, 0.0))
     assert walk.step(lambda: False, changes)
@@ -37,7 +37,7 @@ def walked(root: Root, watch: Callable[[Root, bytes], None]) -> tuple[TreeWalk, 
 
 
 def test_a_folder_is_watched_before_it_is_listed(root: Root) -> None:
-    """What comes between the two is either listed or reported; the other way round it would be neither."""
+    """A change between the two is either listed or reported; in the other order it would be neither."""
     os.mkdir(root.absolute(b"d"))
 
     def watch(_root: Root, path: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What is asked of the worker's thread is answered: carried out, or refused once nothing will be carried out."""
+"""Orders to the worker's thread are answered: carried out, or refused once the thread has ended."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WAIT_S = 10
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[Worker]:
-    """A worker over an empty index, whose thread is not started."""
+    """A worker over an empty index; its thread is not started."""
     wake = threading.Event()
     path = str(tmp_path / "index.db")
     store = Store.open(path)
@@ -95,7 +95,7 @@ def test_an_order_whose_caller_has_gone_is_dropped(worker: Worker) -> None:
 
 
 def test_orders_of_a_thread_that_fails_fail(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not a turn that fails, which is tried again: the thread as a whole."""
+    """The thread as a whole fails, not one turn, which would be tried again."""
     monkeypatch.setattr("livedex_daemon.write.worker.translated", lambda _path: sys.exit())
     waiting = worker.submit(lambda: None)
     worker.start()
@@ -109,7 +109,9 @@ def test_orders_of_a_thread_that_fails_fail(worker: Worker, monkeypatch: pytest.
 def test_a_content_that_is_collected_before_the_commit_releases_nobody(
     tmp_path: Path, root: Root, folder: Path, marks: ForgottenFiles
 ) -> None:
-    """The pool sees that the index has the content; then it is collected as garbage; then the outcome is stored."""
+    """The pool sees that the index has the content; then the content is collected as garbage; then the outcome is
+    stored.
+    """
     wake = threading.Event()
     path = str(tmp_path / "index.db")
     store, readers = Store.open(path), IndexReaders(path, wake)

@@ -21,7 +21,7 @@ Answer = Callable[[Sequence[ChunkJob]], list[ChunkedContent | ChunkFailure]]
 
 
 class ScriptedProcess:
-    """A child that does what a function says; no process."""
+    """A child that does what a function says, without a process."""
 
     answer: Answer
 
