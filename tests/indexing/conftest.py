@@ -1,4 +1,4 @@
-"""What the tests of the user's tree, of its rules and of the index stand on."""
+"""The fixtures for tests of the user's tree, its rules and the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedex_indexing.ignore.rules import RuleTree
 
 @pytest.fixture
 def root(tmp_path: Path) -> bytes:
-    """An empty folder, as the rooms below the daemon name it."""
+    """An empty folder, as bytes."""
     return os.fsencode(tmp_path.resolve())
 
 
@@ -31,7 +31,7 @@ def index(tmp_path: Path) -> Iterator[Indexed]:
 
 @pytest.fixture
 def indexed(index: Indexed, request: pytest.FixtureRequest) -> Indexed:
-    """The same with the ``FILES`` of the test's module."""
+    """An index with the ``FILES`` of the test's module."""
     for path, text in request.module.FILES.items():
         index.write(path, text)
     return index
@@ -39,7 +39,7 @@ def indexed(index: Indexed, request: pytest.FixtureRequest) -> Indexed:
 
 @pytest.fixture(params=["openat2", "by components"])
 def both_ways(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The test runs with the kernel's call and with the way around it, which every other system takes."""
+    """Run the test with the kernel's call and with the replacement that every other system uses."""
     way = str(request.param)
     if way == "openat2" and not beneath.has_openat2():
         pytest.skip("this kernel has no openat2")
@@ -60,7 +60,7 @@ def environ(user: Tree) -> Mapping[str, str]:
 
 @pytest.fixture
 def rules(tree: Tree, environ: Mapping[str, str]) -> Rules:
-    """Makes the rules of the test's folder, or of another root."""
+    """Make the rules of the test's folder, or of another root."""
 
     def make(*patterns: str, root: Path | None = None, **options: Any) -> RuleTree:
         return RuleTree(os.fsencode(root or tree.path), patterns, environ=environ, **options)

@@ -1,4 +1,4 @@
-"""Paths are compared by whole names, and what is split is joined again."""
+"""Paths are compared by whole names, and a path that was split can be joined again."""
 
 from __future__ import annotations
 

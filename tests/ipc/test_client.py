@@ -81,7 +81,7 @@ def test_closing_ends_what_it_waits_for(server: Serving) -> None:
 
 
 def test_a_daemon_that_goes_is_told(server: Serving) -> None:
-    """Also by a client that was not even accepted when it went."""
+    """Also for a client that was not yet accepted when it went away."""
     with connect(spawn=False, path=str(server.path)) as waiting:
         server.run(server.server.close(0))
         with pytest.raises(Unavailable, match="closed the connection"):

@@ -1,4 +1,4 @@
-"""The error tree: codes, exit codes, and the way over the wire and back."""
+"""The error tree: codes, exit codes, and the round trip over the wire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes to frames: any split gives the same, nothing raises, and what is malformed is refused for its reason."""
+"""Bytes to frames: any split gives the same result, nothing raises, and malformed input is refused with its reason."""
 
 from __future__ import annotations
 

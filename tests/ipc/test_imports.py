@@ -1,4 +1,4 @@
-"""What a thin client loads: start-up is a feature, and every module of this list is paid for by each command."""
+"""The modules that a thin client loads: start-up time is a feature, and every command pays for each module."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 CLIENT_PATH = "livedex_ipc.client, livedex_ipc.methods, livedex_ipc.paths"
 
-# What a bare interpreter with socket, json and typing has loaded is free; these are ours, and nothing else may come.
+# Modules of a bare interpreter with socket, json and typing are free; these are ours, and no other may be added.
 OURS = {
     "livedex_ipc",
     "livedex_ipc.client",
@@ -26,7 +26,7 @@ OURS = {
 FREE = "__future__, collections.abc, errno, json, os, re, socket, stat, struct, sys, time, types, typing"
 
 
-USED = "class Pair(typing.NamedTuple): first: int"  # from Python 3.14 on this alone loads three modules more
+USED = "class Pair(typing.NamedTuple): first: int"  # from Python 3.14 on this alone loads three more modules
 
 
 def loaded(imports: str) -> set[str]:

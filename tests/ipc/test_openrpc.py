@@ -1,4 +1,4 @@
-"""The OpenRPC document says what the table says."""
+"""The OpenRPC document agrees with the table of methods."""
 
 from __future__ import annotations
 

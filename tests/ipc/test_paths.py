@@ -1,4 +1,4 @@
-"""Where files live: the same answers as platformdirs, whatever the environment says."""
+"""The locations of files: the same as with platformdirs, in any environment."""
 
 from __future__ import annotations
 

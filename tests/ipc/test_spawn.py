@@ -1,4 +1,4 @@
-"""Starting the daemon on demand: once however many ask, detached, and with its own words when it cannot start."""
+"""Starting the daemon on demand: once for any number of clients, detached, and with its message if it cannot start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedex_ipc.client import attempt, connect
 from livedex_ipc.errors import ConfigInvalid, Conflict, NoDaemon, Unavailable
 from livedex_ipc.spawn import start
 
-# A daemon in small: counts its starts, binds where it is told, and says what the daemon would see of its surroundings.
+# A small daemon: it counts its starts, binds its socket, and reports what the daemon would see of its environment.
 DAEMON = """
 import asyncio, json, os, sys
 from livedex_ipc.method_types import Method
@@ -56,7 +56,7 @@ with connect(command=json.loads(sys.argv[1]), wait_s=30) as client:
 
 @pytest.fixture
 def command(home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What starts the small daemon, in the test's home; one that was started is ended."""
+    """Return the starter of the small daemon, in the test's home; a daemon that was started is ended."""
     for name in ("LIVEDEX_SOCKET", "LIVEDEX_NO_SPAWN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LIVEDEX_HOME", str(home.path))
@@ -143,7 +143,7 @@ def test_another_error_of_the_daemon_keeps_its_class() -> None:
 
 
 def test_who_lost_a_race_uses_the_winner(home: Home, command: list[str]) -> None:
-    """Ours ends because another one, not started by a client, holds the home and answers a moment later."""
+    """Ours ends because another one, not started by a client, has the home and answers a moment later."""
     wire = json.dumps({"error": Unavailable("another daemon holds this home", {"pid": 1}).to_wire()})
     rival = f"import subprocess, sys; subprocess.Popen({command!r}); print({wire!r}, file=sys.stderr); sys.exit(4)"
     with connect(command=[sys.executable, "-c", rival]) as client:

@@ -1,4 +1,4 @@
-"""What `livedex search` imports: its start-up is a feature, and every module costs some of it."""
+"""The modules that `livedex search` imports: start-up time is a feature, and every module costs some of it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OURS = {
     "paths",
     "peers",
 }
-# Of the standard library: what is needed, with what that brings along on this Python.
+# Of the standard library: the needed modules, with their own imports on this Python.
 THEIRS = ["importlib", "json", "re", "socket", "struct", "typing"]
 
 PROGRAM = """

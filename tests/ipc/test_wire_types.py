@@ -1,4 +1,4 @@
-"""The types of params and results against the table of methods: one truth, whichever of the two a reader opens."""
+"""The types of params and results agree with the table of methods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
 from livedex_ipc.params import B64, Param
 
 CHANGES: dict[str, Any] = {"search/changed": wire_results.SearchChanged, "$/progress": wire_results.Progress}
-# What ``F`` is in a result.
+# The meaning of ``F`` in a result.
 ELEMENTS: dict[str, Any] = {
     "hits": wire_results.HitFields,
     "added": wire_results.HitFields,
@@ -45,7 +45,7 @@ def hints(kind: Any) -> dict[str, Any]:
 
 
 def parts(hint: Any) -> tuple[Any, bool, bool]:
-    """The type without its wrappers, whether it may be null, and whether the field may be absent."""
+    """Return the type without its wrappers, whether it may be null, and whether the field may be absent."""
     optional = get_origin(hint) is NotRequired
     inner = get_args(hint)[0] if optional else hint
     union = get_origin(inner) in (types.UnionType, Union)
@@ -54,7 +54,7 @@ def parts(hint: Any) -> tuple[Any, bool, bool]:
 
 
 def json_type(kind: Any) -> Any:
-    """What JSON has for a type: a literal is its text, an object of its own type an object."""
+    """Return the JSON type for a type: text for a literal, an object for a struct."""
     if get_origin(kind) is Literal:
         return type(get_args(kind)[0])
     origin = get_origin(kind) or kind

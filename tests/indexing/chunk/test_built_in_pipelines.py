@@ -1,4 +1,4 @@
-"""The built-in pipelines keep the promises that plugins make, and their names are taken."""
+"""The built-in pipelines keep the promises of plugins, and plugins cannot take their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pipeline and language a file gets, and what its signature depends on."""
+"""The pipeline and language of a file, and what its signature depends on."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_suffix_can_be_given_another_pipeline() -> None:
 
 
 def next_start() -> ModuleType:
-    """The module as the next process loads it: it has planned nothing yet."""
+    """Return the module as the next process loads it: without any plan yet."""
     spec = find_spec("livedex_indexing.chunk.chunk_plan")
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)

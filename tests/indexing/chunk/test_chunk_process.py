@@ -33,7 +33,7 @@ def job(name: str, data: bytes) -> ChunkJob:
 
 
 SMALL = job("a.md", b"# Title\n\nwords\n")
-# Two seconds of work and more: something to be killed at.
+# At least two seconds of work, so that a test can kill the child in the middle.
 SLOW = job("slow.c", b"int f(int a) { return a + 1; }\n" * 30_000)
 
 
@@ -147,7 +147,7 @@ def test_one_that_died_between_calls_is_replaced(process: ChunkProcess) -> None:
     pid = process.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it has ended; its parent has not collected it yet
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # it has ended, but its parent has not reaped it yet
     assert len(process.chunk([SMALL], LONG_S)) == 1
 
 
@@ -247,7 +247,7 @@ READY_THEN = "send(messages.READY, code_version.OWN)\n"
         "os.write(1, (1 << 31).to_bytes(4, 'little') + b'\\1')",  # a frame of 2 GiB
         "send(messages.CONTENT, b'x' * (5 << 20))",
         "send(messages.FAILURE, ('chunk', 'x' * 1000))",
-        "send(messages.READY, code_version.OWN)",  # it would put off the deadline for ever
+        "send(messages.READY, code_version.OWN)",  # it would postpone the deadline forever
         "send(9, ('chunk', ''))",
     ],
 )
@@ -303,7 +303,7 @@ os.kill(os.getpid(), 9)"""
     wait_until(lambda: is_ended(pid))
 
 
-# In the child alone: an endless loop in C code, which runs no handler of a signal and ends with no pipe.
+# Only in the child: an endless loop in C, which runs no signal handler and does not end with its pipe.
 LOOPING = """
 import sys
 if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
@@ -382,7 +382,7 @@ def test_it_holds_no_more_than_it_needs() -> None:
         assert pid is not None
         assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, 0) + 5
         loaded = Path(f"/proc/{pid}/maps").read_text()
-        assert "_ssl" not in loaded  # httpx and asyncio stay away, and what they bring
+        assert "_ssl" not in loaded  # httpx and asyncio are not loaded, nor what they import
         assert "tree_sitter_c" in loaded
         assert "tree_sitter_rust" not in loaded
     finally:

@@ -1,4 +1,4 @@
-"""One file through its whole pipeline: places, kinds, headings, symbols and words of its chunks."""
+"""One file through its whole pipeline: positions, kinds, headings, symbols and words of its chunks."""
 
 from __future__ import annotations
 

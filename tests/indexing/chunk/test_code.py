@@ -1,4 +1,4 @@
-"""Code is cut along its syntax, its definitions are named, and nothing hostile gets far."""
+"""Code is cut along its syntax, its definitions are named, and hostile input does no harm."""
 
 from __future__ import annotations
 

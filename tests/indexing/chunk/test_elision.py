@@ -1,4 +1,6 @@
-"""What the parser is spared is balanced and no more than that; sparing it changes no name and cuts no statement."""
+"""The text that is hidden from the parser is balanced and no more than that; hiding it changes no name and cuts no
+statement.
+"""
 
 from __future__ import annotations
 
@@ -81,14 +83,14 @@ def test_neither_an_else_nor_a_blank_line_begins_a_chunk(statement: str) -> None
 @pytest.mark.parametrize(
     ("language", "source"),
     [
-        # What stands around a function that is over names what stands in it.
+        # The scope around a function that is too long names the definitions in it.
         ("cpp", "class K { // of mine\n\tvoid m() {\n%s\t}\n%s\tint last;\n};\n"),
         ("cpp", "class K {\n\tvoid m() {\n%s\t}\n%s\tint last;\n};\n"),
         ("c", "struct k {\n\tint first;\n%s%s\tint last;\n};\n"),
     ],
 )
 def test_behind_a_function_nothing_is_left_out_of_what_is_around_it(language: str, source: str) -> None:
-    odd = "\tx = '\"';\n"  # in doubt: its end is passed by
+    odd = "\tx = '\"';\n"  # ambiguous: its end is skipped
     before = f"int f(void)\n{{\n{STATEMENTS * 6}{odd * 9}{STATEMENTS}}}\n"
     for inner in (DEEPER, DEEPER * 8):
         text = before + source % (inner, "\tint member, other;\n" * 30)
@@ -174,7 +176,7 @@ LIMITS = st.sampled_from([150, 300, 2048])
 
 
 def is_block(data: bytes, start: int, end: int, limit: int) -> bool:
-    """Whether a span is all that stands in a block which fits."""
+    """Return whether a span is the whole content of a block that fits."""
     line = data.rfind(b"\n", 0, start - 1) + 1
     return data[:start].endswith(b"{\n") and data[end:].lstrip(b"\t").startswith(b"}") and end < line + limit
 
@@ -216,13 +218,13 @@ def test_sound_code_is_cut_between_its_statements(text: str, language: str, limi
 
 
 def is_sound(root: Node) -> bool:
-    """Whether a file parses and has its statements in functions (the grammars let them stand anywhere)."""
+    """Return whether a file parses and has its statements in functions (the grammars permit them anywhere)."""
     outside = (child for child in root.children if child.type.endswith("_statement"))
     return not root.has_error and all(child.end_byte - child.start_byte == 1 for child in outside)
 
 
 def nodes(root: Node, kind: str | None = None) -> list[tuple[int, int]]:
-    """Where the nodes of a tree begin and end."""
+    """Yield where the nodes of a tree begin and end."""
     found, todo = [], [root]
     while todo:
         node = todo.pop()

@@ -1,4 +1,4 @@
-"""Libraries that are not loaded before something in them is used."""
+"""Libraries that are loaded at the first use of a name in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain text is cut where it parts best: never inside of a line, or of a word, that would fit into a chunk."""
+"""Plain text is cut at the best boundary: never inside a line, or a word, that would fit into a chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of filesystem a path lies on, by the table of mounts alone."""
+"""The kind of the filesystem of a path, from the mount table alone."""
 
 from __future__ import annotations
 

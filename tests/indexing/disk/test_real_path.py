@@ -1,4 +1,4 @@
-"""A path with its links resolved: as the system does it, and without waiting for a mount that does not answer."""
+"""A path with its links resolved, as the system does it, without waiting for a mount that does not answer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_links_in_a_circle_have_an_end(top: Path) -> None:
 
 
 class Silent:
-    """The mounts, of which the one at ``point`` does not answer."""
+    """The mounts; the one at ``point`` does not answer."""
 
     def __init__(self, point: bytes) -> None:
         self.point = point

@@ -1,4 +1,4 @@
-"""Calls on network and FUSE mounts: those that hang are left alone, and the others are waited for."""
+"""Calls on network and FUSE mounts: hanging ones are abandoned, others are awaited."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINE: Final = b"%d 1 0:40 / %b rw - %b source rw\n"
 
 
 class Server:
-    """Answers statvfs, and calls, unless it hangs. The calls run on threads, as in the child."""
+    """Answers statvfs and other calls unless it hangs. The calls run on threads, as in the child."""
 
     def __init__(self) -> None:
         self.asked = 0

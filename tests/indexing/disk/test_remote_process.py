@@ -1,4 +1,4 @@
-"""The child that touches network and FUSE mounts: what it is asked is answered, whatever hangs, until it ends."""
+"""The child that uses network and FUSE mounts answers every call, whatever hangs, until it ends."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def process() -> Iterator[RemoteProcess]:
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Iterator[Path]:
-    """A named pipe: who opens it hangs."""
+    """A named pipe: opening it hangs."""
     made = tmp_path / "pipe"
     os.mkfifo(made)
     yield made
@@ -132,7 +132,7 @@ def test_a_child_that_cannot_be_started_is_no_fault_of_the_path(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_nobody_waits_for_what_the_child_has_open(process: RemoteProcess) -> None:
-    """The kernel may keep it: it must not keep open what it got from its parent, such as the end of a pipe."""
+    """The kernel may keep it: it must not hold what it inherited open, such as the end of a pipe."""
     links = [partial(os.readlink, f"/proc/self/fd/{number}") for number in range(3)]
     assert [process.submit(link).result(ANSWER_S) for link in links] == [os.devnull] * 3
 

@@ -1,4 +1,4 @@
-"""The user's tree, listed and described without following, without leaving the root, whatever the names."""
+"""The user's tree is listed and described without following links or leaving the root, with any names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user to b
 
 
 def in_child(root: bytes, expression: str, uid: int = NOBODY) -> str:
-    """The value of an expression about ``tree`` and ``root`` in a process of another user, or its error's name."""
+    """Return the value of an expression with ``tree`` and ``root`` in another user's process, or its error's name."""
     code = f"""
 import os
 os.setgid({uid}); os.setuid({uid})
@@ -36,7 +36,7 @@ root = {root!r}
 try: print(repr({expression}))
 except tree.TreeError as error: print(type(error).__name__, error.reason)
 """
-    # The interpreter may lie in a folder that the other user may not pass: its modules are read before the change.
+    # The other user may have no access to the interpreter's folder: its modules are read before the change.
     code = code.replace("import os\n", "import os\nfrom livedex_indexing.disk import tree\n", 1)
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
@@ -162,7 +162,7 @@ def test_any_name_is_a_name(root: bytes, both_ways: str, name: bytes) -> None:
 
 @contextmanager
 def nested(root: bytes, name: bytes, depth: int) -> Iterator[int]:
-    """A descriptor of the innermost of so many folders; all are gone at the end, for pytest could not remove them."""
+    """Yield a descriptor of the innermost of that many folders; remove all at the end, because pytest cannot."""
     here = os.open(root, os.O_DIRECTORY)
     try:
         for _ in range(depth):
@@ -200,7 +200,7 @@ def test_a_thousand_folders_deep(root: bytes, both_ways: str) -> None:
 
 
 def test_no_descriptor_is_left_open(root: bytes, both_ways: str) -> None:
-    """One that stayed open would keep a filesystem from being unmounted."""
+    """An open descriptor would keep a filesystem from being unmounted."""
     put(root, b"a/b/f")
     os.mkfifo(os.path.join(root, b"pipe"))
     before = os.listdir("/dev/fd")

@@ -1,4 +1,4 @@
-"""Which errors mean that an entry is gone, and that no other does."""
+"""Which errors mean that an entry is gone; no other error does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_GONE = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, e
 
 
 class Failing:
-    """A call of ``os`` that fails with the errors of ``codes``, one each time, and then works."""
+    """A call of ``os`` that fails with the errors of ``codes``, one per call, and then works."""
 
     def __init__(self, real: Callable[..., Any], *codes: int) -> None:
         self._real = real

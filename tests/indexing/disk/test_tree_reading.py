@@ -1,4 +1,4 @@
-"""Files, read without blocking and without following, one state at a time."""
+"""Files are read without blocking, without following links, and in one state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_pipe_or_a_device_is_never_read(root: bytes, both_ways: str) -> None:
 
 
 def test_a_pipe_that_is_passed_by_is_not_opened(root: bytes, both_ways: str) -> None:
-    """A writer that waits for a reader must not be woken by us: opening a pipe is something its owner sees."""
+    """A writer that waits for a reader must not be woken by livedex: the owner of a pipe notices an open."""
     path = os.path.join(root, b"pipe")
     os.mkfifo(path)
     about = threading.Event()
@@ -78,7 +78,7 @@ def test_a_file_that_turns_into_a_pipe_or_a_link_is_never_followed(
 def test_a_swap_between_the_look_and_the_opening(
     root: bytes, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """The moment that the race above may miss, made to happen: it neither blocks nor follows."""
+    """The moment that the race above may miss, caused on purpose: the read neither blocks nor follows."""
     path = put(root, b"f", b"inside")
     outside = put(os.fsencode(tmp_path_factory.mktemp("outside")), b"x", b"outside")
     real = os.stat
@@ -109,10 +109,10 @@ def test_a_file_over_the_limit_is_not_read(root: bytes) -> None:
 
 
 def test_a_snapshot_is_no_mixture(root: bytes, both_ways: str) -> None:
-    """A writer flips the whole file between all A and all B as fast as it can, in place and at the same size.
+    """A writer changes the whole file from all A to all B and back as fast as it can, in place and at the same size.
 
-    One that is preempted inside its own system call, through both of our looks, cannot be told from one that has
-    ended: the end of its write is an event, and until then the row counts as unsettled. It is rare, and bounded here.
+    A writer that is preempted inside its system call, during both of our stats, looks like one that has ended: the end
+    of its write causes an event, and until then the row counts as unsettled. This is rare, and bounded here.
     """
     size = 256 * 1024
     versions = [letter * size for letter in (b"A", b"B")]
@@ -139,7 +139,7 @@ def test_a_snapshot_is_no_mixture(root: bytes, both_ways: str) -> None:
 
 
 def test_a_write_between_two_looks_is_noticed(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Size kept and the time put back: only what the kernel keeps by itself can tell."""
+    """Size kept and the time reset: only the change time, which the kernel sets, shows the change."""
     path = put(root, b"f", b"A" * 100)
     monkeypatch.setattr(tree, "RECENT_NS", 0)  # so that a second read is no help
     real = os.pread
@@ -157,7 +157,7 @@ def test_a_write_between_two_looks_is_noticed(root: bytes, monkeypatch: pytest.M
 
 
 def test_a_young_file_is_read_twice(root: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two writes in one tick of the filesystem's clock leave the same state behind: only the bytes tell them apart."""
+    """Two writes in one tick of the filesystem's clock leave the same state: only the bytes differ."""
     put(root, b"f", b"A" * 100)
     reads: list[bytes] = [b"A" * 100, b"B" * 100]
     monkeypatch.setattr(os, "pread", lambda fd, length, offset: reads.pop(0))
@@ -179,7 +179,7 @@ def test_a_log_that_grows_is_taken_up_to_its_first_size(root: bytes, monkeypatch
     monkeypatch.setattr(os, "pread", growing)
     snapshot = tree.read_file(root, b"log", MIB)
     assert snapshot.data == b"one\n"
-    assert snapshot.stat == before  # the state of the first look, so that the rest is noticed as a change
+    assert snapshot.stat == before  # the state of the first stat, so that the rest is noticed as a change
     assert before is not None
     assert tree.read_if_unchanged(root, b"log", before.state) is None
 
@@ -229,7 +229,7 @@ def test_the_bytes_are_given_only_for_the_state_asked_for(root: bytes) -> None:
 
 
 def test_a_writer_is_not_held_up(root: bytes) -> None:
-    """Reading takes no lock or lease that a writer would feel."""
+    """Reading takes no lock or lease that a writer would notice."""
     path = put(root, b"f", b"0" * MIB)
     writes = []
 

@@ -1,4 +1,4 @@
-"""Snippets and highlights: slices of the text, marks where the index found something."""
+"""Snippets and highlights: slices of the text, with ranges for the matches of the index."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_mark_before_the_first_line_is_no_column() -> None:
 
 
 def test_a_line_feed_across_two_characters_is_none() -> None:
-    text = "\u0a41\u0a00\u000a\u0a0a"  # in UTF-16 the bytes of 0A 00 also stand across two characters
+    text = "\u0a41\u0a00\u000a\u0a0a"  # in UTF-16 the bytes 0A 00 may also span two characters
     data = text.encode("utf-16-be")
     lines = Lines(data, "utf-16-be")
     assert lines.column(len(data)) == 3

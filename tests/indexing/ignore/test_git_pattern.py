@@ -1,4 +1,4 @@
-"""One pattern, one path: the answers that git gives, and git itself asked whether they still are."""
+"""One pattern, one path: the answers of git, compared with git itself."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ KEYS = [repr(line) for line, _, _ in CASES]
 
 
 def matches(rules: RuleFile, path: bytes) -> bool:
-    """The last pattern's word on this path alone, whatever was said of the folders above."""
+    """Return the last pattern's verdict on this path alone, whatever applies to the folders above."""
     folder, _, name = path.rstrip(b"/").rpartition(b"/")
     applied = rules.at(folder)
     number = applied.last(name, path.endswith(b"/")) if applied is not None else -1
     return number >= 0 and bool(rules.patterns[number].include)
 
 
-# Git itself says otherwise now: 2.47 still matches, 2.55 does not.
+# Versions of git differ: 2.47 still matches, 2.55 does not.
 UNTIL_LATELY = {(b"a**/b", b"ax/y/b")}
 
 
@@ -135,7 +135,7 @@ def test_git_says_the_same(tree: Tree, line: bytes, ignored: list[bytes], kept: 
             continue
         full = os.path.join(os.fsencode(tree.path), path.rstrip(b"/"))
         if not path.endswith(b"/") and os.path.isdir(full):
-            continue  # the same name stands as a folder here
+            continue  # the same name is a folder here
         os.makedirs(full if path.endswith(b"/") else os.path.dirname(full), exist_ok=True)
         asked = subprocess.run(
             ["git", "-C", tree.path, "check-ignore", "--no-index", "-q", "-z", "--stdin"],
@@ -154,7 +154,7 @@ def test_a_pattern_knows_its_line_and_its_text() -> None:
 
 
 def test_the_last_of_many_decides() -> None:
-    """Whatever way a pattern is looked up (by name, by beginning, by ending, all together), the last one wins."""
+    """However a pattern is looked up (by name, by beginning, by ending, all together), the last one wins."""
     lines = [b"abc", b"!a*", b"*c", b"!?bc", b"a[b]c", b"!*b*", b"a*c", b"!abc"]
     for count in range(1, len(lines) + 1):
         rules = RuleFile.parse("x", b"\n".join(lines[:count]))
@@ -164,7 +164,7 @@ def test_the_last_of_many_decides() -> None:
 
 
 def test_the_last_of_names_and_paths_decides() -> None:
-    """Patterns for names, for one folder's names and for whole paths are kept apart, but not their order."""
+    """Patterns for names, for names in one folder and for whole paths are stored separately, but keep their order."""
     lines = [b"x", b"!a/x", b"*/x", b"!?", b"a/**", b"!/a/*", b"**/a/x", b"!x"]
     for count in range(1, len(lines) + 1):
         rules = RuleFile.parse("x", b"\n".join(lines[:count]))
@@ -177,7 +177,9 @@ def test_the_last_of_names_and_paths_decides() -> None:
     "line", [b"*a" * 1_900, b"?" * 4_000, b"[!a]" * 1_000, b"**/" * 1_300 + b"x", b"(" * 4_000, b"\\*" * 2_000]
 )
 def test_a_monstrous_pattern_is_matched_in_linear_time(line: bytes) -> None:
-    """``fnmatch`` and a backtracking ``re`` would not end in a lifetime; the test's time limit is the assertion."""
+    """``fnmatch`` and a backtracking ``re`` would not finish in a lifetime; the time limit of the test is the
+    assertion.
+    """
     rules = RuleFile.parse("x", line)
     applied = rules.at(b"a/a/a")
     for name in (b"a" * 255, b"a" * 254 + b"b", b"x"):
@@ -206,7 +208,7 @@ def test_very_many_patterns_are_all_there(shape: str) -> None:
 
 
 def test_a_batch_at_its_bounds_still_answers() -> None:
-    """A re2 set that runs out of memory says "no match" without a word: the bounds must keep every batch below."""
+    """A re2 set that runs out of memory silently returns "no match": the bounds must keep every batch below that."""
     for shape in ("*[!a-y{}]*[!b-x]*{}*", "*?*?*?*?*?*{}*?*?*?*?*?*", "[[:alpha:]]*{}*[[:punct:]]*[!q]"):
         lines = [shape.replace("{}", str(number)) for number in range(4_000)]
         rules = RuleFile.parse("x", "\n".join(lines).encode())

@@ -1,4 +1,4 @@
-"""Globs as ripgrep reads them, ripgrep itself asked whether it still does, and the query's ``path:`` term."""
+"""Globs as ripgrep reads them, compared with ripgrep itself, and the ``path:`` term of a query."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_globs_that_we_refuse_beside(glob: str) -> None:
 
 
 # Not "[!a]": ripgrep lets it match a slash, which its own documentation denies.
-# Not "[!a]" behind another piece: ripgrep 13 lets it match a slash, against its own documentation.
+# Not "[!a]" after another piece: ripgrep 13 lets it match a slash, against its own documentation.
 PIECES = st.lists(
     st.sampled_from(
         ["a", "b", ".py", ".md", "src", "sub", "docs", "*", "**", "?", "/", "**/", "/**", "[ab]", "{a,b}", "."]
@@ -164,7 +164,7 @@ PIECES = st.lists(
     st.lists(
         st.builds(lambda start, glob: start + glob, st.sampled_from(["", "", "!", "/"]), PIECES).filter(
             lambda glob: glob not in ("!", "!/") and "//" not in glob
-        ),  # these shut out everything, oddly
+        ),  # these exclude everything, unexpectedly
         min_size=1,
         max_size=3,
     )
@@ -192,7 +192,7 @@ def test_random_globs_admit_what_ripgrep_lists(tmp_path_factory: pytest.TempPath
     ],
 )
 def test_a_glob_bomb_is_defused(glob: str) -> None:
-    """The test's time limit is the assertion: a matcher that goes back to try again would not end."""
+    """The time limit of the test is the assertion: a backtracking matcher would not finish."""
     admitted = GlobFilter([glob])
     for path in (b"a" * 4_000, b"/".join([b"a" * 200] * 20), b"x"):
         admitted.admits(path)
@@ -229,7 +229,7 @@ def test_globs_nest() -> None:
         ("a?c", ["abc", "x/aéc"], ["ac", "a/c"]),
         ("[ab].c", ["a.c", "x/b.c"], ["c.c"]),
         ("[!a].c", ["é.c", "日.c"], ["a.c"]),
-        ("[a", ["x[a]y"], ["a"]),  # no glob: it stands there
+        ("[a", ["x[a]y"], ["a"]),  # not a glob, but literal
         ("", ["anything", "at/all"], []),
         ("/", ["anything"], []),
         ("*", ["anything"], []),

@@ -1,4 +1,4 @@
-"""Ignore files that the system cannot read count neither as absent nor as empty."""
+"""Ignore files that the system cannot read count neither as missing nor as empty."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_permission_may_return_without_an_event(tree: Tree, rules: Rules) -> Non
 
 @pytest.mark.parametrize("name", ["x.log", "target"])
 def test_a_denial_is_no_absence(tree: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """The permission may be there again when the file itself is looked at."""
+    """The permission may be back when the file itself is opened."""
     tree.write_all({"d/.gitignore": "*.log\n", "d/Cargo.toml": "[package]\n", "d/target/x.rs": "text\n"})
     given = rules()
     given.explain(b"d/other", False)
@@ -85,7 +85,7 @@ def test_a_denial_is_no_absence(tree: Tree, rules: Rules, monkeypatch: pytest.Mo
 
 
 def test_folders_are_marked_before_their_rules_change(tree: Tree, rules: Rules) -> None:
-    """Who is told of no fault any more finds that the files are to be compared again."""
+    """A caller that gets no more fault learns that the files must be compared again."""
     tree.mkdir("d/.git/info")
     exclude = tree.write("d/.git/info/exclude", b"*.log\n" + bytes(1))
     given = rules()

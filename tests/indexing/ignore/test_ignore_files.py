@@ -1,4 +1,4 @@
-"""Ignore files that are something else, and ignore files that change."""
+"""Ignore files that are not regular files, and ignore files that change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from livedex_indexing.ignore import external_files
 from livedex_indexing.ignore import rules as ignore_rules
 from livedex_indexing.ignore.external_files import UNREADABLE
 
-# --- ignore files that are something else ---
+# --- ignore files that are not regular files ---
 
 
 def test_an_ignore_file_that_is_no_file_does_not_count(tree: Tree, rules: Rules) -> None:
@@ -49,7 +49,7 @@ def test_outside_files_that_are_no_files_do_not_count(tree: Tree, user: Tree, ru
 
 
 def test_a_pipe_is_not_even_opened(tree: Tree, user: Tree, rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits at its other end would be woken by us."""
+    """A process that waits at its other end would be woken by livedex."""
     tree.git("init", "-q")
     (tree / ".git/info/exclude").unlink()
     pipes = {os.fsencode(tree / name) for name in (".git/info/exclude", ".gitignore", ".livedexignore")}
@@ -134,7 +134,7 @@ def test_a_changed_ignore_file_is_read_again_when_a_scan_shows_it(tree: Tree, ru
     root = os.fsencode(tree.path)
 
     def entries(folder: bytes) -> dict[bytes, Any]:
-        """As a scan gives them a minute after the last change."""
+        """As a scan sees them a minute after the last change."""
         found = files.scan(root, folder)
         return {name: stat._replace(ctime_ns=stat.ctime_ns - 60 * 10**9) for name, stat in found}
 
@@ -177,7 +177,7 @@ def test_a_folder_that_was_let_through_is_judged_again_after_a_change_above_it(t
     given = rules()
     paths = ("a/build/deep/file", "a/other/deep/file")
     assert shut_out(given, *paths) == shut_out(given, *paths) == []
-    tree.write("a/build/CMakeCache.txt", "")  # no rule: looked for each time
+    tree.write("a/build/CMakeCache.txt", "")  # no rule: checked each time
     assert shut_out(given, *paths) == ["a/build/deep/file"]
     tree.write("a/.gitignore", "other\n")
     given.invalidate(b"a")
@@ -270,7 +270,7 @@ def test_many_threads_get_the_same_answers(tree: Tree, rules: Rules) -> None:
 
 
 def test_an_ignore_file_that_had_just_changed_is_read_again(tree: Tree, rules: Rules) -> None:
-    """Before Linux 6.13 two changes within 4 ms leave equal times: the second one must count too."""
+    """Before Linux 6.13, two changes within 4 ms leave equal times: the second one must count too."""
     path = tree.write(".gitignore", "*.q\n")
     stamp = {b".gitignore": files.describe(path.lstat())}
     given = rules()

@@ -1,4 +1,4 @@
-"""What a repository and the user's git configuration change about the rules."""
+"""How a repository and the user's git configuration change the rules."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_pointer_is_never_followed_onto_a_made_up_filesystem(tree: Tree, rules
 
 
 def test_no_link_is_followed_to_a_repository_s_rules(tree: Tree, rules: Rules, tmp_path: Path) -> None:
-    """Whoever made the checkout could point one at any file, and ``why`` would show that file's lines."""
+    """The author of the checkout could point one at any file, and ``why`` would show that file's lines."""
     other = Tree(tmp_path / "other")
     other.write("exclude", "x\n")
     tree.git("init", "-q")
@@ -114,7 +114,7 @@ def test_a_root_inside_a_work_tree_hears_what_is_above_it(tree: Tree, rules: Rul
     for path in (".gitignore", "sub/.gitignore", ".git/info/exclude", ".git", "sub/.git"):
         assert os.fsencode(tree / path) in sources
     tree.write(".gitignore", "sub/\n")
-    assert shut_out(rules(root=root), "x") == []  # the user named the root: it is not judged itself
+    assert shut_out(rules(root=root), "x") == []  # the user named the root: no rule applies to the root itself
 
 
 def test_without_a_repository_gitignore_counts_from_the_root(tree: Tree, user: Tree, rules: Rules) -> None:

@@ -1,4 +1,4 @@
-"""Who outranks whom, what is left out by name, and names that are no text."""
+"""The rank of the sources of rules, exclusions by name, and names that are not text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livedex_indexing.ignore.rules import Verdict, is_marker_name, is_rule_file,
 
 
 def test_each_source_outranks_the_next(tree: Tree, user: Tree, rules: Rules) -> None:
-    """From the lowest up, each source says the opposite of the one before about the same name, and wins."""
+    """From the lowest rank up, each source contradicts the one before about the same name, and wins."""
     tree.git("init", "-q")
     assert why(rules(), "x.lock").kind == "default"
     user.write(".config/git/ignore", "!x.lock\n")
@@ -49,7 +49,7 @@ def test_nothing_inside_a_folder_that_is_shut_out_comes_back(tree: Tree, rules: 
     tree.write("out/.gitignore", "!*\n")
     assert shut_out(rules(), "out/keep", "out/a/b") == ["out/keep", "out/a/b"]
     assert why(rules(), "out/a/b").pattern == "out/"
-    assert shut_out(rules("!out/keep"), "out/keep") == ["out/keep"]  # the folder above is what is shut out
+    assert shut_out(rules("!out/keep"), "out/keep") == ["out/keep"]  # the folder above is the excluded entry
     assert shut_out(rules("!out"), "out/keep", "out/a/b") == []
 
 

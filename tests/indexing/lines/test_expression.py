@@ -1,4 +1,4 @@
-"""A regular expression is read as re2 reads it, and means to re2 what it means to ripgrep."""
+"""A regular expression is read as re2 reads it, and has the same meaning in re2 as in ripgrep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines are found as ripgrep finds them, and no pattern can do harm."""
+"""Lines are found as ripgrep finds them, and no pattern does harm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def found(pattern: str, text: bytes, *, exact: bool = False, reach: int = 1000) 
 
 
 def lines(pattern: str, text: bytes) -> list[tuple[int, bytes]]:
-    """The number of each line and the bytes that matched first."""
+    """Return the number of each line and its first matching bytes."""
     return [(line.number, text[slice(*line.spans[0])]) for line in found(pattern, text)]
 
 
@@ -33,7 +33,7 @@ def test_a_line_has_all_its_matches() -> None:
     ],
 )  # fmt: skip
 def test_the_ends_of_lines(pattern: str, numbers: list[int]) -> None:
-    """CR LF ends a line; a CR inside one is matched by nothing and is no line's end."""
+    """CR LF ends a line; a CR inside one is matched by nothing and does not end a line."""
     assert [line.number for line in found(pattern, b"ab\r\n\r\nc\rd\r\n")] == numbers
 
 
@@ -105,7 +105,7 @@ def test_patterns_of_four_kilobytes(piece: str) -> None:
 
 
 def test_a_search_can_be_stopped_between_stretches_though_nothing_matches() -> None:
-    """Whatever the pattern costs: with one look at the clock a file, nothing would bound it."""
+    """Whatever the pattern costs: checking the clock once per file would not bound it."""
     looks: list[int] = []
 
     def ended() -> bool:

@@ -1,4 +1,4 @@
-"""Exact and regex searches: the lines that match, in order, with the filters of any search, and never an old line."""
+"""Exact and regex searches: the matching lines, in order, with the filters of any search, and never an old line."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_a_bad_pattern_is_refused_before_anything_is_asked(index: Indexed) -> No
 
 
 def test_the_log_of_the_index_shrinks_while_files_are_searched(index: Indexed) -> None:
-    """Searches that overlap without a pause would let it grow without end."""
+    """Searches that overlap without a pause would let it grow without limit."""
     for number in range(20):
         index.write(f"root/{number:02}.txt", "needle\n")
     folded: list[bool] = []

@@ -1,4 +1,4 @@
-"""The plugins of the page about plugins: written from it alone, they register, conform, and are noticed when broken."""
+"""Plugins written from the page about plugins alone: they register and conform, and faults in them are noticed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SUITES: dict[str, tuple[PluginKind, Callable[..., list[str]]]] = {
     "csv": (PARSER, conformance.check_parser),
     "list": (KNOWLEDGE_STORE, conformance.check_knowledge),
 }
-# What is wrong with the object: the text of its class, and the replacement.
+# A fault of the object: the text of its class, and the replacement.
 BROKEN = [
     ("paragraphs", "found.start(), found.end()", "found.start(), found.end() + 1", "overlaps|outside"),
     ("paragraphs", "for found in re", "for found in text.nothing or re", "AttributeError"),

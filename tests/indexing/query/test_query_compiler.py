@@ -19,7 +19,7 @@ def words(terms: tuple[QueryTerm, ...]) -> str:
 
 
 def test_the_words_of_a_sentence_count_without_stop_words(index: Indexed) -> None:
-    """The example of `_select`."""
+    """Return the example of `_select`."""
     index.write("root/a.txt", "parse the response that you get by http\n")
     found = compiled(index, Query("how to parse getHTTPResponse"))
     assert words(found.spoken) == "how to parse gethttpresponse get http response"

@@ -1,4 +1,4 @@
-"""Reading a query: each form, and all that only looks like one."""
+"""Parsing a query: each form, and text that only resembles one."""
 
 from __future__ import annotations
 

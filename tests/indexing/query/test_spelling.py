@@ -1,4 +1,4 @@
-"""Words that stand nowhere are asked for as they may be meant, and that is said."""
+"""Words that are nowhere in the index are replaced by similar ones, and the answer says so."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = st.text("abc", min_size=1, max_size=7)
 
 
 def meant(index: Indexed, query: str, **params: Any) -> str | None:
-    """What is said to be meant."""
+    """Return the suggested query."""
     said = index.ask(query, **params).extras.get("did_you_mean")
     assert said is None or said["applied"] is True
     return None if said is None else said["query"]
@@ -125,7 +125,7 @@ def test_words_that_stand_somewhere_stay(index: Indexed) -> None:
     index.write("root/recieve.txt", "receive\n")
     assert meant(index, "allocate alocator") == "allocate allocator"
     assert meant(index, "allocator") is None
-    assert meant(index, "allocating") is None  # its stem stands there
+    assert meant(index, "allocating") is None  # its stem is there
     assert meant(index, "recieve") is None  # in a path
     assert meant(index, "entirelydifferent") is None
 
@@ -172,7 +172,7 @@ def test_parts_of_names_are_repaired(index: Indexed) -> None:
     assert meant(index, "socket_bufer") == "socket_buffer"
     assert meant(index, "socket_bufer.reponse()") == "socket_buffer.response()"
     assert meant(index, "readHTTPReponse") == "readHTTPResponse"
-    assert meant(index, "getSocket") is None  # its parts stand there, so it is no mistake
+    assert meant(index, "getSocket") is None  # its parts are there, so it is not a mistake
 
 
 def test_a_correction_is_spelt_as_in_the_files(index: Indexed) -> None:

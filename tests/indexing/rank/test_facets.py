@@ -1,4 +1,4 @@
-"""Facets: counts of files over all that matches, as many as the same query finds with that value as a filter."""
+"""Facets: counts of matching files, equal to the number that the query finds with that value as a filter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of a row: the same whether all rows are walked through or each is begun at, and right."""
+"""The features of a row: correct, and the same whether all rows are scanned or each is read by id."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
     assert [list(found.rows[row].pairs) for row in (2, 3)] == [[0], [0]]
     assert [list(found.rows[row].near) for row in (2, 3)] == [[1], [0]]
     assert [found.rows[row].opening for row in (1, 2)] == pytest.approx(
-        [query.total, query.terms[1].idf]  # `tusk` alone: before `walrus` stand as many words as count
+        [query.total, query.terms[1].idf]  # `tusk` alone: as many words as count are before `walrus`
     )
     assert found.rows[2].length == NEAR_WORDS + 2
     assert found.chunks == 4

@@ -1,4 +1,4 @@
-"""Which rows the full-text index proposes: the best by BM25 over all words, whatever way they are asked for."""
+"""Which rows the full-text index proposes: the best by BM25 over all words, in whichever way they are read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def terms(reader: Reader, text: str) -> tuple[QueryTerm, ...]:
 
 
 def with_one_of(reader: Reader, words: str, text: str, limit: int) -> dict[int, float]:
-    """The best rows by all words of a text that hold one of ``words``, each row scored by BM25 on its own."""
+    """Return the best rows by all words of a text that contain one of ``words``, each scored by BM25 on its own."""
     scores = dict(reader.rows(_SCORED, (any_of(terms(reader, text)),)))
     holding = [row for row, _ in reader.rows(_SCORED, (any_of(terms(reader, words)),))]
     ordered = sorted(holding, key=lambda row: (-scores[row], row))

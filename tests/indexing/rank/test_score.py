@@ -1,4 +1,4 @@
-"""Ranking without an index: how parts become an order."""
+"""Ranking without an index: how the parts of a score become an order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from livedex_indexing.rank.score import (
 )
 
 SHORT = WEIGHTS["short"] / 2  # of a file of four chunks
-USUAL = 100  # words of a chunk: as many as they have on average, so that length says nothing
+USUAL = 100  # words of a chunk: the average number, so that length has no effect
 
 
 def row(
@@ -38,7 +38,7 @@ def row(
     opening: float = 0.0,
     titled: float = 0.0,
 ) -> MatchFeatures:
-    """A chunk with one word that is asked for, and one pair of neighbours."""
+    """A chunk with one word of the query, and one pair of adjacent words."""
     return MatchFeatures([count], [count], symbols, heading, opening, [pairs], [near], USUAL, titled)
 
 

@@ -1,4 +1,4 @@
-"""Where rows are looked for: in spans that hold them all, as few as it pays to have."""
+"""The spans in which rows are read: they cover all rows, with as few spans as is worthwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words of names say a word that is asked for in another way."""
+"""Which words of names express a word of the query differently."""
 
 from __future__ import annotations
 

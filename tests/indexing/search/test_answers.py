@@ -1,4 +1,4 @@
-"""What an answer holds: its room for text, phrases of signs, copies inside the filters, full pages of small folders."""
+"""The contents of an answer: text budget, phrases of signs, copies inside the filters, full pages of small folders."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_small_folder_gives_its_full_page(large: Indexed, name: str, words: st
 
 
 def test_large_files_are_read_in_parts(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part gives the same hit as the whole file, also where a line or the lines of context reach out of it."""
+    """A part gives the same hit as the whole file, even where a line or the context lines extend beyond it."""
     lines = [f"line {number} {'filler ' * (number % 9)}" for number in range(400)]
     lines[200] = "the walrus " + "long " * 900 + "\nafter"
     lines[210] = "blank " * 700
@@ -181,7 +181,7 @@ def test_nothing_to_look_for_has_empty_facets(index: Indexed) -> None:
 
 
 def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each look would gather the prefix anew, which ran for seconds past the deadline where many begin so."""
+    """Each read would collect the prefix again, which took seconds past the deadline if many words begin so."""
     asked: list[int] = []
     rows = Reader.rows
 
@@ -202,7 +202,7 @@ def test_no_row_is_looked_for_by_a_prefix(index: Indexed, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("mode", ["exact", "keyword"])
 def test_an_answer_has_a_bound_in_bytes_and_the_next_page_goes_on(index: Indexed, mode: str) -> None:
-    """What is asked for may be a thousand hits with a hundred long lines around each."""
+    """A client may request a thousand hits with a hundred long lines around each."""
     lines = 400
     index.write("root/log.txt", "".join(f"needle {number} {'x' * 3000}\n" for number in range(lines)))
     path = str(index.folder / "root/log.txt")

@@ -1,4 +1,4 @@
-"""A typed name leads to its definition, a typed line to its chunk, a pasted text to its file."""
+"""A typed name finds its definition, a typed line its chunk, a pasted text its file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 
 
 def first(index: Indexed, query: str, **params: Any) -> tuple[str, str]:
-    """The path of the first hit, and its snippet."""
+    """Return the path of the first hit, and its snippet."""
     hit = index.search(query, **params)[0]
     return hit["relative_path"], hit["snippet"]
 

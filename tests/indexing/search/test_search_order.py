@@ -187,7 +187,7 @@ def test_a_file_with_many_matches_can_be_paged_to_its_end(index: Indexed) -> Non
     [
         ("configuration walrus", "config.txt"),  # short for the word
         ("directory walrus", "mkdirs_dir.txt"),
-        ("array walrus", "fromarray.txt"),  # holds the word
+        ("array walrus", "fromarray.txt"),  # contains the word
         ("polynomial walrus", "charpoly_poly.txt"),
     ],
 )
@@ -204,9 +204,9 @@ def test_a_name_may_say_a_word_in_another_form(index: Indexed, query: str, name:
 @pytest.mark.parametrize(
     ("query", "name"),
     [
-        ("getusername", "get.txt"),  # says less than a third of it
-        ("disk", "is.txt"),  # stands inside the word, not at its beginning
-        ("conf*", "config_con.txt"),  # asked for as it stands
+        ("getusername", "get.txt"),  # contains less than a third of it
+        ("disk", "is.txt"),  # inside the word, not at its beginning
+        ("conf*", "config_con.txt"),  # searched for literally
     ],
 )
 def test_a_name_that_says_too_little_counts_for_nothing(index: Indexed, query: str, name: str) -> None:
@@ -275,7 +275,7 @@ def test_what_is_no_code_or_no_test_is_not_damped(index: Indexed, path: str) -> 
 def test_the_chunks_of_files_found_by_their_path_may_all_be_looked_into(
     index: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where a word is asked by its beginning: the answer is the one that asking which of them match gives."""
+    """Searching for the beginning of a word gives the same answer as searching for all words that begin so."""
     for number in range(20):
         index.write(f"root/walrus{number:02}.txt", f"filler {number}\n" * LINES * 8 + "walruses\n")
         index.write(f"root/other{number:02}.txt", f"walrus walrus {number}\n")

@@ -11,7 +11,7 @@ from livedex_indexing.search.search_request import SearchRequest
 from livedex_ipc import constants, methods
 from livedex_ipc.methods import METHODS, check_params
 
-# What only the daemon looks at, and the params that it resolves to places and root ids.
+# Params for the daemon alone, and those that it resolves to places and root ids.
 NOT_OF_THE_LIBRARY = {"path", "path_b64", "paths", "paths_b64", "roots", "roots_b64", "timeout_ms", "supersedes"}
 RESOLVED = {"places", "root_ids"}
 

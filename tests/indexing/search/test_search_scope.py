@@ -1,4 +1,4 @@
-"""Where a search looks and what it believes: roots, folders, filters, and files that have changed."""
+"""The scope of a search and what it trusts: roots, folders, filters, and files that have changed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_touched_file_is_served_and_told(index: Indexed) -> None:
 
 
 def test_a_file_that_grew_is_served_as_far_as_it_was_indexed(index: Indexed) -> None:
-    """A log. What stands behind is not shown before it is indexed, not even as lines around a hit."""
+    """A log. Its new end is not shown before it is indexed, not even as lines around a hit."""
     index.write("root/a.log", "walrus one\n")
     with (index.folder / "root/a.log").open("a") as file:
         file.write("walrus two\n")
@@ -155,7 +155,7 @@ def test_a_glob_that_ripgrep_refuses_names_its_field(index: Indexed) -> None:
 def test_no_filter_becomes_a_lookup_for_each_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], small: bool
 ) -> None:
-    """A row id that reaches FTS5 as an equality makes it run the whole match once for each id of the set."""
+    """If a row id reaches FTS5 as an equality, FTS5 runs the whole match once for each id of the set."""
     if not small:
         monkeypatch.setattr("livedex_indexing.query.filters.SMALL", 0)
     monkeypatch.setattr("livedex_indexing.rank.postings.LIST_ROWS", 1)  # else so few rows are not ranked beforehand
@@ -197,7 +197,7 @@ def test_the_best_rows_are_the_same_however_many_were_ranked_before_the_filter(
             index.write(f"two/other{number}.txt", f"neither word {number}\n")
             index.write(f"one/other{number}.txt", f"nor here {number}\n")
         roots = [str(tmp_path / "two")]
-        monkeypatch.setattr("livedex_indexing.rank.postings.AHEAD_ROWS", 0)  # the filter is asked of every row
+        monkeypatch.setattr("livedex_indexing.rank.postings.AHEAD_ROWS", 0)  # the filter is applied to every row
         wanted = index.search("walrus tusk", roots=roots)
         monkeypatch.setattr("livedex_indexing.rank.postings.AHEAD_ROWS", ahead)
         assert index.search("walrus tusk", roots=roots) == wanted
@@ -206,7 +206,7 @@ def test_the_best_rows_are_the_same_however_many_were_ranked_before_the_filter(
 
 
 def test_a_root_among_others_is_found_by_its_contents(index: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its rows, all of a large root would be looked through for the copies of ten hits."""
+    """Without this, all rows of a large root would be searched for the copies of ten hits."""
     plans: list[str] = []
     rows = Reader.rows
 

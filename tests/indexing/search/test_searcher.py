@@ -1,4 +1,4 @@
-"""What a search finds: words, phrases, prefixes, exclusions, paths; and the fields of a hit."""
+"""What a search finds (words, phrases, prefixes, exclusions, paths), and the fields of a hit."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_a_query_without_a_word_finds_nothing_and_says_so(index: Indexed) -> Non
 
 @pytest.mark.parametrize("query", ['"->"', '"__"', '"->" "=="', '-> "__"'])
 def test_a_phrase_without_words_finds_nothing(index: Indexed, query: str) -> None:
-    """It leaves nothing to ask for, which is not to ask for everything."""
+    """No term is left, which is not the same as a query for everything."""
     index.write("root/a.txt", "apple -> __\n")
     answer = index.ask(query)
     assert answer.hits == []
@@ -189,7 +189,7 @@ def test_long_queries_are_cut_and_say_so(index: Indexed) -> None:
 
 
 def test_a_word_is_found_in_its_own_chunk_alone(index: Indexed) -> None:
-    """What comes before a chunk is its context: shown with it, but no reason to find it."""
+    """The text before a chunk is its context: shown with it, but not a reason to find it."""
     index.write("root/a.txt", "filler\n" * (LINES - 1) + "walrus\n" + "filler\n" * LINES)
     (hit,) = index.search("walrus")
     assert marked(hit) == ["walrus"]

@@ -1,4 +1,4 @@
-"""A folder of 20 files inside 23,000 gives its full top 10 whatever names it: every filter, alone and with others."""
+"""A folder of 20 files among 23,000 gives its full top 10 with every filter that selects it, alone and combined."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = 23_000
 FEW = 20
 THEN, LATER = 1_700_000_000, 1_800_000_000  # when the many were written, and the few
 TOP = "---\ndraft:\n  of: walrus\ntags: [few]\n---\n"
-# Each names the few and no other file. ``root`` is put in later.
+# Each selects the few files and no other. ``root`` is filled in later.
 FILTERS: dict[str, dict[str, Any]] = {
     "path": {"path": "{root}/few"},
     "roots": {"roots": ["{root}"]},
@@ -42,13 +42,13 @@ FILTERS: dict[str, dict[str, Any]] = {
     "-lang:": {"terms": "-lang:c"},
     "-ext:": {"terms": "-ext:c"},
 }
-# The commonest words there are, that all files hold, the many more often and closer together than the few.
+# The commonest words, which all files contain; in the many they are more frequent and closer together.
 QUERIES = ("walrus", "walrus tusk", "the red walrus", '"red walrus"', "walr*", "walrus tsuk", "walrus -badger")
 FACETED = ("walrus", '"red walrus"', "")
 
 
 class Large:
-    """An index of ``FILES`` files, of which only the few are on disk: no other may be shown."""
+    """An index of ``FILES`` files; only the few are on disk, and no other may be shown."""
 
     def __init__(self, folder: Path) -> None:
         self.index = Indexed(folder, ("many", "few-of-them"))
@@ -72,11 +72,11 @@ class Large:
 
     @property
     def root(self) -> str:
-        """Of the few."""
+        """Return the root of the few files."""
         return os.fsdecode(self.index.roots[2])
 
     def ask(self, query: str, *names: str, **params: Any) -> WireAnswer:
-        """The answer where all the filters of these names hold."""
+        """Return the answer with all the filters of these names."""
         for name in names:
             filters = _in(self.root, FILTERS[name])
             query += f" {filters.pop('terms', '')}"
@@ -104,7 +104,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
 
 @pytest.mark.parametrize(("query", "group"), [("walrus", "file"), *((query, "chunk") for query in QUERIES)])
 def test_every_filter_gives_the_full_answer(large: Large, query: str, group: str) -> None:
-    """Ten of ten and twenty of twenty, ranked, and in one order whatever filter says that these are meant."""
+    """Ten of ten and twenty of twenty, ranked, and in the same order whichever filter selects them."""
     by_path = [hit["path"] for hit in large.hits(query, "path", limit=1000, group=group)]
     assert len(set(by_path)) == len(by_path) == FEW
     for name in share_of(FILTERS, QUERIES.index(query)):

@@ -1,4 +1,4 @@
-"""Which chunks a standing query holds: by matching alone, and whatever else the index holds."""
+"""Which chunks a standing query contains: those that match, whatever else is in the index."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILES = {
 def held(
     indexed: Indexed, query: str, keys: list[FileKey] | None = None, unsure: set[FileKey] | None = None, **params: Any
 ) -> dict[str, list[int]]:
-    """The first lines of the chunks in a query, by file; ``keys``: looked at alone."""
+    """Return the first lines of the chunks in a query, by file; ``keys``: only these files."""
     known = check_params("search", {"query": query, **params})
     path = path_bytes(known)
     asked = standing_query(
@@ -97,7 +97,7 @@ def test_every_copy_counts_and_nothing_of_a_missing_root(indexed: Indexed) -> No
 
 
 def test_what_is_held_does_not_depend_on_other_files(indexed: Indexed) -> None:
-    """A search asks for the parts of a word that stands nowhere, and for its whole once it does."""
+    """A search uses the parts of a word that is nowhere in the index, and the whole word once it is there."""
     before = held(indexed, "baz_qux"), held(indexed, "foo_bar")
     indexed.write("root/g.txt", "baz then qux\n")
     assert (held(indexed, "baz_qux"), held(indexed, "foo_bar")) == before

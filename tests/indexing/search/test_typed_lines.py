@@ -1,4 +1,4 @@
-"""Where no word leads to the text of a query, the lines that have it are the answer."""
+"""If no word leads to the text of a query, the lines that contain it are the answer."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_what_a_line_has_is_found(app: Indexed, query: str, path: str, line: int
 
 
 def test_lines_come_instead_of_a_correction(app: Indexed) -> None:
-    """``zither`` is in no word of its own, and would be corrected to ``either``."""
+    """``zither`` is not a word by itself, and would be corrected to ``either``."""
     answer = app.ask("itherlik")
     assert [hit["relative_path"] for hit in answer.hits] == ["odd.txt"]
     assert "did_you_mean" not in answer.extras
 
 
 def test_the_definition_of_a_corrected_name_hides_no_line(tmp_path: Path) -> None:
-    """``port`` is in ``import``; no word is ``port``, and ``part`` is the nearest that is defined."""
+    """``port`` is part of ``import``; no word is ``port``, and ``part`` is the nearest that is defined."""
     with Indexed(tmp_path) as index:
         index.write("root/a.py", "import math\n")
         index.write("root/b.py", "def part() -> None: ...\n")
@@ -145,7 +145,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 @given(st.integers(0, 1 << 30), st.integers(3, 40))
 @settings(max_examples=examples(100))
 def test_any_piece_of_a_line_is_found(code: Indexed, seed: int, length: int) -> None:
-    """As `rg -i -F` finds it: one of the first ten hits has it, unless it reads like prose."""
+    """As `rg -i -F` finds it: one of the first ten hits contains it, unless the text reads like prose."""
     chance = random.Random(seed)
     lines = [line for file in sorted(SOURCE.glob("*.py")) for line in file.read_text().splitlines()]
     line = chance.choice(lines)
@@ -154,7 +154,7 @@ def test_any_piece_of_a_line_is_found(code: Indexed, seed: int, length: int) -> 
     if not piece or piece.startswith(("-", '"')) or not may_be_pasted(piece) or re.search(r"\b\w+:", piece):
         return
     if re.search(r"\w(\.|::)\w", piece):
-        return  # it may lead to the definition of the member, wherever its file is
+        return  # it may find the definition of the member in any file
     answer = code.ask(piece, limit=100)
     held = [hit for hit in answer.hits if piece.lower() in text_of(hit).lower() or piece in hit["relative_path"]]
     assert held, (piece, answer.mode, len(answer.hits))

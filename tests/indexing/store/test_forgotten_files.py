@@ -1,4 +1,4 @@
-"""Marks of forgotten files: durable before they are told, bound to a path and a content, apart from the index."""
+"""Records of forgotten files: durable before the answer, bound to a path and a content, separate from the index."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_clearing_a_file_a_folder_a_root(forgotten: ForgottenFiles) -> None:
 
 
 def test_marks_are_there_after_a_crash(forgotten: ForgottenFiles, tmp_path: Path) -> None:
-    """The files as they are when `add` has returned: nothing was closed."""
+    """Copy the files as they are when `add` has returned, without closing anything."""
     forgotten.add(b"/r", [(b"a", ONE), (b"b", ONE)])
     forgotten.clear(b"/r", b"b")
     (tmp_path / "copy").mkdir()
@@ -83,7 +83,7 @@ def test_marks_are_there_after_a_crash(forgotten: ForgottenFiles, tmp_path: Path
 
 
 def test_files_are_cleared_at_once(forgotten: ForgottenFiles) -> None:
-    """Each change writes the whole record: to clear a thousand files one by one would write it a thousand times."""
+    """Each change writes the whole record: clearing a thousand files one by one would write it a thousand times."""
     forgotten.add(b"/r", [(b"f%d" % number, ONE) for number in range(1000)])
     files = [(b"/r", b"f%d" % number) for number in range(1, 1000)]
     assert forgotten.clear_files([*files, (b"/r", b"never marked")]) == 999
@@ -262,7 +262,7 @@ def test_a_record_of_an_earlier_livedex_gets_its_copy(tmp_path: Path) -> None:
 
 
 def _crash(forgotten: ForgottenFiles, tmp_path: Path) -> str:
-    """The path of the files as they are now, without an end of the daemon."""
+    """Return the path of the files as they are now, while the daemon still runs."""
     folder = tmp_path / "crashed"
     shutil.copytree(Path(forgotten.path).parent, folder, ignore=lambda *_: ["crashed"])
     return str(folder / "forgotten.db")
@@ -350,7 +350,7 @@ def test_what_was_told_survives_a_crash_at_each_write(tmp_path: Path) -> None:
     for at, _ in told:
         for style in STYLES:
             files = image(ours, at, style, chance)
-            for alone in (b"forgotten.db.copy", b"forgotten.db"):  # each of the two has all that was told
+            for alone in (b"forgotten.db.copy", b"forgotten.db"):  # each of the two has every acknowledged file
                 left = {
                     path: files[path] for path in files if os.path.basename(path).removesuffix(b"-journal") == alone
                 }
@@ -358,7 +358,7 @@ def test_what_was_told_survives_a_crash_at_each_write(tmp_path: Path) -> None:
 
 
 def _hold_against(files: dict[bytes, bytes], told: list[bytes], disk: Path) -> None:
-    """Holds what is on a disk against what had been told before the crash."""
+    """Compare the contents of a disk with what was acknowledged before the crash."""
     disk.mkdir()
     for path, content in files.items():
         (disk / os.path.basename(os.fsdecode(path))).write_bytes(content)

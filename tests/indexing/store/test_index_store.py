@@ -1,4 +1,4 @@
-"""The store: what is put in comes out, transactions are whole, and what is gone is physically gone."""
+"""The store: stored data comes back, transactions are atomic, and removed data is physically gone."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_forgotten_text_is_physically_gone(rig: Rig) -> None:
 def test_what_is_forgotten_while_all_is_merged_does_not_stay_in_what_is_merged(
     rig: Rig, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A merge goes in steps, and what goes between two of them may be written already."""
+    """A merge runs in steps; rows removed between two steps may have been written already."""
     monkeypatch.setattr(maintenance, "MERGE_PAGES", 10)
     for number in range(20):
         rig.put(b"keep/%d" % number, " ".join(f"word{number}x{place}" for place in range(3_000)))
@@ -166,7 +166,7 @@ def test_words_of_what_was_merely_removed_go_once_a_day(rig: Rig) -> None:
     while not rig.store.maintain(10.0):
         pass
     rig.store.remove_files(rig.root, [b"bqjxkvbn"])
-    for _ in range(2):  # the content is kept for a day, then its words stay as long at most
+    for _ in range(2):  # the content is kept for a day, its words at most a day longer
         assert rig.store.maintain(10.0)
         assert b"qjxkvb" in rig.raw()
         rig.clock.now += day - 10
@@ -208,7 +208,7 @@ def test_what_many_commits_left_in_pieces_is_merged(rig: Rig) -> None:
     while not rig.store.merge(10.0):
         pass
     assert not rig.store.is_scattered()
-    for number in range(14):  # as edits do: what is small beside the rest need not be merged for every one of them
+    for number in range(14):  # as edits do: what is small compared to the rest need not be merged for each of them
         rig.put(b"edited", f"edit{number}\n")
     assert not rig.store.is_scattered()
     assert rig.store.integrity() == []
@@ -260,7 +260,7 @@ def test_a_reader_of_a_folder_meets_damage(tmp_path: Path) -> None:
 
 
 def test_pending_rows_are_found_by_an_index(rig: Rig) -> None:
-    """To look for them costs what is pending, not what is indexed."""
+    """Finding them costs as much as is pending, not as much as is indexed."""
     rig.put(b"a/indexed.txt", "words")
     pending = FileRow(rig.root, b"a/p\xff.txt", STATE, "pending", None, None, None, None, None, 6.0, settled=False)
     rig.store.put_files([pending, pending._replace(path=b"q.txt")])

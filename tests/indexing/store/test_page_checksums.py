@@ -1,4 +1,4 @@
-"""The writer's own way to its files: whoever waits for a disk or a lock holds up nobody else."""
+"""The writer's own VFS for its files: a thread that waits for a disk or a lock delays no other."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ def test_no_descriptor_is_left(tmp_path: Path) -> None:
 
 
 def test_a_file_to_which_a_reader_holds_up_pages_is_neither_truncated_nor_damaged(tmp_path: Path) -> None:
-    """The log is folded up to what a reader needs: the first page may tell of pages that come with the rest of it."""
+    """The log is checkpointed up to what a reader needs: the first page may refer to pages that come with the rest of
+    it.
+    """
     path = str(tmp_path / "index.db")
     names = [b"/root%d" % number * 40 for number in range(100)]
     with closing(Store.open(path)) as store, closing(apsw.Connection(path)) as reader:

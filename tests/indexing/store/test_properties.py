@@ -1,4 +1,4 @@
-"""Frontmatter as rows, and the terms that ask for them: text without case, lists by membership, nested keys by dots."""
+"""Frontmatter as rows, and the terms that query them: text without case, lists by membership, nested keys by dots."""
 
 from __future__ import annotations
 

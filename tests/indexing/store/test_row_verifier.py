@@ -1,4 +1,4 @@
-"""Every damage that a SQL tool can do is found: by the checks of the index, or by the proof of a file's content."""
+"""Every damage that a SQL tool can do is found: by the checks of the index, or by verifying a file's content."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def index(tmp_path: Path) -> Iterator[Indexed]:
 
 
 def tool(index: Indexed, *statements: str) -> int:
-    """What another program does; how many rows it changed."""
+    """Change the index as another program; return how many rows changed."""
     with closing(apsw.Connection(index.database)) as db:
         for statement in statements:
             db.execute(statement)
@@ -44,7 +44,7 @@ def tool(index: Indexed, *statements: str) -> int:
 
 
 def faults(index: Indexed) -> list[str]:
-    """What the checks of the file and the proof of each of its contents tell."""
+    """Return what the checks of the file and the verification of each of its contents report."""
     said = counts.faults(index.pool)
     proof = RowVerifier()
     root = index.folder / "root"
@@ -110,7 +110,7 @@ def test_a_page_written_in_another_place_is_found(index: Indexed) -> None:
 
 
 def test_pages_are_not_judged_before_the_log_is_in_the_file(index: Indexed) -> None:
-    """A crash may have torn a page whose whole text the log still has."""
+    """A crash may have torn a page whose whole text is still in the log."""
     with index.pool.connection() as reader, reader.snapshot():
         reader.one("SELECT count(*) FROM files")
         index.write("root/more.txt", "text\n")

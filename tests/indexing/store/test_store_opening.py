@@ -1,4 +1,4 @@
-"""Opening a store: what is no sound index of this version is refused or made, and left as it was."""
+"""Opening a store: an index that is unsound or of another version is refused or created, and left as it was."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_lock_of_another_program_is_said(rig: Rig, monkeypatch: pytest.MonkeyP
 
 
 def test_a_copy_taken_at_any_moment_opens_sound(rig: Rig, tmp_path: Path) -> None:
-    """As after kill -9: the file and its log as they lie there, without a clean close."""
+    """As after kill -9: the file and its log, without a clean close."""
     for number in range(20):
         rig.put(b"f%d" % number, f"text {number}")
         copy = tmp_path / f"at{number}"

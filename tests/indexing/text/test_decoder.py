@@ -1,4 +1,4 @@
-"""Bytes to text: which alphabet, and where each character stood."""
+"""Bytes to text: the encoding, and the offset of each character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese and Tibetan: found by pieces, as every other word is."""
+"""Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese and Tibetan are found by pieces, as other words are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ready-made plugins: what they send to a model's server, what they make of its answer, and programs they wrap."""
+"""The ready-made plugins: their requests to a model's server, their use of its answer, and programs they wrap."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPENAI = {"choices": [{"message": {"role": "assistant", "content": "A żółw."}
 
 
 class Received:
-    """The requests that a server of models got, and what it answers."""
+    """The requests to a server of models, and its answer."""
 
     def __init__(self, status: int, answer: bytes) -> None:
         self.status = status
@@ -28,7 +28,7 @@ class Received:
 
 @contextmanager
 def model_server(answer: object, status: int = 200) -> Iterator[tuple[str, Received]]:
-    """A server of this machine; its address, and what it received."""
+    """Yield the address of a server on this machine, and what it received."""
     received = Received(status, answer if isinstance(answer, bytes) else json.dumps(answer).encode())
 
     class Handler(BaseHTTPRequestHandler):
@@ -41,7 +41,7 @@ def model_server(answer: object, status: int = 200) -> Iterator[tuple[str, Recei
             self.wfile.write(received.answer)
 
         def log_message(self, format: str, *words: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)

@@ -1,4 +1,4 @@
-"""The argument tree and the reading of command lines: one option for each param, and one meaning for each line."""
+"""The argument tree and the parsing of command lines: one option for each param, and one meaning for each line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from livedex_ipc.cli.help import help_text
 from livedex_ipc.errors import InvalidParams
 from livedex_ipc.methods import METHODS, path_bytes, paths_bytes
 
-# The method a command calls, and its params that mean nothing to a command that asks once and prints all.
+# The method that a command calls, and its params that do not apply to a command that calls once and prints all.
 CALLS = {
     "search": ("search", {"supersedes", "path"}),
     "watch": ("search/subscribe", {"mode", "supersedes", "path"}),
@@ -43,7 +43,7 @@ CALLS = {
     "roots remove": ("roots/remove", set()),
     "roots list": ("roots/list", set()),
 }
-# Options that choose the form of the answer, and are no params.
+# Options that choose the form of the output, and are not params.
 FORMS = {"form", "watch", "all", "here", "null", "undo"}
 
 
@@ -121,7 +121,7 @@ def test_a_group_alone_means_one_of_its_commands() -> None:
 def test_every_param_of_a_command_has_exactly_one_option(name: str) -> None:
     method, meaningless = CALLS[name]
     command = COMMANDS[name]
-    # -F stands for --mode exact: it is a shorter way to give a value.
+    # -F means --mode exact: it is a shorter way to give a value.
     params = [each.param for each in command.options if each.param not in FORMS and not isinstance(each.const, str)]
     if command.operand is not None:
         # Several paths are several calls of a method that takes one.

@@ -1,4 +1,4 @@
-"""The `livedex` command as programs meet it: real processes, a real socket, JSON, exit codes."""
+"""The `livedex` command as programs use it: real processes, a real socket, JSON, exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `livedex` command as people meet it: on a terminal of its own."""
+"""The `livedex` command as people use it: on its own terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def canned(home: Home) -> Iterator[CannedDaemon]:
 
 
 class Terminal:
-    """A command whose stdin, stdout and stderr are one terminal; `text` is what it printed so far."""
+    """A command with one terminal as stdin, stdout and stderr; `text` is what it printed so far."""
 
     def __init__(self, home: Home, *words: str, **env: str) -> None:
         self.master, slave = pty.openpty()
@@ -43,7 +43,7 @@ class Terminal:
         self.text = ""
 
     def read_until(self, *wanted: str) -> str:
-        """All that was printed, once it holds each of `wanted`; without any, once the command has ended."""
+        """Return all output once it contains each of `wanted`; without any, once the command has ended."""
         deadline = time.monotonic() + 30
         while not (wanted and all(word in self.text for word in wanted)):
             assert time.monotonic() < deadline, self.text
@@ -59,7 +59,7 @@ class Terminal:
         return self.text
 
     def end(self) -> int:
-        """The exit code; what is left is read first."""
+        """Return the exit code, after reading the remaining output."""
         self.read_until()
         code = self.process.wait(10)
         os.close(self.master)
@@ -113,7 +113,7 @@ def test_colours_can_be_refused(home: Home, canned: CannedDaemon, env: dict[str,
 def test_a_pipe_has_the_text_of_a_terminal_and_colours_on_request(
     home: Home, canned: CannedDaemon, words: tuple[str, ...], env: dict[str, str], coloured: bool
 ) -> None:
-    """The option counts more than the environment."""
+    """The option takes precedence over the environment."""
     clean = {name: value for name, value in home.env.items() if name != "NO_COLOR"}
     command = [str(LIVEDEX), "search", "match", *words]
     piped = subprocess.run(command, env={**clean, **env}, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""What each command asks of the daemon and prints: real processes, a real socket, answers written by the test."""
+"""The requests of each command and its output: real processes, a real socket, answers written by the test."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_down_waits_for_the_end_of_the_process(home: Home, canned: CannedDaemon)
 
         canned.answers["server/info"] = {**info(), "pid": child.pid}
         canned.answers["server/shutdown"] = end
-        # The child stays a zombie until we wait for it: that it ended must be enough.
+        # The child stays a zombie until we reap it: its end must be enough.
         assert home.run_json("down") == {}
         assert child.wait(10) == -signal.SIGTERM
 

@@ -1,4 +1,4 @@
-"""Completion in the shells themselves: what is offered, and that nothing that comes from the daemon is ever run."""
+"""Completion in the shells themselves: what they offer, and that they never run text from the daemon."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def shell(home: Home, command: list[str], folder: Path) -> list[str]:
 
 
 def bash(home: Home, folder: Path, *words: str) -> list[str]:
-    """What bash offers for the last of `words`."""
+    """Return what bash offers for the last of `words`."""
     quoted = " ".join(map(shlex.quote, words))
     program = f"""
         source <(livedex completion bash)
@@ -114,7 +114,7 @@ def test_fish_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_
 @pytest.mark.needs("zsh")
 def test_zsh_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
     def offered(*words: str) -> set[str]:
-        # compadd and _describe belong to the line editor: here they print what they were given.
+        # compadd and _describe belong to the line editor: here they print their arguments.
         program = f"""
             compdef() {{ :; }}
             compadd() {{ shift; print -rl -- "$@"; }}

@@ -1,4 +1,4 @@
-"""`livedex service` against a systemctl of the test's own, which notes what it is asked and does a little of it."""
+"""`livedex service` with a fake systemctl, which records its calls and carries out some of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from helpers.support import Home, is_alive, wait_until
 
-# Notes its words; `refuse` makes a verb fail, `pid` is what it says of the service.
+# Records its arguments; `refuse` makes a verb fail, `pid` is its answer about the service.
 SYSTEMCTL = """#!/bin/sh
 here=$(dirname "$0")
 echo "$*" >> "$here/noted"
@@ -23,7 +23,7 @@ if [ -f "$here/refuse" ] && echo "$*" | grep -q "$(cat "$here/refuse")"; then ec
 
 
 class Manager:
-    """The fake service manager and the home that it is for."""
+    """The fake service manager and its home."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -40,13 +40,13 @@ class Manager:
         self.units = home.path / "etc" / "systemd" / "user"
 
     def run(self, *words: str, code: int = 0) -> Any:
-        """What `livedex service WORDS` prints as JSON; of an error its error object."""
+        """Return what `livedex service WORDS` prints as JSON; for an error, the error object."""
         done = self.home.run("--json", "service", *words, env=self.env)
         assert done.returncode == code, done.stderr
         return json.loads(done.stdout) if done.stdout else json.loads(done.stderr)["error"] if done.stderr else None
 
     def noted(self) -> list[str]:
-        """What systemctl was asked to change."""
+        """Return the changes that systemctl was asked for."""
         file = self.bin / "noted"
         lines = file.read_text().splitlines() if file.exists() else []
         return [line.removeprefix("--user ") for line in lines if " show " not in line]

@@ -1,4 +1,4 @@
-"""Times as people type them: every age and date has one meaning, and what has none is refused."""
+"""Times as people type them: every age and date has one meaning, and others are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers stay within their budget, whatever the daemon says, and say what was left out."""
+"""Answers stay within their budget, whatever the daemon returns, and say what was left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `--print-config` prints can be read by the programs that it is for."""
+"""The output of `--print-config` can be read by the programs that it is for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from helpers.support import LIVEDEX, Home
 from livedex_ipc.mcp.client_configs import CLIENTS
 
-# Where each one keeps its servers.
+# Where each program keeps its servers.
 KEYS = {"claude-code": "mcpServers", "cursor": "mcpServers", "vscode": "servers", "zed": "context_servers"}
 
 

@@ -151,7 +151,7 @@ def test_a_cancelled_call_has_no_answer_and_ends_in_the_daemon(indexed: Daemon, 
     agent.answer("status")
     indexed.pause()
     number = agent.send("tools/call", {"name": "search", "arguments": {"query": "zither"}})
-    for _ in range(20):  # meanwhile the call has reached the daemon
+    for _ in range(20):  # by now the call has reached the daemon
         agent.request("ping")
     agent.notify("notifications/cancelled", {"requestId": number})
     agent.notify("notifications/cancelled", {"requestId": "unknown"})
@@ -232,7 +232,7 @@ TOOLS = ["search", "retrieve", "list", "status", "index", "publish", "read", "ch
 
 
 def hostile(chance: random.Random, number: object) -> bytes:
-    """One message: often nearly right, at times not even JSON."""
+    """Return one message: often almost correct, sometimes not even JSON."""
     if chance.random() < 0.1:
         return bytes(chance.choices(range(256), k=chance.randrange(1, 60))).replace(b"\n", b" ").replace(b"\r", b" ")
     arguments = {chance.choice(NAMES): chance.choice(VALUES) for _ in range(chance.randrange(4))}

@@ -1,4 +1,4 @@
-"""The official SDK's client, in an environment of its own, runs every tool in both eras and finds no fault in them."""
+"""The official SDK's client, in its own environment, runs every tool in both eras and finds no fault in them."""
 
 from __future__ import annotations
 

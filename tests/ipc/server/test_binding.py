@@ -1,4 +1,4 @@
-"""Binding the socket: private whatever the umask, and nothing removed that is not ours and dead."""
+"""Binding the socket: private under any umask, and nothing is removed unless it is ours and dead."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ TABLE = {
 
 
 class FakeServer:
-    """Handlers that the test lets go, and the tasks that run them."""
+    """Handlers that the test releases, and the tasks that run them."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -70,14 +70,14 @@ class FakeChannel:
         self.requests.start_pending()
 
     async def settle(self) -> None:
-        """Let everything run that can."""
+        """Run everything that can run."""
         while self.server.tasks:
             done, _ = await asyncio.wait(self.server.tasks, timeout=10)
             self.server.tasks = [task for task in self.server.tasks if task not in done]
 
     @property
     def answers(self) -> dict[Any, Any]:
-        """Result, or code of the error, by id."""
+        """Return the result, or the code of the error, by id."""
         return {each["id"]: each["error"]["code"] if "error" in each else each["result"] for each in self.sent}
 
 

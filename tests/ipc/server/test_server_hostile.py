@@ -1,4 +1,4 @@
-"""What no client may do to the daemon or to another client: every limit, and every kind of nonsense on the socket."""
+"""What no client can do to the daemon or to another client: every limit, and every kind of malformed input."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def server() -> Iterator[Serving]:
 
 @pytest.fixture
 def bystander(server: Serving) -> Iterator[Raw]:
-    """Another client, which must notice nothing."""
+    """Another client, which must not be affected."""
     with server.connect() as raw:
         yield raw
         assert raw.ask("server/ping", None, "bystander")["result"] == {}
 
 
 def refused(server: Serving, data: bytes, *, framed: bool = False) -> int | None:
-    """The code of the error that ends the connection."""
+    """Return the code of the error that ends the connection."""
     with server.connect() as raw:
         raw.send(data)
         answer = raw.read_framed() if framed else raw.read()
@@ -160,7 +160,7 @@ def test_descriptors_that_are_passed_are_not_kept(server: Serving, bystander: Ra
         socket.send_fds(raw.sock, [message], [write])
         os.close(write)
         assert raw.read()["result"] == {}
-        assert os.read(read, 1) == b""  # nobody holds the other end
+        assert os.read(read, 1) == b""  # the other end is closed
     os.close(read)
 
 
@@ -286,7 +286,7 @@ sys.stdout.buffer.write(answer)
 
 
 def ask_as(uid: int | None, server: Serving) -> bytes:
-    """What a process of another user reads from the server."""
+    """Return what a process of another user reads from the server."""
     command = [sys.executable, "-S", "-E", "-c", STRANGER, str(server.path), *([str(uid)] if uid else [])]
     return subprocess.run(command, capture_output=True, check=True).stdout
 

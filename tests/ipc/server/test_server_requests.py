@@ -1,4 +1,4 @@
-"""What a well-behaved client may count on: both framings, ids, batches, concurrency, cancelling, progress."""
+"""What a well-behaved client can rely on: both framings, ids, batches, concurrency, cancelling, progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hits as text: each in its order, in as few lines as say why, and nothing harmful of a file among them."""
+"""Hits as text: in order, in as few lines as show the match, and without harmful characters of a file."""
 
 from __future__ import annotations
 

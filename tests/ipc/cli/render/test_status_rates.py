@@ -1,4 +1,4 @@
-"""The line about the work of a watched status."""
+"""The line about the current work in a watched status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Output for people: nothing hidden or harmful reaches a terminal, and what matched is marked where it stands."""
+"""Output for people: nothing hidden or harmful reaches a terminal, and matches are highlighted in place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from livedex_ipc.cli.render.terminal_text import (
 from livedex_ipc.errors import ConfigInvalid, Unavailable
 from livedex_ipc.wire_results import AnswerWarning, ExplainResult, RuleFields
 
-# Signs that Unicode counts as formats though they are drawn, with a width of their own.
+# Characters that Unicode classifies as formats although they are drawn and have a width.
 DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
 
 

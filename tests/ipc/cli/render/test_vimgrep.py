@@ -1,4 +1,4 @@
-"""The lines editors read: one record is one line whatever a path or a text holds, and points at the match."""
+"""The lines for editors: one record is one line whatever a path or a text contains, and points at the match."""
 
 from __future__ import annotations
 
