@@ -100,8 +100,10 @@ class JournalHandler(logging.Handler):
         return fields
 
     def _send(self, fields: Fields) -> None:
-        sock = self._connected()
         sender = _library() if self._address == JOURNAL_SOCKET else None
+        if sender is not None:
+            self._disconnect()  # the library is silent about a journal that has gone; a new connection is refused
+        sock = self._connected()
         if sender is not None:
             sender(fields)
         else:

@@ -53,6 +53,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{JOURNAL}::test_a_journal_that_is_gone_or_does_not_read_costs_nothing",
     ),
     Defect(
+        "library-loses-lines",
+        "systemd-python drops a log line without a word where the journal has gone",
+        "livedex_service/journal.py",
+        (("            self._disconnect()  # the library", "            pass  # the library"),),
+        "tests/service/test_systemd_python.py::test_it_gives_the_journal_the_same",
+    ),
+    Defect(
         "lines-break-the-journals-entry",
         "a line ending in a path makes fields of the journal's entry out of the rest of the path",
         "livedex_service/journal.py",
