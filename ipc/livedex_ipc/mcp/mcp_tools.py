@@ -89,11 +89,8 @@ _STATE: Mapping[str, Schema] = {"fresh": {"type": "boolean"}, "reason": _TEXT}
 
 
 def _list_of(fields: Mapping[str, str], required: Sequence[str]) -> Schema:
-    """Return the schema of a list of objects; ``fields``: name to type, with ``?`` where it may be null."""
-    properties = {
-        name: {"type": [kind.removesuffix("?"), "null"] if kind.endswith("?") else kind}
-        for name, kind in fields.items()
-    }
+    """Return the schema of a list of objects; ``fields``: name to type. What is null is left out of an answer."""
+    properties = {name: {"type": kind} for name, kind in fields.items()}
     return {"type": "array", "items": {"type": "object", "properties": properties, "required": list(required)}}
 
 
@@ -104,7 +101,7 @@ _HIT = {
 }
 _CHUNK = {"start_line": "integer", "end_line": "integer", "heading": "string", "symbol": "string", "text": "string"}
 _FILE = {
-    **{"path": "string", "status": "string", "size": "integer?", "chunks": "integer", "language": "string"},
+    **{"path": "string", "status": "string", "size": "integer", "chunks": "integer", "language": "string"},
     **{"reason": "string"},
 }
 
@@ -123,7 +120,7 @@ _SEARCH = Tool(
         "hits": _list_of(_HIT, ("path", "start_line", "end_line", "snippet_line", "snippet")),
         **_STATE,
         "mode": _TEXT,
-        "next_offset": {"type": ["integer", "null"]},
+        "next_offset": _COUNT,
         "warnings": _OBJECTS,
         "did_you_mean": {"type": "object"},
         **_CUT,
@@ -241,7 +238,7 @@ _CHECK = Tool(
     {
         **dict.fromkeys(("conversation_id", "state"), _TEXT),
         "terminal": {"type": "boolean"},
-        "reply": {"type": ["object", "null"]},
+        "reply": {"type": "object"},
     },
     ("conversation_id", "state", "terminal"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -115,6 +116,16 @@ def test_the_guide_names_the_tools_that_are_there_and_no_others(toolset: str) ->
         assert "grep" in text
 
 
+def schemas(part: Any) -> Iterator[Any]:
+    """Every schema in a tool's definition that names a type."""
+    if isinstance(part, dict):
+        if "type" in part and not isinstance(part["type"], dict):
+            yield part
+        part = list(part.values())
+    for inner in part if isinstance(part, list) else []:
+        yield from schemas(inner)
+
+
 @pytest.mark.parametrize("tool", TOOLSETS["full"], ids=lambda tool: tool.name)
 def test_a_tool_is_described_in_full(tool: Any) -> None:
     shown = tool.definition()
@@ -123,6 +134,7 @@ def test_a_tool_is_described_in_full(tool: Any) -> None:
     assert shown["inputSchema"]["additionalProperties"] is False
     described = [*shown["inputSchema"]["properties"].values(), *shown["outputSchema"]["properties"].values()]
     assert all(schema["description"] for schema in described)
+    assert not [schema for schema in schemas(shown) if isinstance(schema["type"], list)], "some agents read one type only"
     assert set(tool.required) <= set(tool.output)
     fields = {field.name for field in METHODS[tool.method].fields}
     assert set(tool.output) <= {*fields, "omitted", "more"}
