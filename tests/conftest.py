@@ -35,6 +35,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # With this variable, which many containers set, each daemon compiles all of livedex: half of its start.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# `make agents` installs these programs; a developer's own come first.
+os.environ["PATH"] += os.pathsep + str(Path(sys.prefix) / "agents" / "node_modules" / ".bin")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
