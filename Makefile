@@ -8,6 +8,14 @@ PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze
 # The official client of the Model Context Protocol, in an environment of its own: livedex itself does not use it.
 MCP_SDK := mcp==2.3.0
+# Agents' own programs, for whole turns with a scripted model: half a gigabyte, so only on request.
+AGENTS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @modelcontextprotocol/inspector@2.12.0
+# Their programs that npm's install scripts would put in place.
+AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.mjs
+# Debian trees in which the tests boot systemd: trixie has 257, forky 262.
+SUITES := trixie forky
+# What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
+SYSTEMD_PYTHON := systemd-python==235
 # One more than a small machine has cores: many tests wait for a moment, and another one runs meanwhile.
 WORKERS ?= 3
 ARGS ?=
@@ -15,12 +23,14 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs clean
+.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents trees clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
 	@echo 'make test    set up and run all tests            (ARGS="-k search -x", WORKERS=1)'
 	@echo 'make soak    the tests against real daemons, for hours'
+	@echo 'make agents  installs Claude Code, Codex, OpenCode and the MCP inspector for the tests (npm, 0.5 GB)'
+	@echo 'make trees   Debian trees in build/trees, in which the tests boot systemd (as root, apt, 1 GB)'
 	@echo 'make planted defects in a copy of livedex: is each one noticed?'
 	@echo 'make check   lint, types, import rules, tests'
 	@echo 'make bench   the figures, as ratios to a floor   (ARGS="--corpus DIR --json")'
@@ -32,11 +42,11 @@ help:
 run: $(VENV)/.run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh "$(CURDIR)"
 
-test: $(VENV)/.dev $(VENV)/.mcp programs
+test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.systemd programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev $(VENV)/.mcp programs
+soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.systemd programs agents trees
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -75,7 +85,9 @@ docs: $(VENV)/.docs
 dist: $(VENV)/.run
 	sh docs/try-distributions.sh "$(CURDIR)" "$(CURDIR)/$(BIN)/python"
 
-set-up: $(VENV)/.dev $(VENV)/.mcp programs
+set-up: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.systemd programs
+
+agents: $(VENV)/.agents
 
 # A name on the PATH proves nothing (version managers put one there for every Python they know of): each is run.
 $(VENV)/.made:
@@ -120,6 +132,28 @@ $(VENV)/.mcp: Makefile | $(VENV)/.made
 	@$(BIN)/python -m venv $(VENV)/mcp && $(VENV)/mcp/bin/python -m pip install -q '$(MCP_SDK)' || \
 	  echo 'could not install $(MCP_SDK): the tests that need it are skipped'
 	@touch $@
+
+# In a folder of its own, so that all other tests run as most users do: without it.
+$(VENV)/.systemd: Makefile | $(VENV)/.made
+	@if [ "$$(uname)" = Linux ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! pkg-config --exists libsystemd 2>/dev/null; then \
+	    apt-get install -y -qq libsystemd-dev pkg-config gcc >/dev/null 2>&1 || \
+	      { apt-get update -qq && apt-get install -y -qq libsystemd-dev pkg-config gcc >/dev/null; } || true; \
+	  fi; \
+	  $(BIN)/python -m pip install -q --no-deps --upgrade --target $(VENV)/systemd '$(SYSTEMD_PYTHON)' >/dev/null 2>&1 || \
+	    echo 'could not build $(SYSTEMD_PYTHON): the tests that need it are skipped'; \
+	fi
+	@touch $@
+
+$(VENV)/.agents: Makefile | $(VENV)/.made
+	@if ! command -v npm >/dev/null; then echo 'no npm here: the tests with agents are skipped'; \
+	elif npm install --prefix $(VENV)/agents --ignore-scripts --no-audit --no-fund --loglevel=error $(AGENTS) >/dev/null && \
+	  for script in $(AGENT_SCRIPTS); do node $(VENV)/agents/node_modules/$$script >/dev/null || exit 1; done; then touch $@; \
+	else echo 'could not install the programs of agents: the tests that need them are skipped'; fi
+
+trees: $(VENV)/.dev
+	@for suite in $(SUITES); do sh tests/helpers/systemd_tree.sh make build/trees/$$suite $$suite || \
+	  echo "could not make a tree of $$suite: its tests are skipped"; done
 
 programs:
 	@missing=; for pair in $(PROGRAMS); do command -v "$${pair#*:}" >/dev/null || missing="$$missing $${pair%%:*}"; done; \
