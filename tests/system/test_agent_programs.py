@@ -65,8 +65,8 @@ def test_claude_code(desk: Desk, deferred: bool) -> None:
     servers = desk.write("mcp.json", desk.config("claude-code"))
     words = ["claude", "-p", "find the zither", "--mcp-config", str(servers), "--strict-mcp-config"]
     with serving_model({"name": "mcp__livedex__search"}, ZITHER) as model:
-        env = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "ENABLE_TOOL_SEARCH": str(deferred).lower()}
-        env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
+        env = {"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none"}
+        env |= {"ENABLE_TOOL_SEARCH": str(deferred).lower(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
         printed = desk.run([*words, "--allowedTools", "mcp__livedex__search"], env).stdout
         asked = json.dumps(model.requests)
     assert "`search` before grep" in asked, "the instructions are in the prompt"

@@ -134,7 +134,7 @@ def test_a_tool_is_described_in_full(tool: Any) -> None:
     assert shown["inputSchema"]["additionalProperties"] is False
     described = [*shown["inputSchema"]["properties"].values(), *shown["outputSchema"]["properties"].values()]
     assert all(schema["description"] for schema in described)
-    assert not [schema for schema in schemas(shown) if isinstance(schema["type"], list)], "some agents read one type only"
+    assert not [schema for schema in schemas(shown) if isinstance(schema["type"], list)], "one type each"
     assert set(tool.required) <= set(tool.output)
     fields = {field.name for field in METHODS[tool.method].fields}
     assert set(tool.output) <= {*fields, "omitted", "more"}
