@@ -1,27 +1,45 @@
 #!/bin/sh
 # A Debian tree with a systemd of its own, for tests/system/test_booted_systemd.py. As root, on Linux:
-#   systemd_tree.sh make TREE SUITE MIRROR   a tree of SUITE (trixie: systemd 257, forky: 262) with livedex's libraries
+#   systemd_tree.sh make TREE SUITE [MIRROR] a tree of SUITE (trixie: systemd 257, forky: 262) with livedex's libraries;
+#                                            what is there already is kept; MIRROR: apt's own if it is not given
 #   systemd_tree.sh boot TREE CHECKOUT       boots it in namespaces of its own, with the checkout's packages; ends with it
 set -eu
 verb=$1 tree=$2
+packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,python3,python3-venv,python3-systemd,iproute2
 
 make_tree() {
-  suite=$3 mirror=$4
-  [ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite"
-  debootstrap --variant=minbase --no-check-gpg \
-    --include=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,python3,python3-venv,iproute2 "$suite" "$tree" "$mirror"
-  version=$(chroot "$tree" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  suite=$3
+  [ "$(id -u)" = 0 ] || { echo 'a tree can be made only by root' >&2; exit 1; }
   checkout=$(cd "$(dirname "$0")/../.." && pwd)
+  [ -e "$tree/.systemd" ] || make_debian "${4:-$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' | sort -u | head -n 1)}"
+  cmp -s "$checkout/constraints.txt" "$tree/opt/livedex/constraints.txt" || install_livedex
+}
+
+make_debian() {
+  command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap >/dev/null ||
+    { apt-get update -qq && apt-get install -y -qq debootstrap >/dev/null; }
+  [ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite"
+  rm -rf "$tree"
+  mkdir -p "$tree"
+  debootstrap --variant=minbase --no-check-gpg --include="$packages" "$suite" "$tree" "$1" >"$tree.log" ||
+    { tail -n 3 "$tree.log" >&2; exit 1; }
+  chroot "$tree" useradd -m -s /bin/bash ada
+  mkdir -p "$tree/var/lib/systemd/linger"
+  touch "$tree/var/lib/systemd/linger/ada" # its manager runs without a login
+  : >"$tree/etc/machine-id"
+  touch "$tree/.systemd"
+}
+
+install_livedex() {
+  version=$(chroot "$tree" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   python=$checkout/.venv/bin/python
+  rm -rf "$tree/opt/livedex" "$tree/opt/wheels"
   "$python" -m pip wheel -q --no-deps -w "$tree/opt/wheels" "$checkout"
   "$python" -m pip download -q -d "$tree/opt/wheels" -c "$checkout/constraints.txt" --find-links "$tree/opt/wheels" \
     --python-version "$version" --implementation cp --abi "cp${version%.*}${version#*.}" --abi abi3 --abi none \
     --platform manylinux2014_x86_64 --platform manylinux_2_28_x86_64 --platform any --only-binary=:all: livedex
   chroot "$tree" sh -c 'python3 -m venv /opt/livedex && /opt/livedex/bin/pip install -q --no-index --find-links /opt/wheels livedex'
-  chroot "$tree" useradd -m -s /bin/bash ada
-  mkdir -p "$tree/var/lib/systemd/linger"
-  touch "$tree/var/lib/systemd/linger/ada" # its manager runs without a login
-  : >"$tree/etc/machine-id"
+  cp "$checkout/constraints.txt" "$tree/opt/livedex/"
 }
 
 boot_tree() {
@@ -32,8 +50,10 @@ boot_tree() {
     cd "$tree"
     mount -t tmpfs tmpfs home/ada # each boot begins with an empty home
     chown 1000:1000 home/ada
-    for package in daemon indexing ipc service; do
-      mount --bind "$checkout/$package/livedex_$package" opt/livedex/lib/python3*/site-packages/livedex_$package
+    for package in daemon indexing ipc service; do # copies, which an upgrade may change
+      installed=$(echo opt/livedex/lib/python3*/site-packages/livedex_$package)
+      mount -t tmpfs tmpfs "$installed"
+      cp -r "$checkout/$package/livedex_$package/." "$installed"
     done
     mount -t proc proc proc
     mount -t sysfs sysfs sys
