@@ -142,7 +142,7 @@ def test_from_install_to_uninstall(machine: Machine) -> None:
     assert machine.finds()
 
     machine.run("livedex service uninstall")
-    left = f"ls -A {UNITS}; find /run/user/1000/livedex -type s; pgrep -f livedex_daemon"
+    left = f"ls -A {UNITS}; find /run/user/1000/livedex -type s; grep -la 'livedex_[d]aemon' /proc/*/cmdline"
     assert machine.run(left, code=None) == ""
     assert "could not be found" in machine.run("systemctl --user status livedex.service 2>&1", code=4)
 

@@ -76,7 +76,8 @@ class SupervisorReports:
     def status(self) -> str:
         """Return the line: what is served, and how much is to be done."""
         pending = self._pending()
-        return f"serving, {pending:,} changes to index" if pending else "serving"
+        changes = "1 change" if pending == 1 else f"{pending:,} changes"
+        return f"serving, {changes} to index" if pending else "serving"
 
 
 def _do_nothing() -> None:

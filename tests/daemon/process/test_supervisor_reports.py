@@ -72,3 +72,4 @@ def test_a_dead_or_failing_writer_is_not_called_alive() -> None:
 def test_the_status_line_says_what_is_to_be_done() -> None:
     assert SupervisorReports(Writer(), lambda: 0).status() == "serving"
     assert SupervisorReports(Writer(), lambda: 1204).status() == "serving, 1,204 changes to index"
+    assert SupervisorReports(Writer(), lambda: 1).status() == "serving, 1 change to index"
