@@ -246,6 +246,7 @@ class Reloader:
         self._regroup(admitted, current, first)
         for path, row in known.items():
             if path not in wanted and (path in current or _is_real(config)):
+                self._targets.steps.inspector.leave(row.id)
                 watching.forget_root(row.id)
                 self._targets.steps.backlog.drop_root(row.id)
                 with store.transaction():

@@ -17,7 +17,10 @@ EntryKind = Literal["file", "folder", "symlink", "special"]
 
 
 class Stat(NamedTuple):
-    """One entry as the kernel described it. Times are nanoseconds; compare for inequality, never for order."""
+    """One entry as the kernel described it. Times are nanoseconds; compare for inequality, never for order.
+
+    ``links``: the number of its names.
+    """
 
     kind: EntryKind
     size: int
@@ -26,6 +29,7 @@ class Stat(NamedTuple):
     ino: int
     dev: int
     mode: int
+    links: int = 1
 
     @property
     def state(self) -> FileState:

@@ -85,7 +85,8 @@ class FakeWatcher:
 class FakeWatching:
     """``unwatched``: the folders whose watches were removed; ``on_unwatch`` is called with each before.
 
-    ``followed``: the folders that have a watch; ``on_end_of_walk`` is called before they are queried.
+    ``followed``: the folders that have a watch; ``on_end_of_walk`` is called before they are queried. ``on_watch`` is
+    called for each folder that is watched.
     """
 
     def __init__(self, watcher: object | None = None, on_unwatch: Callable[[Key], None] = lambda _key: None) -> None:
@@ -93,9 +94,11 @@ class FakeWatching:
         self.unwatched: list[bytes] = []
         self.followed: set[bytes] = set()
         self.on_end_of_walk: Callable[[], None] = lambda: None
+        self.on_watch: Callable[[Root, bytes], None] = lambda _root, _path: None
         self._on_unwatch = on_unwatch
 
-    def watch(self, root: Root, path: bytes) -> None: ...
+    def watch(self, root: Root, path: bytes) -> None:
+        self.on_watch(root, path)
 
     def watch_outside(self, root: Root) -> set[bytes]:
         return set()

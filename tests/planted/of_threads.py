@@ -105,6 +105,13 @@ DEFECTS = (
         f"{BATTERY}::test_what_nobody_asked_for_waits_and_is_named",
     ),
     Defect(
+        "asked-for-behind-the-unasked",
+        "on battery a search waits for a file that is kept back for a walk that nobody asked for",
+        "livedex_daemon/write/inspector.py",
+        (("                reading.behind.append(work)\n", ""),),
+        "tests/daemon/write/test_inspector.py::test_a_work_is_wanted_as_soon_as_one_behind_it_is",
+    ),
+    Defect(
         "first-index-on-battery-waits",
         "on battery the first index of a root waits, and `livedex up` hangs",
         "livedex_daemon/write/walk.py",

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from helpers.fault_injection import with_code
-from helpers.support import Daemon, Tree, add_root, found
+from helpers.support import Daemon, Tree, add_root, found, wait_ready
 
 COUNT = 20
+FOLDERS = 300
+# A walk takes one folder at a time, so that it is under way for long.
+SLICES = "from livedex_daemon.write import inspector; inspector.WALK_S = -1.0"
 # What is between two steps of a reload takes as long as a search.
 SLOW = """
 import time
@@ -55,3 +58,20 @@ def test_no_search_misses_a_file_that_passes_from_root_to_root(
         thread.join()
         assert seen == [["inner/new.txt"]] * 4
         assert fresh, "some answers were fresh"
+
+
+def test_a_root_that_is_removed_during_its_first_walk_takes_no_watch_away(
+    start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
+) -> None:
+    daemon = start_daemon(**with_code(tmp_path / "code", SLICES))
+    tree.write_all({f"inner/s{number}/f.txt": f"zebra {number}\n" for number in range(FOLDERS)})
+    with daemon.client() as client:
+        add_root(client, tree)
+        for number in range(2):
+            client.call("roots/add", {"path": str(tree / "inner")})
+            client.call("roots/remove", {"path": str(tree / "inner")})
+            assert found(client, "nothing") == []  # its wait lets the outer root's walk go first
+            wait_ready(client)
+            for folder in range(number, FOLDERS, FOLDERS // 10):
+                tree.write(f"inner/s{folder}/f.txt", f"okapi{number}x{folder}\n")
+                assert found(client, f"okapi{number}x{folder}") == [f"inner/s{folder}/f.txt"]

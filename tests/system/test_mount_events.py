@@ -48,3 +48,24 @@ def test_a_mount_over_a_root_and_above_it(start_daemon: Callable[..., Daemon], t
         assert found(client, "quagga") == ["q.txt"]
         inside(daemon, 'umount "$1"', tree / "above")
         assert found(client, "zebra") == ["x.txt"]
+
+
+def test_a_folder_that_is_mounted_at_a_second_place(start_daemon: Callable[..., Daemon], tree: Tree) -> None:
+    """The kernel has one watch for both names."""
+    tree.write_all({"x/deep/a.txt": "zebra\n", "y/hidden.txt": "gnu\n"})
+    daemon = start_daemon(wrap=in_namespaces("true"))
+    with daemon.client() as client:
+        add_root(client, tree)
+        inside(daemon, 'mount --bind "$1/x" "$1/y"', tree)
+        assert found(client, "zebra", path=str(tree / "y")) == ["y/deep/a.txt"]
+        for name in ("x", "y"):
+            inside(daemon, 'echo "okapi$2" > "$1/$2/deep/new$2.txt"', tree, name)
+            for other in ("x", "y"):
+                assert found(client, f"okapi{name}", path=str(tree / other)) == [f"{other}/deep/new{name}.txt"]
+            inside(daemon, 'rm "$1/$2/deep/new$2.txt"', tree, name)
+            listed = client.call("files/list", {"timeout_ms": 20_000})
+            assert listed["fresh"] and listed["total"] == 2
+        inside(daemon, 'umount "$1/y"', tree)
+        assert found(client, "gnu") == ["y/hidden.txt"]
+        tree.write("x/deep/late.txt", "lynx\n")
+        assert found(client, "lynx", path=str(tree / "x")) == ["x/deep/late.txt"]

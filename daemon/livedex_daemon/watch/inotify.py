@@ -17,8 +17,10 @@ from collections.abc import Callable, Collection
 from watchdog.observers import inotify_c
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
 
+from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.inotify_reader import InotifyReader
 from livedex_daemon.watch.mount_events import MountEvents
+from livedex_daemon.watch.watched_folders import WatchedFolders
 from livedex_daemon.watch.watcher import Barrier, Sink
 from livedex_indexing import relpath
 from livedex_indexing.relpath import is_within
@@ -51,19 +53,6 @@ _LEFT = InotifyConstants.IN_MOVED_FROM | InotifyConstants.IN_DELETE
 _ARRIVED = InotifyConstants.IN_CREATE | InotifyConstants.IN_MOVED_TO
 
 
-class _Folder:
-    """The target of one watch descriptor: a folder of a root, a folder outside the roots, or both."""
-
-    __slots__ = ("absolute", "outside", "path", "root_id", "wd")
-
-    def __init__(self, wd: WatchDescriptor, absolute: bytes) -> None:
-        self.wd = wd
-        self.absolute = absolute
-        self.root_id: int | None = None
-        self.path = b""
-        self.outside = False
-
-
 class _Placing:
     """A watch that is being placed: the kernel may know it already, ``InotifyWatcher`` does not yet.
 
@@ -72,7 +61,7 @@ class _Placing:
 
     __slots__ = ("cancelled", "ended", "key")
 
-    def __init__(self, key: tuple[int, bytes] | None) -> None:
+    def __init__(self, key: Key | None) -> None:
         self.key = key
         self.ended: set[int] = set()
         self.cancelled = False
@@ -93,9 +82,7 @@ class InotifyWatcher:
         self._cookie_folder = os.fsencode(cookie_folder)
         self._cookie_wd: WatchDescriptor | None = None
         self._lock = threading.RLock()
-        self._by_wd: dict[int, _Folder] = {}
-        self._by_key: dict[tuple[int, bytes], _Folder] = {}
-        self._outside: dict[bytes, _Folder] = {}
+        self._folders = WatchedFolders(self._let_go)
         self._placings: list[_Placing] = []
         self._names = itertools.cycle([b"%02d" % number for number in range(COOKIES)])
         self._cookies: dict[bytes, tuple[int, list[Callable[[], None]]]] = {}
@@ -119,9 +106,7 @@ class InotifyWatcher:
     def stop(self) -> None:
         with self._lock:
             fd, self._fd = self._fd, None
-            self._by_wd.clear()
-            self._by_key.clear()
-            self._outside.clear()
+            self._folders.clear()
             self._cookies.clear()
             self._queued.clear()
         self._mounts.stop()
@@ -145,43 +130,17 @@ class InotifyWatcher:
     def watch_folder(self, root_id: int, path: bytes, absolute: bytes) -> bool:
         """Watch one folder. Return False if no watch could be placed: the folder must then be polled."""
         key = (root_id, path)
-
-        def register(folder: _Folder) -> None:
-            known = self._by_key.get(key)
-            if known is not None and known is not folder:
-                self._let_go(known)
-            if folder.root_id is not None and (folder.root_id, folder.path) != key:
-                self._by_key.pop((folder.root_id, folder.path), None)  # the folder was moved here
-            folder.root_id, folder.path, folder.absolute = root_id, path, absolute
-            self._by_key[key] = folder
-
-        return self._place(absolute, FOLDER_MASK, key, register)
+        return self._place(absolute, FOLDER_MASK, key, lambda wd: self._folders.add(wd, key))
 
     def watch_outside(self, folder: bytes) -> bool:
         """Watch the direct entries of a folder that contains a rule file. Return False if no watch could be placed."""
-
-        def register(placed: _Folder) -> None:
-            former = self._outside.get(folder)
-            if former is not None and former is not placed:
-                self.unwatch_outside(folder)  # the folder that was there was moved away
-            if placed.outside and placed.absolute != folder:
-                self._outside.pop(placed.absolute, None)  # it was moved here
-            placed.outside, placed.absolute = True, folder
-            self._outside[folder] = placed
-
-        return self._place(folder, OUTSIDE_MASK, None, register)
+        return self._place(folder, OUTSIDE_MASK, None, lambda wd: self._folders.add_outside(wd, folder))
 
     def unwatch_outside(self, folder: bytes) -> None:
         with self._lock:
-            placed = self._outside.pop(folder, None)
-            if placed is not None:
-                placed.outside = False
-                if placed.root_id is None:
-                    self._let_go(placed)
+            self._folders.remove_outside(folder)
 
-    def _place(
-        self, absolute: bytes, mask: Mask, key: tuple[int, bytes] | None, register: Callable[[_Folder], None]
-    ) -> bool:
+    def _place(self, absolute: bytes, mask: Mask, key: Key | None, register: Callable[[WatchDescriptor], None]) -> bool:
         """Place a watch, then ``register`` it under the lock. Return False if a limit refuses it.
 
         The lock is free during the call: on a file system that hangs the call may last for ever, and barriers need the
@@ -204,22 +163,13 @@ class InotifyWatcher:
                     return error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EACCES)
                 with self._lock:
                     if wd not in placing.ended:  # a moved folder keeps its descriptor, which its old name may end
-                        self._register(placing, wd, absolute, register)
+                        if not placing.cancelled:
+                            register(wd)
+                        self._folders.let_go_unused(wd)
                         return True
         finally:
             with self._lock:
                 self._placings.remove(placing)
-
-    def _register(
-        self, placing: _Placing, wd: WatchDescriptor, absolute: bytes, register: Callable[[_Folder], None]
-    ) -> None:
-        folder = self._by_wd.get(wd)
-        if folder is None:
-            folder = self._by_wd[wd] = _Folder(wd, absolute)
-        if not placing.cancelled:
-            register(folder)
-        elif folder.root_id is None:
-            self._let_go(folder)
 
     def unwatch(self, root_id: int, path: bytes) -> None:
         """Remove the watches of a folder and of all folders below it. Events still queued for them are ignored."""
@@ -227,40 +177,34 @@ class InotifyWatcher:
             for placing in self._placings:
                 if placing.key is not None and placing.key[0] == root_id and is_within(placing.key[1], path):
                     placing.cancelled = True
-            if path and (root_id, path) not in self._by_key:
-                return
-            self.unwatch_all(root_id, frozenset((path,)))
+            if not path or self._folders.watched_of(root_id, [path]):
+                self.unwatch_all(root_id, frozenset((path,)))
 
     def watched_of(self, root_id: int, folders: Collection[bytes]) -> list[bytes]:
         """Return those of the folders that have a watch."""
         with self._lock:
-            return [path for path in folders if (root_id, path) in self._by_key]
+            return self._folders.watched_of(root_id, folders)
 
     def unwatch_all(self, root_id: int, folders: frozenset[bytes]) -> None:
         """Remove the watches of a set of folders and of all folders below them, in one pass over the watches."""
         with self._lock:
-            for key in [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], folders)]:
-                self._let_go(self._by_key.pop(key))
+            self._folders.remove_below(root_id, folders)
 
-    def _let_go(self, folder: _Folder) -> None:
-        folder.root_id = None
-        if folder.outside:
-            return
-        self._end(folder.wd)
+    def _let_go(self, wd: WatchDescriptor) -> None:
+        self._has_ended(wd)
         if self._fd is not None:
             with contextlib.suppress(OSError):
-                self._fd.remove_callbacks([(folder.wd, self._id)])
+                self._fd.remove_callbacks([(wd, self._id)])
 
-    def _end(self, wd: WatchDescriptor) -> _Folder | None:
-        """Forget a descriptor that the kernel no longer reports, or will no longer."""
+    def _has_ended(self, wd: WatchDescriptor) -> None:
+        """Tell the watches that are being placed that the kernel no longer reports a descriptor, or soon will not."""
         for placing in self._placings:
             placing.ended.add(wd)
-        return self._by_wd.pop(wd, None)
 
     def watched(self, root_id: int) -> int:
         """Return the number of folders of a root that have a watch."""
         with self._lock:
-            return sum(1 for root, _ in self._by_key if root == root_id)
+            return self._folders.count(root_id)
 
     # -- the barrier
 
@@ -329,21 +273,17 @@ class InotifyWatcher:
             self._cookie_seen(name, mask)
             return
         with self._lock:
-            folder = self._by_wd.get(event.wd)
-            if folder is None:
-                return
-            root_id, path, outside = folder.root_id, folder.path, folder.outside
-            absolute = folder.absolute
-        if outside and name:
-            self._sink.outside_changed(relpath.absolute(absolute, name))
-        elif outside:
-            self._sink.outside_changed(absolute)
-        if root_id is None:
-            return
-        if mask & _SELF or not name:
-            self._folder_itself(root_id, path, mask)
-            return
-        child = relpath.join(path, name)
+            folder = self._folders.get(event.wd)
+            names, outside = (folder.names, folder.outside) if folder is not None else ((), ())
+        for absolute in outside:
+            self._sink.outside_changed(relpath.absolute(absolute, name) if name else absolute)
+        for root_id, path in names:
+            if mask & _SELF or not name:
+                self._folder_itself(root_id, path, mask)
+            else:
+                self._entry_changed(root_id, relpath.join(path, name), mask)
+
+    def _entry_changed(self, root_id: int, child: bytes, mask: int) -> None:
         is_folder = bool(mask & InotifyConstants.IN_ISDIR)
         if is_folder and mask & _LEFT:
             self.unwatch(root_id, child)  # once moved, it would still report under this name
@@ -374,20 +314,17 @@ class InotifyWatcher:
             self._cookie_wd = None
             return
         with self._lock:
-            folder = self._end(wd)
-            if folder is None:
-                return
-            root_id, path = folder.root_id, folder.path
-            if root_id is not None and self._by_key.get((root_id, path)) is folder:
-                del self._by_key[root_id, path]
-            if folder.outside:
-                self._outside.pop(folder.absolute, None)
-        if folder.outside:
-            self._sink.outside_changed(folder.absolute)
-        if root_id is not None and not path:
-            self._sink.root_changed(root_id)
-        elif root_id is not None:
-            self._sink.path_changed(root_id, path, tree=True)
+            self._has_ended(wd)
+            folder = self._folders.ended(wd)
+        if folder is None:
+            return
+        for absolute in folder.outside:
+            self._sink.outside_changed(absolute)
+        for root_id, path in folder.names:
+            if path:
+                self._sink.path_changed(root_id, path, tree=True)
+            else:
+                self._sink.root_changed(root_id)
 
     def on_queue_overflow(self) -> None:
         log.warning("watcher_overflow")

@@ -18,6 +18,7 @@ from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.present_file import PresentFile, examine
 from livedex_daemon.write.read_errors import ReadErrors
+from livedex_daemon.write.second_look import denied_folder, is_gone, is_indexed_folder, may_list
 from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore import rules
@@ -93,7 +94,7 @@ class Inspector:
         try:
             stat = tree.stat(root.path, path)
         except tree.Denied:
-            folder = _denied_folder(root, path)
+            folder = denied_folder(root, path)
             if not folder:
                 self._presence.check(root)
             self._start_walk(root, folder, entry)  # it says so of all that is in the folder
@@ -135,7 +136,7 @@ class Inspector:
             self.changes.ignored.append((root.id, path))
             self._drop_tree(root, path)
             self.finished.append(entry)
-        elif entry.tree or entry.force or row is not None or not _may_list(root, path):
+        elif entry.tree or entry.force or row is not None or not may_list(root, path):
             if row is not None:
                 self.changes.removed.append((root.id, path))
             self._start_walk(root, path, entry)
@@ -215,6 +216,9 @@ class Inspector:
         walk.took_s += time.monotonic() - started
         self._backlog.moved(walk.entry)
         works, walk.works = walk.works, []
+        twins, walk.twins = walk.twins, []
+        for key in twins:
+            self._backlog.mark_twin(key, walk.entry)
         absent, walk.absent = walk.absent, []
         self.changes.removed += [key for key in absent if not self._backlog.defer(walk.entry, key)]
         walk.entry.works += len(works)
@@ -258,18 +262,9 @@ class Inspector:
     def _stop_following(self, root: Root, folders: list[bytes]) -> None:
         """Let go of the watches of folders that are not indexed, as far as that is still true."""
         followed = self._watching.followed_of(root, folders)
-        gone = [path for path in followed if not self._is_indexed(root, path)]
+        gone = [path for path in followed if not is_indexed_folder(root, path)]
         if gone:
             self._watching.let_go(root, gone)
-
-    def _is_indexed(self, root: Root, path: bytes) -> bool:
-        try:
-            if not root.belongs(path) or root.rules.explain(path, True) is not None:
-                return False
-            stat = tree.stat(root.path, path)
-        except (tree.Denied, tree.ReadFailed):
-            return True
-        return stat is not None and stat.kind == "folder"
 
     def depart(self) -> None:
         """Remove missing paths, but not before the walks that may find them under a new name."""
@@ -282,7 +277,7 @@ class Inspector:
                 self._presence.check(root)
                 self.finished.append(entry)
                 continue
-            if not self._is_gone(root, path):  # it came back, and a walk may have found it
+            if not is_gone(root, path):  # it came back, and a walk may have found it
                 self._backlog.mark(entry.key, Mark(tree=True, force=entry.force, background=entry.background))
                 self.finished.append(entry)
                 continue
@@ -293,13 +288,6 @@ class Inspector:
             self._drop_tree(root, path)
             root.rules.invalidate(path)
             self.finished.append(entry)
-
-    @staticmethod
-    def _is_gone(root: Root, path: bytes) -> bool:
-        try:
-            return tree.stat(root.path, path) is None
-        except (tree.Denied, tree.ReadFailed):
-            return False
 
     def _drop_tree(self, root: Root, path: bytes) -> None:
         if self._store.folders_below(root.id, path):
@@ -316,6 +304,12 @@ class Inspector:
         for key, work in self._busy.items():
             if key[0] == root_id and is_gone(key[1]):
                 work.cancelled = True
+
+    def leave(self, root_id: int) -> None:
+        """End the walks of a root that is no longer watched: they would go on to place watches for it."""
+        for walk in [walk for walk in self._walks if walk.root.id == root_id]:
+            self._walks.remove(walk)
+            self.release(walk.entry)
 
     def take_changes(self) -> Changes:
         """Return the changes that were committed, and begin new ones."""
@@ -347,9 +341,11 @@ class Inspector:
         """Submit files to the pool; keep a file for a retry while another work reads it."""
         free: list[Work] = []
         for work in works:  # two works may be for the same file
-            if self._busy.setdefault(work.key, work) is work:
+            reading = self._busy.setdefault(work.key, work)
+            if reading is work:
                 free.append(work)
             else:
+                reading.behind.append(work)
                 self.retries.append(work)
         if free:
             self._pool.submit(free, bulk=bulk)
@@ -372,23 +368,3 @@ class Inspector:
         entry.works -= 1
         if entry.works == 0:
             self.finished.append(entry)
-
-
-def _denied_folder(root: Root, path: bytes) -> bytes:
-    """Return the topmost folder above ``path`` that may not be entered. Raises ReadFailed."""
-    while path:
-        path = path.rpartition(b"/")[0]
-        try:
-            tree.stat(root.path, path)
-        except tree.Denied:
-            continue
-        break
-    return path
-
-
-def _may_list(root: Root, path: bytes) -> bool:
-    try:
-        tree.scan(root.path, path)
-    except tree.TreeError:
-        return False
-    return True

@@ -56,13 +56,13 @@ class Policy(NamedTuple):
 class Work:
     """One file to read. ``cancelled``: the path vanished in the meantime, so the outcome must not be stored.
 
-    ``marked_again``: the path changed again, and waits for this work. ``alone``: it is read in no batch, since a batch
-    with it failed. ``deaths``: how many children ended on it.
+    ``marked_again``: the path changed again, and waits for this work. ``behind``: works of the path that wait for this
+    one. ``alone``: read it in no batch, since a batch with it failed. ``deaths``: how many children ended on it.
     """
 
     __slots__ = (
-        "alone", "cancelled", "deaths", "entry", "force", "key", "marked_again", "retry_at", "root", "row", "size",
-        "tries",
+        "alone", "behind", "cancelled", "deaths", "entry", "force", "key", "marked_again", "retry_at", "root", "row",
+        "size", "tries",
     )  # fmt: skip
 
     def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
@@ -78,11 +78,13 @@ class Work:
         self.cancelled = False
         self.alone = False
         self.marked_again = False
+        self.behind: list[Work] = []
 
     @property
     def is_wanted(self) -> bool:
         """Return True if someone asked for it: then it does not wait for mains power. A first index was asked for."""
-        return self.entry.wanted or self.marked_again or not self.root.first_indexed
+        asked = self.entry.wanted or self.marked_again or not self.root.first_indexed
+        return asked or any(work.is_wanted for work in self.behind)
 
     @property
     def path(self) -> bytes:
@@ -156,6 +158,7 @@ class TreeWalk:
         self.entry = entry
         self.works: list[Work] = []
         self.absent: list[Key] = []  # files that vanished so recently that an editor may be saving them
+        self.twins: list[Key] = []  # other names of changed files, which the index has in another state
         self.left_out: list[bytes] = []  # folders that are shut out, gone or another root's: to be watched no more
         self.took_s = 0.0
         self.emptied = False  # the root itself is empty although the index has files of it
@@ -213,6 +216,7 @@ class TreeWalk:
             self._compare(path, device, entries, changes)
         except Missing:
             self._visited.discard(path)
+            self.left_out.append(path)  # the watch may be that of another folder, reached through a link in its path
             return
         except Denied as fault:
             if path:
@@ -338,6 +342,12 @@ class TreeWalk:
                 changes.rows.append(adopted or bare_row(root.id, path, stat, "pending", None, self._now()))
                 if adopted:
                     return
+            if stat.links > 1:
+                self.twins += [
+                    (twin.root_id, twin.path)
+                    for twin in self._rows.by_inode(stat.ino)
+                    if twin.state != stat.state and (twin.root_id, twin.path) != (root.id, path)
+                ]
             self.works.append(Work(root, path, stat.size, row, self.entry))
         else:
             changes.rows.append(bare_row(root.id, path, stat, "skipped", decision.reason, self._now()))

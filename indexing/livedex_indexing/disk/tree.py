@@ -379,7 +379,7 @@ def describe(found: os.stat_result) -> Stat:
     mtime_ns, ctime_ns = found.st_mtime_ns, found.st_ctime_ns
     if not (-_SIGNED <= mtime_ns < _SIGNED and -_SIGNED <= ctime_ns < _SIGNED):
         mtime_ns, ctime_ns = _wrapped(mtime_ns), _wrapped(ctime_ns)
-    return Stat(kind, found.st_size, mtime_ns, ctime_ns, found.st_ino, found.st_dev, mode)
+    return Stat(kind, found.st_size, mtime_ns, ctime_ns, found.st_ino, found.st_dev, mode, found.st_nlink)
 
 
 def _wrapped(nanoseconds: int) -> int:

@@ -168,6 +168,27 @@ def test_a_folder_moved_inside_reports_under_its_new_name(watcher: InotifyWatche
     assert {path for _, path, _ in sink.paths} == {b"new/file"}
 
 
+def test_a_folder_with_two_names_reports_under_both(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+    """As by a bind mount; a link in a path makes the kernel do the same."""
+    (root / "one" / "deep").mkdir(parents=True)
+    (root / "two").symlink_to("one")
+    for path in (b"one/deep", b"two/deep"):
+        assert watcher.watch_folder(1, path, os.path.join(os.fsencode(root), path))
+    pass_barrier(watcher)
+
+    def reported() -> set[bytes]:
+        sink.paths.clear()
+        (root / "one/deep/file").write_text("x")
+        pass_barrier(watcher)
+        return {path for _, path, _ in sink.paths}
+
+    assert reported() == {b"one/deep/file", b"two/deep/file"}
+    watcher.unwatch(1, b"two/deep")
+    assert reported() == {b"one/deep/file"}, "the folder has a name left"
+    watcher.unwatch(1, b"one/deep")
+    assert reported() == set()
+
+
 def test_the_root_itself_is_reported_when_it_goes(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
     root.rename(root.parent / "elsewhere")
     pass_barrier(watcher)

@@ -16,6 +16,7 @@ from livedex_daemon.watch.backlog import Backlog, Entry, Waiter
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.walk import Changes, Work
+from livedex_indexing.disk import tree
 from livedex_indexing.ignore.external_files import Source
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import FileRow, FileState, RootRow
@@ -159,6 +160,68 @@ def test_two_works_for_one_file_are_read_one_after_the_other() -> None:
         assert handed[-1] is after and inspector.expects(after), "a work that nobody expects would never end"
     inspector.is_read(third)
     assert handed == [first, second, third] and not inspector.retries
+
+
+def test_a_work_is_wanted_as_soon_as_one_behind_it_is() -> None:
+    """On battery a file that nobody asked for waits; whoever asks for a folder around it would wait for it for ever."""
+    root = online_root()
+    root.first_indexed = True
+    inspector = Inspector(
+        FakeStore().real, Backlog(time.monotonic, lambda: None), FakePresence().real, FakeWatching().real,
+        FakePool().real,
+    )  # fmt: skip
+    paused, asked = (Work(root, b"d/a", 1, None, Entry((1, path), 1, 0.0)) for path in (b"d", b""))
+    inspector.submit([paused], bulk=True)
+    inspector.submit([asked], bulk=True)
+    assert not paused.is_wanted
+    asked.entry.wanted = True
+    assert paused.is_wanted
+
+
+def test_the_walks_of_a_root_that_leaves_end(desk: Desk) -> None:
+    """They would take the watches of folders that are another root's by now."""
+    (desk.folder / "d").mkdir()
+    entry = desk.inspect(b"d", tree=True)
+    desk.inspector.leave(2)
+    assert not desk.inspector.finished
+    desk.inspector.leave(1)
+    assert desk.inspector.finished == [entry] and not desk.inspector.walk_on()
+
+
+def test_other_names_of_a_changed_file_that_a_walk_finds_are_marked(desk: Desk) -> None:
+    """A new folder has no watch yet: nothing reports what is written by a name in it."""
+    file = desk.folder / "f.txt"
+    file.touch()
+    stat = tree.stat(desk.root.path, b"f.txt")
+    assert stat is not None
+    desk.store.put_files([row(b"f.txt")._replace(state=stat.state)])
+    (desk.folder / "new").mkdir()
+    os.link(file, desk.folder / "new/g.txt")
+    (desk.folder / "new/g.txt").write_text("more")
+    entry = Entry((1, b"new"), 1, 0.0)
+    entry.tree, entry.waiters = True, [Waiter(lambda: None)]
+    desk.inspector.inspect(entry, desk.root)
+    assert desk.inspector.walk_on()
+    assert desk.backlog.pending_keys() == {(1, b"f.txt")}
+    assert desk.backlog.left(entry.waiters[0]), "who waits for the folder waits for it too"
+
+
+def test_a_folder_that_goes_before_it_is_listed_is_let_go(desk: Desk) -> None:
+    """By a link in its path the watch may have been placed on another folder."""
+    (desk.folder / "real/deep").mkdir(parents=True)
+    (desk.folder / "real/deep").rename(desk.folder / "other")
+    desk.watching.followed = {b"real/deep"}
+    desk.inspect(b"real", tree=True)
+
+    def swap(_root: Root, path: bytes) -> None:
+        if path == b"real/deep":
+            (desk.folder / "real/deep").rmdir()
+
+    (desk.folder / "real/deep").mkdir()
+    desk.watching.on_watch = swap
+    while desk.inspector.walk_on():
+        pass
+    assert desk.unwatched == [b"real/deep"]
 
 
 def test_a_folder_that_is_shut_out_is_let_go(desk: Desk) -> None:

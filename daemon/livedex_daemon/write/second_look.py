@@ -1,0 +1,47 @@
+"""Looks at the disk that show whether what an earlier look decided still holds.
+
+Invariant: an error proves nothing: whatever the index has is then kept.
+"""
+
+from __future__ import annotations
+
+from livedex_daemon.watch.root_table import Root
+from livedex_indexing.disk import tree
+
+
+def is_gone(root: Root, path: bytes) -> bool:
+    try:
+        return tree.stat(root.path, path) is None
+    except (tree.Denied, tree.ReadFailed):
+        return False
+
+
+def is_indexed_folder(root: Root, path: bytes) -> bool:
+    """Return True if the folder is there, no rule shuts it out, and it is no other root's."""
+    try:
+        if not root.belongs(path) or root.rules.explain(path, True) is not None:
+            return False
+        stat = tree.stat(root.path, path)
+    except (tree.Denied, tree.ReadFailed):
+        return True
+    return stat is not None and stat.kind == "folder"
+
+
+def may_list(root: Root, path: bytes) -> bool:
+    try:
+        tree.scan(root.path, path)
+    except tree.TreeError:
+        return False
+    return True
+
+
+def denied_folder(root: Root, path: bytes) -> bytes:
+    """Return the topmost folder above ``path`` that may not be entered. Raises ReadFailed."""
+    while path:
+        path = path.rpartition(b"/")[0]
+        try:
+            tree.stat(root.path, path)
+        except tree.Denied:
+            continue
+        break
+    return path
