@@ -83,8 +83,9 @@ class Work:
     @property
     def is_wanted(self) -> bool:
         """Return True if someone asked for it: then it does not wait for mains power. A first index was asked for."""
-        asked = self.entry.wanted or self.marked_again or not self.root.first_indexed
-        return asked or any(work.is_wanted for work in self.behind)
+        if self.entry.wanted or self.marked_again or not self.root.first_indexed:
+            return True
+        return any(work.is_wanted for work in self.behind)
 
     @property
     def path(self) -> bytes:

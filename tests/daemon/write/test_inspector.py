@@ -170,11 +170,11 @@ def test_a_work_is_wanted_as_soon_as_one_behind_it_is() -> None:
         FakeStore().real, Backlog(time.monotonic, lambda: None), FakePresence().real, FakeWatching().real,
         FakePool().real,
     )  # fmt: skip
-    paused, asked = (Work(root, b"d/a", 1, None, Entry((1, path), 1, 0.0)) for path in (b"d", b""))
+    paused, wanted = (Work(root, b"d/a", 1, None, Entry((1, path), 1, 0.0)) for path in (b"d", b""))
     inspector.submit([paused], bulk=True)
-    inspector.submit([asked], bulk=True)
+    inspector.submit([wanted], bulk=True)
     assert not paused.is_wanted
-    asked.entry.wanted = True
+    wanted.entry.wanted = True
     assert paused.is_wanted
 
 
