@@ -28,11 +28,11 @@ DEFECTS = (
     Defect(
         "second-look-fails-and-removes",
         "a file is removed although the second look at it failed",
-        "livedex_daemon/write/inspector.py",
+        "livedex_daemon/write/second_look.py",
         (
             (
-                "        except (tree.Denied, tree.ReadFailed):\n            return False\n\n    def _drop_tree",
-                "        except (tree.Denied, tree.ReadFailed):\n            return True\n\n    def _drop_tree",
+                "    except (tree.Denied, tree.ReadFailed):\n        return False\n",
+                "    except tree.TreeError:\n        return True\n",
             ),
         ),
         f"{INSPECTOR}::test_a_missing_file_is_not_removed_while_a_second_look_fails",
