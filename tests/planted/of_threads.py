@@ -117,8 +117,8 @@ DEFECTS = (
         "livedex_daemon/write/walk.py",
         (
             (
-                "        return self.entry.wanted or self.marked_again or not self.root.first_indexed",
-                "        return self.entry.wanted or self.marked_again",
+                "        if self.entry.wanted or self.marked_again or not self.root.first_indexed:",
+                "        if self.entry.wanted or self.marked_again:",
             ),
         ),
         "tests/daemon/write/test_chunk_pool.py::test_on_battery_only_what_someone_asked_for_is_read",
