@@ -15,9 +15,15 @@ from livedex_service.systemd_units import Launch
 LABEL = "livedex"
 SOCKET_NAME = "livedex"  # under this name the daemon asks launchd for its socket
 _SOCKET_MODE = 0o600
+# `bootout` does not wait for the end, and `bootstrap` refuses an agent that has not ended.
+_REPLACE = """\
+launchctl bootout {target} 2>/dev/null
+looks=0
+while launchctl print {target} >/dev/null 2>&1 && [ $looks -lt 15 ]; do sleep 1; looks=$((looks + 1)); done
+exec launchctl bootstrap {domain} "$0\""""
 
 
-def plist(launch: Launch, socket_path: str, log_path: str, path: str) -> str:
+def plist(launch: Launch, socket_path: str, stderr_path: str, path: str) -> str:
     """Return the property list. ``path``: the ``PATH`` of the daemon; launchd's own has next to nothing on it."""
     content = {
         "Label": LABEL,
@@ -28,11 +34,13 @@ def plist(launch: Launch, socket_path: str, log_path: str, path: str) -> str:
         "KeepAlive": {"SuccessfulExit": False},
         "ThrottleInterval": 10,
         "ExitTimeOut": 10,
-        # Background is throttled whenever the user does something, and a search must not be.
-        "ProcessType": "Adaptive",
-        "LowPriorityBackgroundIO": True,
+        # Background is throttled whenever the user does something, and a search must not be; so is Adaptive, but for a
+        # process that speaks XPC.
+        "ProcessType": "Standard",
+        "Nice": 5,
         "Umask": 0o077,
-        "StandardErrorPath": log_path,
+        # Not the log itself: launchd does not append to this file, and does not follow when the log is rotated.
+        "StandardErrorPath": stderr_path,
     }
     return plistlib.dumps(content, sort_keys=False).decode()
 
@@ -46,12 +54,13 @@ class LaunchdAgent:
         self._launch = launch
         self._socket_path = socket_path
         self._log_path = log_path
+        self._stderr_path = os.path.join(os.path.dirname(log_path), "stderr.log")
         self._domain = f"gui/{os.getuid()}"
         self._target = f"{self._domain}/{LABEL}"
 
     def _file(self) -> UnitFile:
         path = os.path.join(os.path.expanduser("~"), "Library", "LaunchAgents", f"{LABEL}.plist")
-        return UnitFile(path, plist(self._launch, self._socket_path, self._log_path, os.environ.get("PATH", "")))
+        return UnitFile(path, plist(self._launch, self._socket_path, self._stderr_path, os.environ.get("PATH", "")))
 
     def require(self) -> None:
         """Raise ManagerError unless launchd has a session of this user."""
@@ -61,9 +70,10 @@ class LaunchdAgent:
     def install_plan(self) -> Plan:
         """Return what ``install`` does; an agent that is loaded already is replaced."""
         file = self._file()
-        # `bootstrap` refuses an agent that is loaded, and `bootout` one that is not.
-        replace = f'launchctl bootout {self._target} 2>/dev/null; exec launchctl bootstrap {self._domain} "$0"'
-        return Plan((file,), (("sh", "-c", replace, file.path),))
+        # launchd makes the socket and the file of stderr, but no folder for them.
+        folders = {os.path.dirname(self._socket_path): None, os.path.dirname(self._stderr_path): None}
+        replace = _REPLACE.format(target=self._target, domain=self._domain)
+        return Plan((file,), (("mkdir", "-p", "-m", "700", *folders), ("sh", "-c", replace, file.path)))
 
     def uninstall_plan(self) -> Plan:
         """Return what ``uninstall`` does."""
@@ -89,5 +99,5 @@ class LaunchdAgent:
         return State(os.path.exists(self._file().path), done.returncode == 0, pid is not None, pid)
 
     def log_command(self) -> list[str]:
-        """Return the words that print the last lines of the log file."""
-        return ["tail", "-n", "100", self._log_path]
+        """Return the words that print the last lines of the log, and of what the daemon printed when it failed."""
+        return ["tail", "-n", "100", self._log_path, self._stderr_path]

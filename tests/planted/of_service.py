@@ -53,6 +53,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{JOURNAL}::test_a_journal_that_is_gone_or_does_not_read_costs_nothing",
     ),
     Defect(
+        "agent-loaded-too-soon",
+        "launchd refuses an agent whose former process has not ended yet",
+        "livedex_service/launchd_agent.py",
+        (("[ $looks -lt 15 ]; do", "false; do"),),
+        "tests/service/test_launchd.py::test_the_agent_is_loaded_loaded_again_and_unloaded",
+    ),
+    Defect(
         "library-loses-lines",
         "systemd-python drops a log line without a word where the journal has gone",
         "livedex_service/journal.py",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import plistlib
 import socket
 import sys
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.support import Home
-from livedex_service import supervisor
+from livedex_service import service_manager, supervisor
 from livedex_service.launchd_agent import LaunchdAgent, plist
 from livedex_service.launchd_sockets import activated_descriptors
 from livedex_service.systemd_units import Launch
@@ -20,14 +21,14 @@ from livedex_service.systemd_units import Launch
 # Of launchd.plist(5): what livedex uses, with the type of each.
 KNOWN: dict[str, type] = {
     **{"Label": str, "ProgramArguments": list, "EnvironmentVariables": dict, "Sockets": dict, "KeepAlive": dict},
-    **{"ThrottleInterval": int, "ExitTimeOut": int, "ProcessType": str, "LowPriorityBackgroundIO": bool},
+    **{"ThrottleInterval": int, "ExitTimeOut": int, "ProcessType": str, "Nice": int},
     **{"Umask": int, "StandardErrorPath": str},
 }
 LAUNCH = Launch(["/opt/a & b/livedex"], {"LIVEDEX_HOME": "/home/<ada>"})
 
 
 def content() -> dict[str, Any]:
-    found: dict[str, Any] = plistlib.loads(plist(LAUNCH, "/s/livedex.sock", "/l/livedex.log", "/usr/bin").encode())
+    found: dict[str, Any] = plistlib.loads(plist(LAUNCH, "/s/livedex.sock", "/l/stderr.log", "/usr/bin").encode())
     return found
 
 
@@ -42,6 +43,7 @@ def test_what_it_says() -> None:
     assert found["Sockets"]["livedex"]["SockPathName"] == "/s/livedex.sock"
     assert found["Sockets"]["livedex"]["SockPathMode"] == 384
     assert found["KeepAlive"] == {"SuccessfulExit": False}, "a daemon that was asked to end stays ended"
+    assert found["ProcessType"] == "Standard", "Background and Adaptive are throttled, and searches with them"
 
 
 def test_no_path_is_relative() -> None:
@@ -49,13 +51,35 @@ def test_no_path_is_relative() -> None:
     assert all(path.startswith("/") and "~" not in path for path in paths)
 
 
-def test_the_agent_is_loaded_and_unloaded(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+# An agent is loaded while there is a file of it; one that was let go is seen twice more.
+LAUNCHCTL = """#!/bin/sh
+here=$(dirname "$0")
+case "$1 $2" in
+  print*livedex)
+    test -e "$here/loaded" || exit 113
+    if test -e "$here/ended"; then rm "$here/ended" "$here/loaded"; fi
+    if test -e "$here/ending"; then mv "$here/ending" "$here/ended"; fi ;;
+  bootout*) test -e "$here/loaded" || exit 3; touch "$here/ending" ;;
+  bootstrap*) test ! -e "$here/loaded" || exit 5; grep -q "<key>Sockets</key>" "$3" && touch "$here/loaded" ;;
+esac
+"""
+
+
+def test_the_agent_is_loaded_loaded_again_and_unloaded(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = home.path / "bin"
+    programs.mkdir()
+    (programs / "launchctl").write_text(LAUNCHCTL)
+    (programs / "launchctl").chmod(0o755)
     monkeypatch.setenv("HOME", home.env["HOME"])
-    agent = LaunchdAgent(LAUNCH, "/s", "/l")
-    (file,) = agent.install_plan().files
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    agent = LaunchdAgent(LAUNCH, f"{home.path}/run/livedex.sock", f"{home.path}/logs/livedex.log")
+    (file,) = service_manager.install(agent).files
     assert file.path == f"{home.env['HOME']}/Library/LaunchAgents/livedex.plist"
-    assert "launchctl bootstrap gui/" in agent.install_plan().commands[0][2]
-    assert agent.uninstall_plan().commands[0][:2] == ("launchctl", "bootout")
+    assert [(home.path / name).stat().st_mode & 0o777 for name in ("run", "logs")] == [0o700, 0o700]
+    service_manager.install(agent)
+    assert (programs / "loaded").exists() and not (programs / "ended").exists()
+    service_manager.uninstall(agent)
+    assert (programs / "ending").exists() and not os.path.exists(file.path)
 
 
 class Launchd:
