@@ -158,7 +158,7 @@ class App:
 
     def _precious_methods(self) -> tuple[ExchangeMethods, KnowledgeMethods]:
         self._exchange = ExchangeThread(self._locations.exchange_db, self._config)
-        self._knowledge = KnowledgeThread(self._locations.knowledge_db)
+        self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
         return ExchangeMethods(self._exchange), KnowledgeMethods(self._knowledge)
 
     def _supervised_tasks(self) -> list[SupervisedTask]:

@@ -81,3 +81,57 @@ def test_the_command(home: Home, daemon: Daemon) -> None:
     assert run("delete", "1", code=1) == "there is no entry 1\n"
     answer: dict[str, Any] = json.loads(run("list", "--json", code=1))
     assert answer == {"entries": [], "total": 0}
+
+
+PLUGIN = """
+class Notes:
+    def __init__(self):
+        self.notes = {}
+    def add_chunk(self, content, domain="general", **kw):
+        number = len(self.notes) + 1
+        self.notes[number] = {"id": number, "content": content, "domain": domain, **kw}
+        return number
+    def add_finding(self, content, source=None, confidence=None, **kw):
+        return self.add_chunk(content, "findings", source=source, **kw)
+    def search(self, query, k=5, *, domain=None):
+        return [note for note in self.notes.values() if query in note["content"]][:k]
+    def get_hot_memory(self, max_chars=6000):
+        return ""
+    def list_chunks(self, *a, **kw):
+        return list(self.notes.values())
+    def stats(self):
+        return {"entries": len(self.notes)}
+    def delete_by_id(self, chunk_id):
+        return self.notes.pop(chunk_id, None) is not None
+
+def register(registry):
+    registry.register_knowledge_store("notes", lambda config: Notes())
+"""
+
+
+def test_a_plugin_takes_the_place_of_the_store_and_gives_it_back(
+    home: Home, start_daemon: Callable[..., Daemon]
+) -> None:
+    folder = home.path / "plugins"
+    folder.mkdir(mode=0o700)
+    (folder / "notes.py").write_text(PLUGIN)
+
+    def config(backend: str) -> str:
+        return f'[plugins]\npaths = ["{folder}"]\n\n[knowledge]\nbackend = "{backend}"\n'
+
+    with start_daemon(config("")).client() as client:
+        client.knowledge_add(content="in the built-in store")
+        home.config.write_text(config("notes"))
+        client.server_reload()
+        assert client.knowledge_stats()["backend"] == "notes"
+        assert client.knowledge_add(content="in the plugin", domain="a") == {"id": 1, "created": True}
+        assert [entry["content"] for entry in client.knowledge_search(query="in")["entries"]] == ["in the plugin"]
+        home.config.write_text(config("notez"))
+        client.server_reload()
+        assert [entry["content"] for entry in client.knowledge_list()["entries"]] == ["in the built-in store"]
+        (warned,) = [each for each in client.status()["warnings"] if each["code"] == "knowledge_unavailable"]
+        assert "notez" in warned["message"]
+        home.config.write_text(config(""))
+        client.server_reload()
+        assert client.knowledge_stats()["backend"] == "sqlite"
+        assert [each for each in client.status()["warnings"] if each["code"] == "knowledge_unavailable"] == []

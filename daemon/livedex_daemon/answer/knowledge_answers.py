@@ -8,9 +8,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from functools import partial
+from typing import NamedTuple, TypeVar
 
-from livedex_daemon.knowledge.knowledge_store import KnowledgeStore, NewEntry
+from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.knowledge.agent_memory import AgentMemory, NewEntry
+from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
+from livedex_daemon.knowledge.plugin_memory import PluginMemory
+from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_indexing.plugins import KNOWLEDGE_STORE
 from livedex_ipc.errors import InvalidParams
 from livedex_ipc.knowledge_methods import MAX_CONTENT_BYTES
 from livedex_ipc.knowledge_results import (
@@ -36,15 +42,20 @@ T = TypeVar("T")
 
 
 class KnowledgeThread:
-    """Opens the store at the first call. For the event loop's thread."""
+    """Opens the store at the first call, and another one when the configuration names it.
 
-    def __init__(self, path: str) -> None:
+    For the event loop's thread. ``run`` raises what the action raises, and Unavailable.
+    """
+
+    def __init__(self, path: str, current: CurrentConfig, plugins: PluginHost) -> None:
         self._path = path
+        self._current = current
+        self._plugins = plugins
         self._thread = ThreadPoolExecutor(1, "knowledge")
-        self._store: KnowledgeStore | None = None  # for that thread alone
+        self._opened: _Opened | None = None  # for that thread alone
 
-    async def run(self, action: Callable[[KnowledgeStore], T]) -> T:
-        """Return the result of ``action``, and raise what it raises. Also raises DatabaseUnusable."""
+    async def run(self, action: Callable[[AgentMemory], T]) -> T:
+        """Return the result of ``action``."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, action)
 
     def close(self) -> None:
@@ -52,14 +63,35 @@ class KnowledgeThread:
         self._thread.submit(self._close)
         self._thread.shutdown(wait=False)
 
-    def _run(self, action: Callable[[KnowledgeStore], T]) -> T:
-        if self._store is None:
-            self._store = KnowledgeStore(self._path)
-        return action(self._store)
+    def _run(self, action: Callable[[AgentMemory], T]) -> T:
+        return action(self._memory())
+
+    def _memory(self) -> AgentMemory:
+        wanted = (self._current.config.knowledge.backend, self._plugins.generation)
+        if self._opened is None or self._opened.wanted != wanted:
+            self._close()
+            self._opened = _Opened(wanted, self._open(wanted[0]))
+        return self._opened.memory
+
+    def _open(self, name: str) -> AgentMemory:
+        self._plugins.used(KNOWLEDGE_STORE, (name,))
+        if name:
+            store = self._plugins.obtain(KNOWLEDGE_STORE, name)
+            if store is not None:
+                return PluginMemory(name, store, partial(self._plugins.report, KNOWLEDGE_STORE, name))
+        return KnowledgeStore(self._path)
 
     def _close(self) -> None:
-        if self._store is not None:
-            self._store.close()
+        if self._opened is not None:
+            opened, self._opened = self._opened, None
+            opened.memory.close()
+
+
+class _Opened(NamedTuple):
+    """A store, and what it was opened for: the configured name and the generation of plugins."""
+
+    wanted: tuple[str, int]
+    memory: AgentMemory
 
 
 class KnowledgeMethods:
@@ -119,9 +151,9 @@ class KnowledgeMethods:
         return {"deleted": await self._thread.run(lambda store: store.remove(params["id"]))}
 
     async def stats(self, _call: Call, _params: NoParams) -> KnowledgeStatsResult:
-        found = await self._thread.run(lambda store: store.counts())
+        name, found = await self._thread.run(lambda store: (store.name, store.counts()))
         return {
-            "backend": "sqlite",
+            "backend": name,
             "entries": found.entries,
             "domains": found.domains,
             "db_bytes": found.db_bytes,

@@ -56,6 +56,13 @@ def choice(*admitted: str) -> Reader:
     return read
 
 
+def plugin_name(value: Any) -> str:
+    """Read the name of what a plugin may provide; empty: the built-in one. Whether it exists is seen later."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be a name in quotes, not {kind_of(value)}")
+    return value
+
+
 def flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"must be true or false, not {kind_of(value)}")

@@ -86,6 +86,13 @@ class PluginsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class KnowledgeConfig:
+    """``backend`` is the name of a plugin's store, empty for the built-in one."""
+
+    backend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PowerConfig:
     wait_on_battery: bool
     yield_to_load: bool
@@ -105,6 +112,7 @@ class Config:
     chunking: ChunkingConfig
     watch: WatchConfig
     exchange: ExchangeConfig
+    knowledge: KnowledgeConfig
     power: PowerConfig
     log: LogConfig
     plugins: PluginsConfig = PluginsConfig()
@@ -222,6 +230,7 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
             of("exchange.max_waiting"),
             of("exchange.max_hops"),
         ),
+        knowledge=KnowledgeConfig(of("knowledge.backend")),
         power=PowerConfig(of("power.wait_on_battery"), of("power.yield_to_load")),
         log=LogConfig(of("log.level")),
         plugins=PluginsConfig(of("plugins.paths"), MappingProxyType(checked.plugins)),

@@ -35,6 +35,7 @@ SETTINGS: dict[str, Setting] = {
     "exchange.max_waiting": Setting(1_000_000, values.whole_number(1, 10**9), "messages in a topic; more are refused"),
     "exchange.max_hops": Setting(32, values.whole_number(1, 10_000), "length of a chain of follow-ups"),
     "plugins.paths": Setting([], values.folders, "folders with plugin modules, besides installed packages"),
+    "knowledge.backend": Setting("", values.plugin_name, "of agent memory; empty: livedex's own store"),
     "power.wait_on_battery": Setting(True, values.flag, "on battery, bulk work that nobody asked for waits"),
     "power.yield_to_load": Setting(True, values.flag, "bulk work yields to other programs under load"),
     "log.level": Setting("info", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"),

@@ -10,10 +10,11 @@ import hashlib
 import json
 import time
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import apsw
 
+from livedex_daemon.knowledge.agent_memory import Counts, NewEntry, Page
 from livedex_daemon.knowledge.hot_memory import Candidate, hot_text
 from livedex_daemon.knowledge.memory_query import MemoryQuery, indexed_text, memory_query
 from livedex_daemon.precious.precious_database import PreciousDatabase, Schema, first_row, rows
@@ -32,34 +33,10 @@ _INSERT: Final = (
 )
 
 
-class NewEntry(NamedTuple):
-    """An entry to remember. ``metadata`` is a JSON object."""
-
-    content: str
-    domain: str = "general"
-    kind: EntryKind = "chunk"
-    heading: str | None = None
-    source: str | None = None
-    metadata: dict[str, object] | None = None
-
-
-class Page(NamedTuple):
-    """Some entries, and how many there are in all."""
-
-    entries: list[EntryFields]
-    total: int
-
-
-class Counts(NamedTuple):
-    """Entries in all, entries of each domain, and bytes on disk."""
-
-    entries: int
-    domains: dict[str, int]
-    db_bytes: int
-
-
 class KnowledgeStore:
     """One connection to ``knowledge.db``. For one thread at a time. Every method raises DatabaseUnusable."""
+
+    name = "sqlite"
 
     def __init__(self, path: str) -> None:
         self._database = PreciousDatabase(path, SCHEMA)

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.support import examples
+from livedex_daemon.knowledge.agent_memory import NewEntry
 from livedex_daemon.knowledge.hot_memory import HALF_LIFE_S, Candidate, hot_text
-from livedex_daemon.knowledge.knowledge_store import KnowledgeStore, NewEntry
+from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.memory_query import memory_query
 from livedex_daemon.precious.precious_database import DatabaseUnusable
 

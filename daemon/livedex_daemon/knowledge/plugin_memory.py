@@ -1,0 +1,147 @@
+"""Agent memory in a plugin's store.
+
+Invariant: whatever the plugin does, each call ends within ``CALL_S``, with a result of the right type or with
+Unavailable, which names the plugin; ``report`` hears of each failure and of the first call that works again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+from livedex_daemon.knowledge.agent_memory import Counts, NewEntry, Page
+from livedex_indexing.plugins import KnowledgeBackend
+from livedex_indexing.plugins.time_limit import within
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.knowledge_results import EntryFields, EntryKind
+
+CALL_S: Final = 10.0
+
+T = TypeVar("T")
+
+
+class PluginMemory:
+    """``report`` gets the reason why the store failed, None when it works."""
+
+    def __init__(self, name: str, store: KnowledgeBackend, report: Callable[[str | None], None]) -> None:
+        self.name = name
+        self._store = store
+        self._report = report
+
+    def close(self) -> None:
+        """Close the store if it can be closed."""
+        close = getattr(self._store, "close", None)
+        if callable(close):
+            with suppress(Unavailable):
+                self._call(close)
+
+    def add(self, entry: NewEntry) -> tuple[int, bool]:
+        """Raise Unavailable also if the store keeps the entry nowhere."""
+        before = self._entries()
+        if entry.kind == "finding":
+            number = self._call(lambda: self._store.add_finding(entry.content, **_of_finding(entry)))
+        else:
+            given = _given({"heading": entry.heading, "source": entry.source, "metadata": entry.metadata})
+            number = self._call(lambda: self._store.add_chunk(entry.content, entry.domain, **given))
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise self._unusable("it stored the entry nowhere")
+        return number, self._entries() > before
+
+    def search(self, query: str, limit: int, domains: tuple[str, ...] | None = None) -> list[EntryFields]:
+        if domains is None:
+            return self._found(query, limit, None)
+        found = [entry for domain in domains for entry in self._found(query, limit, domain)]
+        return sorted(found, key=lambda entry: -entry["score"])[:limit]
+
+    def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
+        entries = self._entry_list(self._call(self._store.list_chunks))
+        wanted = [entry for entry in entries if domain in (None, entry["domain"]) and kind in (None, entry["kind"])]
+        return Page(wanted[offset : offset + limit], len(wanted))
+
+    def hot(self, max_chars: int) -> str:
+        text = self._call(lambda: self._store.get_hot_memory(max_chars))
+        if not isinstance(text, str):
+            raise self._unusable("get_hot_memory does not return text")
+        return text[:max_chars]
+
+    def remove(self, entry_id: int) -> bool:
+        return bool(self._call(lambda: self._store.delete_by_id(entry_id)))
+
+    def counts(self) -> Counts:
+        stats = self._call(self._store.stats)
+        given = stats.get("domains") if isinstance(stats, Mapping) else None
+        domains = {str(name): _integer(count) for name, count in given.items()} if isinstance(given, Mapping) else {}
+        return Counts(self._entries(), domains, _integer(stats.get("db_bytes")))
+
+    def _entries(self) -> int:
+        stats = self._call(self._store.stats)
+        if not isinstance(stats, Mapping) or "entries" not in stats:
+            raise self._unusable("stats lacks entries")
+        return _integer(stats["entries"])
+
+    def _found(self, query: str, limit: int, domain: str | None) -> list[EntryFields]:
+        return self._entry_list(self._call(lambda: self._store.search(query, limit, domain=domain)))[:limit]
+
+    def _entry_list(self, entries: object) -> list[EntryFields]:
+        if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+            raise self._unusable("it does not return a list of entries")
+        return [_fields(entry) for entry in entries]
+
+    def _call(self, action: Callable[[], T]) -> T:
+        try:
+            result = within(CALL_S, action, f"knowledge-{self.name}")
+        except Exception as fault:  # a plugin may raise anything
+            raise self._unusable(f"{type(fault).__name__}: {fault}") from fault
+        self._report(None)
+        return result
+
+    def _unusable(self, reason: str) -> Unavailable:
+        self._report(reason)
+        return Unavailable(
+            f"the knowledge store {self.name!r} failed: {reason}; `livedex plugins check` says what it lacks, and"
+            ' knowledge.backend = "" goes back to the built-in store',
+            {"backend": self.name},
+        )
+
+
+def _of_finding(entry: NewEntry) -> dict[str, object]:
+    """Return the arguments of a finding. Its usual domain is not named: a store may have its own word for it."""
+    metadata = dict(entry.metadata or {})
+    confidence = metadata.pop("confidence", None)
+    domain = None if entry.domain == "findings" else entry.domain
+    return _given({"source": entry.source, "confidence": confidence, "metadata": metadata, "domain": domain})
+
+
+def _given(fields: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def _fields(entry: Mapping[str, Any]) -> EntryFields:
+    """Return an entry with every field, whatever the plugin gives."""
+    metadata = entry.get("metadata")
+    return {
+        "id": _integer(entry.get("id")),
+        "content": str(entry.get("content", "")),
+        "domain": str(entry.get("domain") or "general"),
+        "heading": _text(entry.get("heading")),
+        "kind": "finding" if entry.get("kind") == "finding" else "chunk",
+        "source": _text(entry.get("source")),
+        "score": _number(entry.get("score")),
+        "created_at": _text(entry.get("created_at")),
+        "used_at": _text(entry.get("used_at")),
+        "uses": _integer(entry.get("uses")),
+        "metadata": dict(metadata) if isinstance(metadata, Mapping) else {},
+    }
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _integer(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0
