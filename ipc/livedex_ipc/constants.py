@@ -4,7 +4,7 @@ Invariant: the standard library is not needed either: each start of the command 
 """
 
 KINDS = ("markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain")
-MODES = ("auto", "keyword", "exact", "regex")
+MODES = ("auto", "keyword", "semantic", "hybrid", "exact", "regex")
 COLOURS = ("auto", "always", "never")
 FACETS = ("languages", "kinds", "roots")
 GROUPS = ("chunk", "file")

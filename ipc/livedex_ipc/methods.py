@@ -82,7 +82,7 @@ _SEARCH_PARAMS = (
     Param("typing", "boolean", "the last word is still being typed: words that begin with it match", default=False),
     Param("limit", "integer", _LIMIT_DOC, default=10, minimum=1, maximum=1000),
     Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
-    Param("mode", "string", "exact and regex: the lines that match the whole query", default="auto", choices=MODES),
+    Param("mode", "string", "by words, meaning, both; exact, regex: whole lines", default="auto", choices=MODES),
     *_SCOPE,
     *_SCOPES,
     Param(
@@ -143,7 +143,7 @@ HIT = (
     Field("context_before", "string", "whole lines before the snippet", optional=True),
     Field("context_after", "string", "whole lines after the snippet", optional=True),
     Field("context_cut", "boolean", "true: one of these lines was cut after 2,000 characters", optional=True),
-    Field("explain", "object", "{total, parts: [{name, value}]}", optional=True),
+    Field("explain", "object", "{total, parts: [{name, value}], ranks?}", optional=True),
 )
 
 _SEARCH_FIELDS = (
@@ -160,6 +160,7 @@ _SEARCH_FIELDS = (
     Field("total", "object", "{hits, files}: of all pages", optional=True),
     Field("omitted", "integer", "hits left out for max_chars or 12 MiB: they come on the next page", optional=True),
     Field("did_you_mean", "object", "{query, applied}: the query corrected, or as plain text", optional=True),
+    Field("vectors_pending", "integer", "chunks without a vector yet, with an embedder", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),

@@ -58,7 +58,7 @@ class QueryParams(PathParams, PathsParams, FreshParams):
 class SearchParams(QueryParams):
     typing: bool
     offset: int
-    mode: Literal["auto", "keyword", "exact", "regex"]
+    mode: Literal["auto", "keyword", "semantic", "hybrid", "exact", "regex"]
     max_chars: int | None
     facets: list[Facet]
     total: bool

@@ -62,9 +62,17 @@ class ScorePart(TypedDict):
     value: float
 
 
+class Ranks(TypedDict):
+    """The places of a file in the order by words and in that by meaning; None: not found so."""
+
+    keyword: int | None
+    semantic: int | None
+
+
 class ScoreExplanation(TypedDict):
     total: float
     parts: list[ScorePart]
+    ranks: NotRequired[Ranks]
 
 
 class HitFields(PathFields):
@@ -132,6 +140,7 @@ class SearchExtras(TypedDict):
     total: NotRequired[TotalFields]
     omitted: NotRequired[int]
     did_you_mean: NotRequired[DidYouMean]
+    vectors_pending: NotRequired[int]
 
 
 class SearchResult(FreshFields, SearchExtras, Generic[F]):

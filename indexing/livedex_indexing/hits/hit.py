@@ -22,11 +22,19 @@ class ScorePart(msgspec.Struct, frozen=True):
     value: float
 
 
-class Explanation(msgspec.Struct, frozen=True):
-    """The explanation of a score: the sum of ``parts`` is ``total``."""
+class Ranks(msgspec.Struct, frozen=True):
+    """The places of a file in the order by words and in that by meaning, from 1 on; None: not found so."""
+
+    keyword: int | None
+    semantic: int | None
+
+
+class Explanation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The explanation of a score: the sum of ``parts`` is ``total``. ``ranks``: if two orders were put together."""
 
     total: float
     parts: list[ScorePart]
+    ranks: Ranks | None = None
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 import msgspec
 
 from livedex_indexing.hits.answer_json import absolute, rfc3339
-from livedex_indexing.hits.hit import Explanation, Hit, ScorePart
+from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.hits.snippet import cut
 from livedex_indexing.model import KINDS, Kind
@@ -155,7 +155,8 @@ class HitMaker:
         if self._style.explain:
             named = zip(WEIGHTS, placed.parts, strict=False)  # a place after the ranked ones has no parts
             parts = [ScorePart(name, value) for name, value in named if value]
-            changes["explain"] = Explanation(placed.score, parts)
+            ranks = None if placed.ranks is None else Ranks(*placed.ranks)
+            changes["explain"] = Explanation(placed.score, parts, ranks)
         return msgspec.structs.replace(hit, **changes) if changes else hit
 
     def _read(self, content: ContentRow, placed: Placed, copies: Sequence[FileCopy]) -> tuple[FileCopy, Hit] | None:

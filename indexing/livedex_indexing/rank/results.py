@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
 from livedex_indexing.query.query_parser import with_words
@@ -19,11 +19,13 @@ from livedex_indexing.query.typed_name import TypedPlace
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
+from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, with_ranks
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
 from livedex_indexing.rank.name_places import DEFINED, NamePlaces, RowCounts, Texts
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, lowered, rank_files
+from livedex_indexing.rank.similarity import NO_COSINES, Cosines, Similarity, cosines_of, nearest_chunks
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
 
@@ -54,12 +56,15 @@ _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
 
 class Arrangement(NamedTuple):
     """How the matches are ordered. ``no_file_limit``: the query names a single file, so its chunks may fill the page.
-    ``demote``: rank tests, examples, news of versions and the like after equally good files, unless the query asks for
-    them."""
+    ``similarity``: the vectors, None where words alone count; ``fusion``: add the scores, put the two orders together
+    (``rrf``), or count the vectors alone (``none``). ``demote``: rank tests, examples, news of versions and the like
+    after equally good files, unless the query asks for them."""
 
     group_by_file: bool
     no_file_limit: bool
     demote: bool
+    similarity: Similarity | None = None
+    fusion: Literal["score", "rrf", "none"] = "score"
 
 
 class TypedText(NamedTuple):
@@ -99,6 +104,8 @@ class RankedResults:
         typed: TypedText | None = None,
     ) -> None:
         self._typed = typed
+        self._similarity = arrangement.similarity
+        self._fusion = arrangement.fusion
         self._reader = reader
         self._compiled = compiled
         self._resolved = file_filter.resolved
@@ -125,6 +132,9 @@ class RankedResults:
         return hits if self._group_by_file or self._no_file_limit else diversify(hits)
 
     def _all(self) -> Iterator[Placed]:
+        if self._similarity is not None and self._fusion == "none":
+            yield from self._arranged(self._nearest(self._similarity))
+            return
         ranked = self._ranked()
         floor = math.inf
         for hit in self._arranged(ranked):
@@ -194,9 +204,30 @@ class RankedResults:
                 at_line = self._at_line({*content_of.values(), *of_files.values()})
                 content_of |= at_line
                 named |= dict.fromkeys(at_line, DEFINED)
+            cosines = self._add_nearest(content_of)
             features = self._features(content_of, None if found.late else named)
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
-        return rank_files(features, content_of, copies, compiled.total)
+        ranked = rank_files(features, content_of, copies, compiled.total, cosines)
+        if self._similarity is None:
+            return ranked
+        ranked = with_ranks(ranked, content_of, cosines)
+        return by_reciprocal_rank(ranked) if self._fusion == "rrf" else ranked
+
+    def _nearest(self, similarity: Similarity) -> list[Ranked]:
+        with self._reader.without_deadline():
+            nearest = nearest_chunks(self._reader, similarity, self._resolved)
+            content_of = self._contents(self._reader.rows_of(_CHUNKS, nearest))
+            return by_similarity(content_of, self._copies({*content_of.values()}, {}), nearest)
+
+    def _add_nearest(self, content_of: dict[int, int]) -> Cosines:
+        """Add the chunks that are nearest to the query in meaning, and return the cosines of all."""
+        similarity = self._similarity
+        if similarity is None:
+            return NO_COSINES
+        found = [*content_of]
+        nearest = nearest_chunks(self._reader, similarity, self._resolved)
+        content_of |= self._contents(self._reader.rows_of(_CHUNKS, nearest))
+        return cosines_of(similarity, nearest, found)
 
     def _chunks_found_by_path(
         self, paths: Mapping[int, float], of_files: Mapping[int, int], known: set[int]

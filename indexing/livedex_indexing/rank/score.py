@@ -17,6 +17,7 @@ divided by T, the Σ idf of the query's words:
     opening  Σ idf of the words among the first eight of the chunk's text
     typed    Σ idf for the definition of the name that was typed, or for the typed line; a share of it for a longer
              name, and for the text as it was typed
+    similar  the cosine of the query's vector and the chunk's, times T and the weight of the embedder
     more     words and written of the three next best chunks; most of the best one's for each that the file lacks
     name     Σ idf of the words in the file's name; a smaller share for variants of them
     title    the same, times the share of the name's words that match
@@ -39,6 +40,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.rank.features import FeatureTable
+from livedex_indexing.rank.similarity import NO_COSINES, Cosines
 
 # Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -52,6 +54,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "every": 0.4,  # half-remembered words of three corpora, dev: +.07; 1 +.09; the manual -.004 and -.01
     "opening": 0.2,
     "typed": 3.0,
+    "similar": 1.0,  # the weight of each embedder comes with the cosines (livedex_indexing.vectors)
     "more": 0.05,
     "name": 0.3,
     "title": 1.0,
@@ -64,11 +67,12 @@ WEIGHTS: Final[Mapping[str, float]] = {
 }
 K1: Final = 1.2
 B: Final = 0.75
+SIMILAR: Final = list(WEIGHTS).index("similar")
 MORE_CHUNKS: Final = 3
 _ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
 _GAIN: Final = K1 + 1
-_OF_CHUNKS: Final = 10  # the first parts are those of a chunk, the others those of the file
+_OF_CHUNKS: Final = 11  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
@@ -98,6 +102,7 @@ class Ranked(NamedTuple):
     """A content with its score: its best copy, and its chunks as (share of the score, id), best first.
 
     ``sums`` are the parts before division by ``total``. ``chunks`` is empty for a file found by its path alone.
+    ``ranks`` are its places by words and by meaning, if these were put together.
     """
 
     content_id: int
@@ -106,6 +111,7 @@ class Ranked(NamedTuple):
     sums: Sequence[float]
     total: float
     chunks: Sequence[tuple[float, int]]
+    ranks: tuple[int | None, int | None] | None = None
 
     @property
     def parts(self) -> tuple[float, ...]:
@@ -123,6 +129,7 @@ class Placed(NamedTuple):
     chunk_id: int | None
     score: float
     parts: Sequence[float]
+    ranks: tuple[int | None, int | None] | None = None
 
 
 def rank_files(
@@ -130,14 +137,15 @@ def rank_files(
     content_of: Mapping[int, int],
     copies: Mapping[int, Sequence[Copy]],
     total: float,
+    cosines: Cosines = NO_COSINES,
 ) -> list[Ranked]:
     """Return the contents with a copy that passes the filters, best first. ``content_of``: content ids by chunk id."""
     chunks: dict[int, list[int]] = {}
-    for chunk_id in dict.fromkeys((*features.rows, *features.typed)):
+    for chunk_id in dict.fromkeys((*features.rows, *features.typed, *cosines.nearest)):
         content_id = content_of.get(chunk_id)
         if content_id is not None:
             chunks.setdefault(content_id, []).append(chunk_id)
-    scale = _Scale(features, total)
+    scale = _Scale(features, total, cosines)
     ranked = [_rank_one(content_id, chunks.get(content_id, ()), those, scale) for content_id, those in copies.items()]
     ranked.sort(key=lambda file: (-file.score, file.copy.path, file.content_id))
     return ranked
@@ -184,9 +192,11 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed]:
 class _Scale:
     """Turns the features of a chunk into parts of a score."""
 
-    def __init__(self, features: FeatureTable, total: float) -> None:
+    def __init__(self, features: FeatureTable, total: float, cosines: Cosines) -> None:
         self.total = total
         self._typed = {chunk_id: total * value for chunk_id, value in features.typed.items()}
+        self._cosines = cosines
+        self._similar = total * cosines.weight
         self._rows = features.rows
         self._lengths = features.lengths
         self._idfs = features.idfs
@@ -210,7 +220,11 @@ class _Scale:
         """Return the weighted parts of a chunk."""
         row = self._rows.get(chunk_id)
         if row is None:
-            return (*repeat(0.0, _OF_CHUNKS - 1), self._weights[-1] * self._typed.get(chunk_id, 0.0))
+            return (
+                *repeat(0.0, _OF_CHUNKS - 2),
+                self._weights[-2] * self._typed.get(chunk_id, 0.0),
+                self.similar(chunk_id),
+            )
         norm = K1 * (1 - B + B * row.length / (self._usual * self._lengths.get(chunk_id, 1.0)))
         counts = _sums(row.counts, in_name) if in_name else row.counts
         words = written = every = 0.0
@@ -220,9 +234,19 @@ class _Scale:
                 if text and (contents is None or content_id in contents):
                     written += idf * text * _GAIN / (text + norm)
                     every += idf
-        of_words, of_written, of_pairs, of_near, of_symbols, of_heading, of_titled, of_every, of_opening, of_typed = (
-            self._weights
-        )
+        (
+            of_words,
+            of_written,
+            of_pairs,
+            of_near,
+            of_symbols,
+            of_heading,
+            of_titled,
+            of_every,
+            of_opening,
+            of_typed,
+            _,
+        ) = self._weights
         return (
             of_words * words,
             of_written * written,
@@ -234,7 +258,14 @@ class _Scale:
             of_every * every if every >= self._every * _ALL else 0.0,
             of_opening * row.opening,
             of_typed * self._typed.get(chunk_id, 0.0),
+            self.similar(chunk_id),
         )
+
+    def similar(self, chunk_id: int | None) -> float:
+        """Return the weighted cosine of a chunk; None: of a file whose chunks are not examined."""
+        if not self._similar:
+            return 0.0
+        return self._weights[-1] * self._similar * self._cosines.of(chunk_id)
 
     def of_copy(self, copy: Copy) -> tuple[float, ...]:
         """Return the weighted parts of a file that depend on its name."""
@@ -277,7 +308,8 @@ def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale
         best, of_name = min(((copy, scale.of_copy(copy)) for copy in copies), key=_place_of_copy)
     of_copy = (*of_name, scale.short(best.chunks))
     if not ids:
-        return _ranked(content_id, best, (0.0,) * (_OF_CHUNKS + 1) + of_copy, scale, ())
+        nothing = (*repeat(0.0, _OF_CHUNKS - 1), scale.similar(None), 0.0)
+        return _ranked(content_id, best, nothing + of_copy, scale, ())
     if len(ids) == 1:
         (chunk_id,) = ids
         only = scale.parts(chunk_id, content_id, best.counts)
@@ -311,7 +343,7 @@ def _place_of_copy(rated: tuple[Copy, tuple[float, ...]]) -> tuple[float, bool, 
 
 def _place(file: Ranked, place: int, score: float) -> Placed:
     chunk_id = file.chunks[place][1] if file.chunks else None
-    hit = Placed(file.content_id, file.copy.file_id, chunk_id, file.score, file.parts)
+    hit = Placed(file.content_id, file.copy.file_id, chunk_id, file.score, file.parts, file.ranks)
     return hit if score == file.score else lowered(hit, score)
 
 

@@ -37,7 +37,8 @@ class SearchAnswer(NamedTuple):
     that had changed and must be inspected again (``LiveFiles``). ``facets`` count files by facet and value; None if
     they were not requested, or not counted in time. ``omitted`` is the number of hits of this page left out for
     ``max_chars``, None if there are none. ``failed`` is the number of files that could not be indexed. ``total`` counts
-    the hits of all pages; None if it was not requested, or not counted in time.
+    the hits of all pages; None if it was not requested, or not counted in time. ``vectors_pending`` is the number of
+    chunks without a vector; None without an embedder.
     """
 
     hits: list[Hit]
@@ -51,6 +52,7 @@ class SearchAnswer(NamedTuple):
     did_you_mean: DidYouMean | None = None
     failed: int = 0
     total: TotalFields | None = None
+    vectors_pending: int | None = None
 
     def optional_fields(self) -> SearchExtras:
         """Return the fields that are on the wire only if they apply."""
@@ -63,4 +65,6 @@ class SearchAnswer(NamedTuple):
             fields["omitted"] = self.omitted
         if self.did_you_mean is not None:
             fields["did_you_mean"] = self.did_you_mean
+        if self.vectors_pending is not None:
+            fields["vectors_pending"] = self.vectors_pending
         return fields

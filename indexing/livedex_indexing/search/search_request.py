@@ -18,7 +18,7 @@ from livedex_ipc.params import parse_time
 
 _PARAMS: Final = METHODS["search"].params
 
-Mode = Literal["auto", "keyword", "exact", "regex"]
+Mode = Literal["auto", "keyword", "semantic", "hybrid", "exact", "regex"]
 Facet = Literal["languages", "kinds", "roots"]
 
 

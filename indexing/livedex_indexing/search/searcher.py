@@ -15,6 +15,7 @@ from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
 from livedex_indexing.search.line_answer import LineRun
+from livedex_indexing.search.meaning import EMBED_S, KEYWORD, Meaning, Semantics, meaning_of
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.search_run import SearchRun
@@ -44,30 +45,34 @@ class Searcher:
         *,
         deadline: float = float("inf"),
         cancelled: Callable[[], bool] = bool,
+        semantics: Semantics | None = None,
     ) -> SearchAnswer:
         """Answer a request.
 
-        ``roots`` are the watched roots by id; ``deadline`` is a time of the pool's clock. Raises InvalidParams for a
+        ``roots`` are the watched roots by id; ``deadline`` is a time of the pool's clock; ``semantics`` are the vectors
+        of the index, None without any. Raises InvalidParams for a
         pattern or glob that cannot be read, Cancelled once ``cancelled()`` is true.
         """
         exact = request.mode == "exact"
         pattern = Pattern(request.query, exact=exact) if request.mode in MODES else None
+        left = (deadline - self._pool.clock()) / 2
+        meaning = meaning_of(request, semantics, min(left, EMBED_S)) if pattern is None else KEYWORD
         try:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 run = SearchRun(reader, request, roots, cancelled)
                 if pattern is None:
-                    answer = self._words(run)
+                    answer = self._words(run, meaning)._replace(vectors_pending=meaning.pending)
                 else:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
                 return answer._replace(failed=run.failed)
         except DeadlinePassed:
-            mode = "keyword" if pattern is None else request.mode
+            mode = meaning.mode if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []
             return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], Stale())
 
-    def _words(self, run: SearchRun) -> SearchAnswer:
+    def _words(self, run: SearchRun, meaning: Meaning) -> SearchAnswer:
         """Search for words; in mode ``auto``, for lines with the text as typed if no words lead to it."""
-        search = WordSearch(run, self._memory, self._counts_of)
+        search = WordSearch(run, self._memory, self._counts_of, meaning)
         answer = search.answer()
         if run.request.mode != "auto" or not search.may_miss_typed:
             return answer

@@ -28,12 +28,8 @@ from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.results import Arrangement, RankedResults, TypedText
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
-from livedex_indexing.search.search_answer import (
-    CUT_WARNING,
-    LATE_WARNING,
-    NO_WORDS_WARNING,
-    SearchAnswer,
-)
+from livedex_indexing.search.meaning import KEYWORD, Meaning
+from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, NO_WORDS_WARNING, SearchAnswer
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.typed_lines import may_be_pasted
 from livedex_indexing.store.read_pool import DeadlinePassed
@@ -67,8 +63,16 @@ class WordSearch:
     """One search for words. ``memory`` remembers phrases between searches; ``counts_of`` returns the cache of word
     frequencies of a generation."""
 
-    def __init__(self, run: SearchRun, memory: PhraseMemory, counts_of: Callable[[int], WordCounts]) -> None:
+    def __init__(
+        self,
+        run: SearchRun,
+        memory: PhraseMemory,
+        counts_of: Callable[[int], WordCounts],
+        meaning: Meaning = KEYWORD,
+    ) -> None:
         self._run = run
+        self._meaning = meaning
+        self._similarity = meaning.similarity()
         self._reader = run.reader
         self._memory = memory
         self._counts_of = counts_of
@@ -94,7 +98,7 @@ class WordSearch:
                 compiled, (page, more, rows) = self._read_and_find()
             except DeadlinePassed:
                 warnings = [*([CUT_WARNING] if self._cut else []), LATE_WARNING]
-                return SearchAnswer([], None, generation, "keyword", warnings, run.live.stale)
+                return SearchAnswer([], None, generation, self._meaning.mode, warnings, run.live.stale)
             self.may_miss_typed = not self._late and self._may_miss_typed(compiled)
         hits = self._serve(page, rows, compiled)
         # cut by the deadline, or by the budget for text
@@ -103,7 +107,7 @@ class WordSearch:
             hits,
             run.next_offset(self._reached, more or left),
             generation,
-            "keyword",
+            self._meaning.mode if compiled.textual else "keyword",
             self._warnings(compiled),
             run.live.stale,
             self._facets,
@@ -115,7 +119,14 @@ class WordSearch:
     @property
     def first_chunks(self) -> frozenset[int | None] | None:
         """The chunks of the best places; None if the words found nothing."""
-        return frozenset(placed.chunk_id for placed in self._firsts) or None
+        return frozenset(placed.chunk_id for placed in self._found_by_words) or None
+
+    @property
+    def _found_by_words(self) -> list[Placed]:
+        """The best places, without those that only their vectors led to."""
+        if self._similarity is None:
+            return self._firsts
+        return [placed for placed in self._firsts if placed.ranks is None or placed.ranks[0] is not None]
 
     def _may_miss_typed(self, compiled: CompiledQuery) -> bool:
         """Whether no place is known to have the query as typed, and lines may have it.
@@ -123,11 +134,12 @@ class WordSearch:
         What has a corrected name has it as corrected, not as typed.
         """
         text = self._run.request.query
-        if not self._firsts:
+        firsts = self._found_by_words
+        if not firsts:
             return True
         if self._run.request.typing:
             return False
-        has_typed = any(placed.parts[part] for placed in self._firsts if placed.parts for part in _AS_TYPED)
+        has_typed = any(placed.parts[part] for placed in firsts if placed.parts for part in _AS_TYPED)
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
         tokens = self._tokens(text)
@@ -149,7 +161,7 @@ class WordSearch:
             self._read_as(plain)
         compiled = self._compile()
         found = self._find(compiled)
-        if not (self._firsts or self._late) and plain is not None and plain.may_be_text and self._plain is None:
+        if not (self._found_by_words or self._late) and plain is not None and plain.may_be_text and self._plain is None:
             self._read_as(plain)
             compiled = self._compile()
             found = self._find(compiled)
@@ -178,7 +190,7 @@ class WordSearch:
             (self._late, LATE_WARNING),
             (self._has_no_words(compiled), NO_WORDS_WARNING),
         )
-        return [warning for applies, warning in warnings if applies]
+        return [*(warning for applies, warning in warnings if applies), *self._meaning.warnings]
 
     def _meant(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> DidYouMean | None:
         """Return the query as it was meant, with its corrections, spelt as in the hits; None if it was as typed."""
@@ -241,7 +253,7 @@ class WordSearch:
     def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
         """Count the facets and the hits: all of them, or none if the time runs out, since a part would be wrong."""
         request = self._run.request
-        if not (request.facets or request.total):
+        if not (request.facets or request.total) or self._meaning.mode == "semantic":
             return
         try:
             counter = MatchCounter(self._reader, compiled, file_filter, None if check.trivial else check.matches)
@@ -260,7 +272,13 @@ class WordSearch:
             self._reader,
             compiled,
             file_filter,
-            Arrangement(request.group == "file", self._is_file(query.places or ()), not narrowed),
+            Arrangement(
+                request.group == "file",
+                self._is_file(query.places or ()),
+                not narrowed,
+                self._similarity,
+                self._meaning.fusion,
+            ),
             TypedText(
                 request.query,
                 self._place,

@@ -70,7 +70,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
         "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
         "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
         "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "brief": 0.0, "beside": 0.0,
-        "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0,
+        "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0, "similar": 0.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})

@@ -268,7 +268,7 @@ def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
 
 
 def test_what_is_of_later_work_is_not_accepted() -> None:
-    for word in ("--max-chars", "--facet", "--knowledge", "--mode=semantic", "--mode=hybrid"):
+    for word in ("--max-chars", "--facet", "--knowledge"):
         refused("search", "x", word)
     refused("index", "--backend", "x")
 

@@ -73,9 +73,9 @@ def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str)
         (["livedex", "--json", "ro"], ["roots"]),
         (["livedex", "roots", ""], ["add", "remove", "list"]),
         (["livedex", "search", "x", "--m"], ["--mode", "--max-snippet-chars", "--max-chars"]),
-        (["livedex", "search", "x", "--mode", ""], ["auto", "keyword", "exact", "regex"]),
+        (["livedex", "search", "x", "--mode", ""], ["auto", "keyword", "semantic", "hybrid", "exact", "regex"]),
         (["livedex", "search", "x", "--mode", "=", "k"], ["keyword"]),
-        (["livedex", "search", "x", "--mode", "="], ["auto", "keyword", "exact", "regex"]),
+        (["livedex", "search", "x", "--mode", "="], ["auto", "keyword", "semantic", "hybrid", "exact", "regex"]),
         (["livedex", "search", "--", "--m"], []),
         (["livedex", "search", "status", "r"], []),
         (["livedex", "completion", ""], ["bash", "zsh", "fish"]),
@@ -126,7 +126,14 @@ def test_zsh_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_p
 
     assert offered("livedex", "") == set(COMMANDS)
     assert offered("livedex", "roots", "") == {"add", "remove", "list"}
-    assert offered("livedex", "search", "x", "--mode", "") == {"auto", "keyword", "exact", "regex"}
+    assert offered("livedex", "search", "x", "--mode", "") == {
+        "auto",
+        "keyword",
+        "semantic",
+        "hybrid",
+        "exact",
+        "regex",
+    }
     assert {"-n", "--mode", "--json"} <= offered("livedex", "search", "x", "-")
     assert "/r/my src" in offered("livedex", "roots", "remove", "")
 

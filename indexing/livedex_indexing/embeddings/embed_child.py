@@ -1,0 +1,103 @@
+"""The process that embeds with a model, separate from the daemon, whose memory it would fill.
+
+Invariant: it reads texts only from its standard input, answers each batch, opens no connection, and ends when the input
+or its parent ends.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from array import array
+
+from livedex_indexing.child import code_version
+from livedex_indexing.embeddings.embed_messages import (
+    FAILURE_CHARS,
+    HEADER,
+    Failure,
+    Ready,
+    Start,
+    Texts,
+    ToChild,
+    Vectors,
+    frame,
+    to_child,
+)
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.embeddings.models import make_model
+from livedex_indexing.plugins import Embedder
+
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> None:
+    nice, parent = int(sys.argv[1]), int(sys.argv[2])
+    _prepare(nice, parent)
+    incoming, outgoing = os.dup(0), os.dup(1)
+    os.dup2(2, 1)  # the output of a library must not mix with the frames
+    embedder: Embedder | None = None
+    while (message := _next(incoming)) is not None:
+        try:
+            if isinstance(message, Start):
+                numbers = None if message.frequencies is None else array("f", message.frequencies)
+                embedder = make_model(message.embedder, message.model, numbers)
+                identity = str(getattr(embedder, "identity", ""))
+                answer: object = Ready(code_version.OWN, embedder.dimensions, identity)
+            else:
+                answer = _embedded(embedder, message)
+        except EmbedderUnavailable as fault:
+            answer = Failure(str(fault)[:FAILURE_CHARS])
+        except Exception as fault:  # a model may raise anything, with the text in its message
+            answer = Failure(type(fault).__name__)
+        _write(outgoing, frame(answer))
+
+
+def _embedded(embedder: Embedder | None, message: Texts) -> Vectors:
+    assert embedder is not None
+    numbers = array("f")
+    for vector in embedder.embed_batch(message.texts):
+        numbers.extend(vector)
+    return Vectors(numbers.tobytes())
+
+
+def _prepare(nice: int, parent: int) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(0)  # the parent died before the line above took effect
+    if nice:
+        os.nice(nice)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
+
+
+def _next(descriptor: int) -> ToChild | None:
+    header = _read(descriptor, HEADER)
+    body = None if header is None else _read(descriptor, int.from_bytes(header, "little"))
+    return None if body is None else to_child(body)
+
+
+def _read(descriptor: int, length: int) -> bytes | None:
+    parts = bytearray()
+    while len(parts) < length:
+        part = os.read(descriptor, min(length - len(parts), 1 << 18))
+        if not part:
+            return None
+        parts += part
+    return bytes(parts)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BrokenPipeError:
+            sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

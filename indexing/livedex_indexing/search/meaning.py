@@ -1,0 +1,111 @@
+"""Decides whether a search asks for its meaning too, and gets the vector of its text.
+
+Invariant: a search without an embedder, or whose embedder does not answer, is the keyword search that it would have
+been, with a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final, Literal, NamedTuple, Protocol
+
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.hits.answer_json import warning
+from livedex_indexing.query.query_parser import parse
+from livedex_indexing.rank.similarity import Similarity
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.search.typed_lines import may_be_pasted
+from livedex_indexing.vectors.nearest import VectorIndex
+from livedex_ipc.wire_results import AnswerWarning
+
+Fusion = Literal["score", "rrf"]
+
+EMBED_S: Final = 1.0  # for the vector of a query, at most; never more than half of what the search has
+NEAREST: Final = 150  # chunks found by their vectors
+_NONE: Final = warning(
+    "embedder_unavailable",
+    "no embedder is configured: the search compared words alone",
+    "set `embedding.embedder`, as in docs/semantic.md",
+)
+_REMEDY: Final = "see `livedex status`; searches compare words alone until it answers"
+
+
+class Vectors(NamedTuple):
+    """What a search gets of vectors: those of the chunks, the vector of the query, and how to weigh them."""
+
+    of_chunks: VectorIndex
+    vector: list[float]
+    weight: float
+    fusion: Fusion
+
+
+class Semantics(Protocol):
+    """The vectors of an index that a searcher uses. Called from any thread."""
+
+    @property
+    def pending(self) -> int | None:
+        """How many chunks have no vector yet; None without an embedder."""
+
+    def vectors(self, text: str, seconds: float) -> Vectors | None:
+        """Return the vectors to compare with, within ``seconds``; None without an embedder. Raises
+        EmbedderUnavailable."""
+
+
+class Meaning(NamedTuple):
+    """How a search uses vectors. ``mode`` is the one that is used; ``vectors`` is None in mode ``keyword``."""
+
+    mode: Literal["keyword", "hybrid", "semantic"] = "keyword"
+    vectors: Vectors | None = None
+    warnings: tuple[AnswerWarning, ...] = ()
+    pending: int | None = None
+
+    def similarity(self) -> Similarity | None:
+        return None if self.vectors is None else _Similarity(self.vectors)
+
+    @property
+    def fusion(self) -> Literal["score", "rrf", "none"]:
+        """How both orders are put together; ``none``: the vectors alone count."""
+        if self.mode == "semantic":
+            return "none"
+        return "score" if self.vectors is None else self.vectors.fusion
+
+
+KEYWORD: Final = Meaning()
+
+
+def is_prose(query: str) -> bool:
+    """Whether a query is words for a meaning: two and more, and no name, path, phrase or line of code."""
+    parsed = parse(query)
+    return len(parsed.words) > 1 and not parsed.phrases and not may_be_pasted(" ".join(parsed.words))
+
+
+def meaning_of(request: SearchRequest, semantics: Semantics | None, seconds: float) -> Meaning:
+    """Return how to search. The vector of the query comes within ``seconds``, or a warning does."""
+    is_explicit = request.mode in ("hybrid", "semantic")
+    pending = None if semantics is None else semantics.pending
+    parsed = parse(request.query)
+    text = " ".join((*parsed.words, *parsed.phrases))
+    if not text or not (is_explicit or (request.mode == "auto" and not request.typing and is_prose(request.query))):
+        return Meaning(pending=pending)
+    try:
+        vectors = None if semantics is None else semantics.vectors(text, seconds)
+    except EmbedderUnavailable as fault:
+        return Meaning(warnings=(warning("embedder_unavailable", f"{fault}", _REMEDY),), pending=pending)
+    if vectors is None:
+        return Meaning(warnings=(_NONE,) if is_explicit else (), pending=pending)
+    return Meaning("semantic" if request.mode == "semantic" else "hybrid", vectors, (), pending)
+
+
+class _Similarity:
+    """The vectors of an index, compared with one query's."""
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._index = vectors.of_chunks
+        self._vector = vectors.vector
+        self.weight = vectors.weight
+
+    def nearest(self, among: Collection[int] | None) -> dict[int, float]:
+        return self._index.nearest(self._vector, NEAREST, None if among is None else list(among))
+
+    def cosines(self, ids: Collection[int]) -> dict[int, float]:
+        return self._index.cosines(self._vector, ids)

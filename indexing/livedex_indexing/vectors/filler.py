@@ -1,0 +1,195 @@
+"""Gives each chunk of the index its vector, in small steps behind the index.
+
+Invariant: a text is embedded once: its vector is committed before the next batch is sent, and every chunk with that
+text, wherever it appears, uses it. A step that fails leaves everything to be done again, and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.embeddings.vector_check import checked
+from livedex_indexing.plugins import Embedder
+from livedex_indexing.store.read_pool import ReadPool
+from livedex_indexing.vectors.chunk_texts import ContentTexts, read_texts, text_hash
+from livedex_indexing.vectors.vector_store import ContentKey, VectorStore, all_contents
+
+CONTENTS: Final = 64  # of one step, at most
+_BATCH: Final = 10_000
+_IN_USE = """SELECT id, hash, signature, first_chunk, chunks FROM contents
+             WHERE unused_since IS NULL AND chunks > 0 AND id > ?
+             AND (SELECT count(*) FROM files d INDEXED BY files_by_content WHERE d.content_id = contents.id
+                  AND d.root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)) > 0
+             ORDER BY id LIMIT ?"""
+_KEPT = "SELECT id, hash, signature, first_chunk FROM contents WHERE id > ? ORDER BY id LIMIT ?"
+
+
+class Pending(NamedTuple):
+    """A content without vectors, and the number of its chunks."""
+
+    id: int
+    chunks: int
+
+
+class Filler:
+    """Fills one store from one index. For one thread."""
+
+    def __init__(
+        self,
+        pool: ReadPool,
+        store: VectorStore,
+        embedder: Embedder,
+        roots: Callable[[], Mapping[int, bytes]],
+        batch: int,
+    ) -> None:
+        """``roots``: the roots by id; ``batch``: texts to embed at once."""
+        self._pool = pool
+        self.store = store
+        self._embedder = embedder
+        self._roots = roots
+        self._size = batch
+        self._waiting: dict[int, int] = {}  # chunks by content
+        self._refused: set[bytes] = set()  # texts for which the embedder gives no usable vector
+        self._last = -1  # the highest content seen
+        self.embedded = 0
+        self.pending = 0  # chunks that wait for their vectors, as far as is known
+
+    def compare(self) -> None:
+        """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone."""
+        waiting: dict[int, int] = {}
+        gone: list[int] = []
+        seen = all_contents(self.store)
+        with self._pool.connection() as reader, reader.snapshot():
+            for new, known in _merged(_rows(reader, _IN_USE), _rows(reader, _KEPT), seen):
+                same = new is not None and known is not None and new[:4] == tuple(known)
+                if known is not None and not same:
+                    gone.append(known.id)
+                if new is not None and not same and new[4] is not None:
+                    waiting[new[0]] = new[4]
+                self._last = max(self._last, -1 if new is None else new[0])
+        for start in range(0, len(gone), _BATCH):
+            self.store.remove(gone[start : start + _BATCH])
+        self._waiting = waiting
+        self._note_state()
+
+    def look(self) -> None:
+        """Note the contents that were added since: cheap, for after each commit."""
+        with self._pool.connection() as reader:
+            for content_id, _, _, _, chunks in reader.rows(_IN_USE, (self._last, _BATCH)):
+                self._waiting[content_id] = chunks
+                self._last = content_id
+        self.pending = sum(self._waiting.values())
+
+    def step(self) -> bool:
+        """Embed one batch. Return False if nothing is waiting. Raises EmbedderUnavailable."""
+        if not self._waiting:
+            return False
+        ready: list[tuple[ContentTexts, list[bytes]]] = []
+        missing: dict[bytes, str] = {}
+        for content_id in list(islice(reversed(self._waiting), CONTENTS)):  # what was edited last comes first
+            found = self._read(content_id)
+            if found is None:
+                del self._waiting[content_id]  # it changed: another content takes its place
+                continue
+            hashes = [text_hash(text) for text in found.texts]
+            known = self.store.known(set(hashes))
+            missing |= {h: t for h, t in zip(hashes, found.texts, strict=True) if h not in known and t.strip()}
+            ready.append((found, hashes))
+            if len(missing) >= self._size:
+                break
+        self._embed({h: text for h, text in missing.items() if h not in self._refused})
+        self._put(ready)
+        self._note_state()
+        return True
+
+    def _read(self, content_id: int) -> ContentTexts | None:
+        with self._pool.connection() as reader:
+            return read_texts(reader, content_id, self._roots())
+
+    def _embed(self, missing: Mapping[bytes, str]) -> None:
+        items = list(missing.items())
+        for start in range(0, len(items), self._size):
+            part = items[start : start + self._size]
+            self.store.add_texts(self._vectors(part))
+            self.embedded += len(part)
+
+    def _vectors(self, items: list[tuple[bytes, str]]) -> dict[bytes, list[float]]:
+        """Return the checked vectors of texts. If a batch is refused and some of its texts alone are not, the others
+        are left without a vector; if none is accepted, the embedder is to blame."""
+        try:
+            vectors = self._vectors_of([text for _, text in items])
+            return dict(zip([digest for digest, _ in items], vectors, strict=True))
+        except BadVectors as fault:
+            if len(items) == 1:
+                raise EmbedderUnavailable(str(fault)) from fault
+            found: dict[bytes, list[float]] = {}
+            for digest, text in items:
+                with suppress(BadVectors):
+                    found[digest] = self._vectors_of([text])[0]
+            if not found:
+                raise EmbedderUnavailable(str(fault)) from fault
+            self._refused |= {digest for digest, _ in items if digest not in found}
+            return found
+
+    def _vectors_of(self, texts: list[str]) -> list[list[float]]:
+        try:
+            answer = self._embedder.embed_batch(texts)
+        except EmbedderUnavailable:
+            raise
+        except Exception as fault:  # a plugin may raise anything
+            raise EmbedderUnavailable(f"the embedder raises {type(fault).__name__}") from fault
+        try:
+            return checked(answer, len(texts), self.store.dimensions)
+        except EmbedderUnavailable as fault:
+            raise BadVectors(str(fault)) from fault
+
+    def _put(self, ready: Iterable[tuple[ContentTexts, list[bytes]]]) -> None:
+        done = list(ready)
+        known = self.store.known({digest for _, hashes in done for digest in hashes})
+        self.store.put([(found.key, [known.get(digest) for digest in hashes]) for found, hashes in done])
+        for found, _ in done:
+            self._waiting.pop(found.key.id, None)
+
+    def _note_state(self) -> None:
+        self.pending = sum(self._waiting.values())
+        if not self._waiting and not self.store.complete:
+            self.store.note("complete", 1)
+
+
+class BadVectors(Exception):
+    """The embedder answered, and its answer has no usable vectors."""
+
+
+def _rows(reader: Any, sql: str) -> Iterator[tuple[Any, ...]]:
+    last = -1
+    while rows := reader.rows(sql, (last, _BATCH)):
+        yield from rows
+        last = rows[-1][0]
+
+
+def _merged(
+    used: Iterator[tuple[Any, ...]], kept: Iterator[tuple[Any, ...]], seen: Iterable[ContentKey]
+) -> Iterator[tuple[tuple[Any, ...] | None, ContentKey | None]]:
+    """Yield the contents of the index next to those with vectors, by id. One that no present file uses has None for its
+    chunks: its vectors stay, it may come back."""
+    in_use, known = next(used, None), iter(seen)
+    have = next(known, None)
+    for row in kept:
+        while have is not None and have.id < row[0]:
+            yield None, have
+            have = next(known, None)
+        mine = have if have is not None and have.id == row[0] else None
+        if in_use is not None and in_use[0] == row[0]:
+            yield in_use, mine
+            in_use = next(used, None)
+        else:
+            yield (*row, None), mine
+        if mine is not None:
+            have = next(known, None)
+    while have is not None:
+        yield None, have
+        have = next(known, None)

@@ -1,0 +1,130 @@
+"""Searches by words and by meaning: what is found, in which order, and what happens without an embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.indexed_folder import Indexed
+from helpers.made_model import DIMENSIONS, MeaningEmbedder
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.search.meaning import Fusion, Vectors, is_prose
+from livedex_indexing.vectors.filler import Filler
+from livedex_indexing.vectors.vector_store import VectorStore
+
+FILES = {
+    "root/travel.md": "# Travel\nthe automobile needs a new motor\n",
+    "root/sea.md": "# Sea\nthe vessel left the harbour\n",
+    "root/food.md": "# Food\na loaf in the oven\n",
+    "root/plan.py": "def driving_plan():\n    return 1\n",
+}
+
+
+class Semantics:
+    """The vectors of one index, as a daemon would give them."""
+
+    def __init__(self, filler: Filler, embedder: MeaningEmbedder) -> None:
+        self.filler, self.embedder = filler, embedder
+        self.fusion: Fusion = "score"
+        self.fault: str | None = None
+
+    @property
+    def pending(self) -> int:
+        return self.filler.pending
+
+    def vectors(self, text: str, seconds: float) -> Vectors | None:
+        assert seconds > 0
+        if self.fault is not None:
+            raise EmbedderUnavailable(self.fault)
+        return Vectors(self.filler.store.index, self.embedder.embed(text), 1.0, self.fusion)
+
+
+@pytest.fixture
+def semantics(indexed: Indexed) -> Iterator[Semantics]:
+    embedder = MeaningEmbedder()
+    store = VectorStore(str(indexed.folder / "vectors.db"), "meanings-1", DIMENSIONS)
+    filler = Filler(indexed.pool, store, embedder, lambda: indexed.roots, 8)
+    filler.compare()
+    while filler.step():
+        pass
+    made = Semantics(filler, embedder)
+    indexed.semantics = made
+    yield made
+    store.close()
+
+
+def test_words_that_the_text_does_not_hold_find_it(indexed: Indexed, semantics: Semantics) -> None:
+    answer = indexed.ask("sailing boat")
+    assert (answer.mode, answer.hits[0]["relative_path"]) == ("hybrid", "sea.md")
+    assert indexed.ask("sailing boat", mode="keyword").hits == []
+    assert answer.extras["vectors_pending"] == 0
+
+
+@pytest.mark.parametrize("query", ["boat", '"boat trip" sailing', "driving_plan", "a/b sailing", "sailing -boat::x"])
+def test_a_name_a_path_and_a_phrase_stay_keyword(indexed: Indexed, semantics: Semantics, query: str) -> None:
+    assert not is_prose(query)
+    assert indexed.ask(query).mode != "hybrid"
+
+
+def test_both_lists_are_put_together(indexed: Indexed, semantics: Semantics) -> None:
+    hits = indexed.search("vessel baking", explain=True)
+    assert {hit["relative_path"] for hit in hits[:2]} == {"sea.md", "food.md"}
+    for hit in hits:
+        parts = hit["explain"]["parts"]
+        assert sum(part["value"] for part in parts) == pytest.approx(hit["score"])
+    explained = {hit["relative_path"]: hit["explain"]["ranks"] for hit in hits}
+    assert explained["sea.md"]["keyword"] == 1
+    assert explained["food.md"]["keyword"] is None
+
+
+def test_semantic_orders_by_the_cosine_alone(indexed: Indexed, semantics: Semantics) -> None:
+    answer = indexed.ask("vessel baking dough", mode="semantic", explain=True)
+    assert answer.mode == "semantic"
+    assert answer.hits[0]["relative_path"] == "food.md"
+    assert [part["name"] for part in answer.hits[0]["explain"]["parts"]] == ["similar"]
+    scores = [hit["score"] for hit in answer.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_reciprocal_ranks_are_a_fusion_too(indexed: Indexed, semantics: Semantics) -> None:
+    semantics.fusion = "rrf"
+    hits = indexed.search("vessel baking", explain=True)
+    assert hits[0]["relative_path"] == "sea.md"
+    ranks = hits[0]["explain"]["ranks"]
+    assert hits[0]["score"] == pytest.approx(1 / (60 + ranks["keyword"]) + 1 / (60 + ranks["semantic"]))
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic"])
+def test_filters_count_for_what_meaning_finds(indexed: Indexed, semantics: Semantics, mode: str) -> None:
+    assert indexed.found("sailing boat", mode=mode, languages=["python"]) == ["plan.py"]
+    assert "sea.md" not in indexed.found("sailing boat -path:sea.md", mode=mode)
+    indexed.remove("root/sea.md")
+    assert "sea.md" not in indexed.found("sailing boat", mode=mode)
+
+
+def test_what_has_no_vector_yet_is_found_by_its_words(indexed: Indexed, semantics: Semantics) -> None:
+    indexed.write("root/new.md", "the vessel sank\n")
+    semantics.filler.look()
+    answer = indexed.ask("vessel harbour")
+    assert "new.md" in {hit["relative_path"] for hit in answer.hits}
+    assert answer.extras["vectors_pending"] == 1
+
+
+@pytest.mark.parametrize("mode", ["auto", "hybrid", "semantic"])
+def test_a_dead_embedder_costs_a_warning(indexed: Indexed, semantics: Semantics, mode: str) -> None:
+    semantics.fault = "the gateway localhost does not answer"
+    answer = indexed.ask("vessel harbour", mode=mode)
+    assert (answer.mode, answer.hits[0]["relative_path"]) == ("keyword", "sea.md")
+    assert [(w["code"], w["message"]) for w in answer.warnings] == [("embedder_unavailable", semantics.fault)]
+
+
+def test_without_an_embedder_only_an_explicit_mode_warns(indexed: Indexed) -> None:
+    assert indexed.ask("vessel harbour").warnings == []
+    answer = indexed.ask("vessel harbour", mode="hybrid")
+    assert (answer.mode, answer.warnings[0]["code"]) == ("keyword", "embedder_unavailable")
+    assert "vectors_pending" not in answer.extras
+
+
+def test_a_query_without_words_is_no_question_of_meaning(indexed: Indexed, semantics: Semantics) -> None:
+    assert indexed.ask("lang:python", mode="hybrid").mode == "keyword"
