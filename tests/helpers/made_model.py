@@ -41,7 +41,7 @@ def write_model(folder: Path, words: list[str] | None = None) -> Path:
     shape = [len(known), DIMENSIONS]
     header = json.dumps({"embeddings": {"dtype": "F32", "shape": shape, "data_offsets": [0, len(data)]}}).encode()
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + data)
-    tokenizer = {
+    tokenizer: dict[str, object] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,

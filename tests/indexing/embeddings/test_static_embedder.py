@@ -51,7 +51,7 @@ def test_frequent_tokens_count_less(folder: str) -> None:
     weighed = plain.with_frequencies(shares)
     loaf = plain.embed("loaf")
     assert cosine(weighed.embed("car loaf"), loaf) > cosine(plain.embed("car loaf"), loaf)
-    assert weighed.identity != plain.identity  # type: ignore[attr-defined]
+    assert weighed.identity != plain.identity
 
 
 def test_a_folder_of_model2vec_may_weigh_and_share_rows(tmp_path: Path) -> None:
