@@ -73,7 +73,7 @@ DEFECTS = (
         "lines-as-typed-missing",
         "a query whose words find nothing finds nothing, though a line has its text",
         "livedex_indexing/search/word_search.py",
-        (("if not self._firsts:\n            return True", "if not self._firsts:\n            return False"),),
+        (("if not firsts:\n            return True", "if not firsts:\n            return False"),),
         "tests/indexing/search/test_typed_lines.py::test_what_a_line_has_is_found",
     ),
     Defect(
