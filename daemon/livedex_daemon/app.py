@@ -110,8 +110,8 @@ class App:
         # Writing
         presence = Presence(store, store_health, backlog, watching)
         self._pool = pool = Pool(
-            policy_of(config), FileReader(readers.has_content, self._forgotten, self._crashes), wake.set, priority,
-            may_run=power.bulk_may_run,
+            policy_of(config, self._plugins), FileReader(readers.has_content, self._forgotten, self._crashes),
+            wake.set, priority, may_run=power.bulk_may_run,
         )  # fmt: skip
         inspector = Inspector(store, backlog, presence, watching, pool)
         committer = Committer(store, self._forgotten, roots, priority)

@@ -40,13 +40,14 @@ log = logging.getLogger(__name__)
 EDIT_SETTLE_S = 0.1  # editors write a file in several steps
 
 
-def policy_of(config: Config) -> Policy:
+def policy_of(config: Config, plugins: PluginHost) -> Policy:
     chunking = config.chunking
     settings = ChunkSettings(
         tokenizer=chunking.tokenizer,
         chunk_size=chunking.chunk_size,
         overlap=chunking.overlap,
         pipelines=dict(chunking.pipelines),
+        plugins=plugins.pipelines(frozenset(chunking.pipelines.values())),
     )
     return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
 
@@ -199,6 +200,8 @@ class Reloader:
         self._current.fault = None
         config = _with_known_paths(config, self._current.config)
         other_plugins = await self._load_plugins(config)
+        if other_plugins:
+            self._targets.steps.pool.pipelines.forget()
         if config != self._current.config or self.must_apply or other_plugins:
             await self._apply(config, first=False)
 
@@ -213,7 +216,7 @@ class Reloader:
         logs.set_level(config.log.level)
         targets.power.wait_on_battery = config.power.wait_on_battery
         targets.steps.presence.observer = config.watch.observer
-        targets.steps.pool.policy = policy_of(config)
+        targets.steps.pool.policy = policy_of(config, targets.plugins)
         if not first:
             targets.schedule.reschedule(config)
         self.must_apply = True
@@ -310,5 +313,6 @@ class Reloader:
             if rules_changed or moved:
                 root.rules = self._rules(root.path, root.config)
             steps.presence.check(root, rewatch=not first and config.watch.observer != former.watch.observer)
-            if root.present and (everything or rules_changed):
+            other_plan = not first and root.planned != steps.pool.policy.chunking  # of plugins, too
+            if root.present and (everything or other_plan or rules_changed):
                 steps.backlog.mark((root.id, b""), Mark(tree=True, now=True))

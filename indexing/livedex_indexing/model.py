@@ -120,6 +120,7 @@ class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
     frontmatter: dict[str, Any] | None = None
     frontmatter_fault: str | None = None
     fallback: str | None = None
+    plugin_fault: str | None = None  # why a plugin's pipeline did not cut it; not stored
 
 
 class RootRow(NamedTuple):

@@ -6,6 +6,7 @@ Invariant: each plugin that is not loaded, and each name that gives no usable ob
 from __future__ import annotations
 
 from livedex_daemon.plugin_host.plugin_host import NameFault, PluginHost
+from livedex_daemon.write.pipeline_faults import PipelineFault, PipelineFaults
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.plugins import BACKEND, BUILT_IN, EMBEDDER, KNOWLEDGE_STORE, PARSER
 from livedex_indexing.plugins.plugin_loader import LoadedPlugin
@@ -46,8 +47,15 @@ def _parts(provided: tuple[Provided, ...]) -> list[ProvidedPart]:
     return [{"kind": one.kind, "name": one.name} for one in provided]
 
 
-def plugin_warnings(host: PluginHost) -> list[AnswerWarning]:
-    return [*map(_refused, _not_loaded(host)), *map(_unavailable, host.faults())]
+def plugin_warnings(host: PluginHost, pipelines: PipelineFaults) -> list[AnswerWarning]:
+    return [*map(_refused, _not_loaded(host)), *map(_unavailable, host.faults()), *map(_failed, pipelines.faults())]
+
+
+def _failed(fault: PipelineFault) -> AnswerWarning:
+    files = "a file" if fault.files == 1 else f"{fault.files:,} files"
+    message = f"the pipeline {fault.pipeline!r} did not cut {files} ({fault.reason}); the built-in pipeline did"
+    remedy = f"{_CHECK}; `livedex index --force` tries it again as it is"
+    return warning("pipeline_unavailable", message, remedy)
 
 
 def _not_loaded(host: PluginHost) -> list[LoadedPlugin]:

@@ -29,8 +29,7 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _NUMBER_AND_UNIT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([A-Za-z]+)", re.ASCII)
 _SUFFIX = re.compile(r"\.[^/\\\s.][^/\\\s]*")
-
-PIPELINES = ("markdown", "code", "plain")
+_PART_NAME = re.compile(r"\w[\w.-]{0,99}")
 
 
 def whole_number(least: int, most: int) -> Reader:
@@ -115,10 +114,9 @@ def patterns(value: Any) -> tuple[str, ...]:
 
 
 def pipelines(value: Any) -> Mapping[str, str]:
-    """Read a table of suffixes (with their dot) to pipeline names; the returned suffixes are in lower case."""
+    """Read a table of suffixes (with their dot) to names of pipelines; the returned suffixes are in lower case."""
     if not isinstance(value, dict):
         raise ValueError(f'must be a table such as {{ ".org" = "markdown" }}, not {kind_of(value)}')
-    read = choice(*PIPELINES)
     found: dict[str, str] = {}
     for suffix, pipeline in value.items():
         if not _SUFFIX.fullmatch(suffix):
@@ -128,10 +126,19 @@ def pipelines(value: Any) -> Mapping[str, str]:
         if folded in found:
             raise ElementError(suffix, f'"{folded}" is set twice: upper and lower case are the same')
         try:
-            found[folded] = read(pipeline)
+            found[folded] = part_name(pipeline)
         except ValueError as fault:
             raise ElementError(suffix, str(fault)) from None
     return MappingProxyType(found)
+
+
+def part_name(value: Any) -> str:
+    """Read the name of a part that a plugin may provide: whether there is one shows only when plugins are loaded."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be a name in quotes, not {kind_of(value)}")
+    if not _PART_NAME.fullmatch(value):
+        raise ValueError(f"must be a name of letters, digits, dots, dashes and underscores, not {_shortened(value)}")
+    return value
 
 
 def folders(value: Any) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class IndexConfig:
 @dataclass(frozen=True, slots=True)
 class ChunkingConfig:
     """``chunk_size`` (64 to 32,768) and ``overlap`` (less than that) count characters; ``pipelines`` maps a suffix
-    with its dot to ``markdown``, ``code`` or ``plain``."""
+    with its dot to ``markdown``, ``code``, ``plain`` or the pipeline of a plugin."""
 
     tokenizer: str
     chunk_size: int

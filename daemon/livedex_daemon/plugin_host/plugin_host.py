@@ -6,6 +6,7 @@ works or is used no more; the caller keeps the built-in part.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -13,9 +14,12 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from livedex_daemon.config.setting_values import thawed
 from livedex_daemon.config.settings import Config
 from livedex_daemon.plugin_host.built_ins import BUILT_INS
-from livedex_indexing.plugins import BUILT_IN, PluginKind, PluginUnavailable, Registry
+from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import PluginPipeline
+from livedex_indexing.plugins import BUILT_IN, PIPELINE, PluginKind, PluginUnavailable, Registry
 from livedex_indexing.plugins import plugin_source as sources
 from livedex_indexing.plugins.plugin_loader import LoadedPlugin, Plugins, load_sources
 from livedex_indexing.plugins.plugin_source import PluginSource
@@ -48,6 +52,7 @@ class PluginHost:
         self._lock = threading.Lock()
         self._faults: dict[tuple[str, str], str] = {}
         self._config: Mapping[str, object] = MappingProxyType({})
+        self._folders: tuple[str, ...] = ()
         self._loaded_with = _LoadedWith((), {})
         self._plugins = Plugins(_with_built_ins(), ())
         self.generation = 0  # grows whenever what is loaded, or the settings of plugins, changed
@@ -67,7 +72,7 @@ class PluginHost:
 
         It runs code of plugins and may take seconds: not for the event loop. Objects that were handed out live on.
         """
-        self._config = config.effective
+        self._config, self._folders = config.effective, config.plugins.paths
         found = sources.find(config.plugins.paths, sources.selected(self._env))
         wanted = _LoadedWith(tuple(found), config.plugins.tables)
         if wanted == self._loaded_with:
@@ -98,6 +103,32 @@ class PluginHost:
         owner = self.registry.owner(kind, name)
         table = name if owner in (None, BUILT_IN) else owner
         return MappingProxyType({**self._config, "plugin": self._loaded_with.tables.get(table or "", _EMPTY)})
+
+    def pipelines(self, names: Collection[str]) -> dict[str, PluginPipeline]:
+        """Return what a chunk process needs for each of these pipelines that is not one of livedex's three.
+
+        A name that nobody registered is a fault. No factory is called: a pipeline lives in the chunk process alone.
+        """
+        wanted = sorted(set(names) - set(chunk_plan.PIPELINES))
+        self.used(PIPELINE, wanted)
+        found: dict[str, PluginPipeline] = {}
+        for name in wanted:
+            owner = self.registry.owner(PIPELINE, name)
+            if owner is None:
+                known = ", ".join(self.registry.names(PIPELINE))
+                self.report(PIPELINE, name, f"there is no pipeline {name!r} (known: {known})")
+                continue
+            self.report(PIPELINE, name, None)
+            found[name] = self._pipeline(name, owner)
+        return found
+
+    def _pipeline(self, name: str, owner: str) -> PluginPipeline:
+        settings = json.dumps(thawed(self.config_for(PIPELINE, name)), sort_keys=True).encode()
+        own = json.dumps(thawed(self.config_for(PIPELINE, name)["plugin"]), sort_keys=True)
+        source = next((one.source for one in self.found if one.source.name == owner), None)
+        stamp = BUILT_IN if source is None else source.stamp
+        folders = tuple(self._folders)
+        return PluginPipeline(name, owner, folders, settings, f"{stamp}\0{own}")
 
     def report(self, kind: PluginKind[T], name: str, reason: str | None) -> None:
         """Note why the object of this name cannot be used now; None: it works."""

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from livedex_daemon.write.pipeline_faults import PipelineFaults
+
 FIRST_REST_S = 1.0  # after the first failure; each further one doubles it
 REST_S = 8.0
 
@@ -27,6 +29,7 @@ class ChunkHealth:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.fault: WorkerFault | None = None
+        self.pipelines = PipelineFaults()
         self.retry_at = 0.0  # do not try to start a child before this time
         self._clock = clock
         self._rest_s = 0.0

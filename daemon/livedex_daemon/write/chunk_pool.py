@@ -16,6 +16,7 @@ from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcome_queue import OutcomeQueue
 from livedex_daemon.write.outcomes import Failed, Job, Outcome
+from livedex_daemon.write.pipeline_faults import PipelineFaults
 from livedex_daemon.write.pool_threads import PoolThreads, Role
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Policy, Work
@@ -114,6 +115,10 @@ class Pool:
         """Return why nothing can be chunked; None: it can."""
         fault = self._threads.fault
         return WorkerFault(fault) if fault is not None else self._health.fault
+
+    @property
+    def pipelines(self) -> PipelineFaults:
+        return self._health.pipelines
 
     @property
     def retry_at(self) -> float:

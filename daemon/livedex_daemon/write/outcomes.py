@@ -8,6 +8,8 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+import msgspec
+
 from livedex_daemon.watch.backlog import SETTLE_S
 from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
@@ -78,6 +80,12 @@ class Job(NamedTuple):
     plan: Plan
     settings: ChunkSettings  # that chose the plan; the policy may have changed by the time the file is chunked
     data: bytes
+    plugin_fault: str | None = None  # why the plugin of the plan is not tried any more
+
+    def without_plugin(self, reason: str) -> Job:
+        """Return the job for the built-in pipeline: with the plugin's, the child ended."""
+        settings = msgspec.structs.replace(self.settings, plugins={})
+        return self._replace(settings=settings, plugin_fault=f"its process ended: {reason}")
 
     def outcome(self, result: Result) -> Outcome:
         return Outcome(self.work, result, self.stat, self.content_hash, self.plan)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 from typing import NamedTuple
 
+import msgspec
+
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.outcomes import Failed, Job, NoWorker, Outcome, Result
 from livedex_daemon.write.walk import Work
@@ -75,8 +77,15 @@ class WorkerSlot:
     def _done(self, jobs: list[Job], results: list[ChunkedContent | ChunkFailure]) -> Step:
         if results:
             self._health.worked()
-        outcomes = [job.outcome(_result(result)) for job, result in zip(jobs, results, strict=True)]
+        for job, result in zip(jobs, results, strict=True):
+            self._note_pipeline(job, result)
+        outcomes = [job.outcome(_result(job, result)) for job, result in zip(jobs, results, strict=True)]
         return Step(outcomes, [], [], sum(1 for job in jobs if job.data))  # an empty file has nothing to chunk
+
+    def _note_pipeline(self, job: Job, result: ChunkedContent | ChunkFailure) -> None:
+        if job.plan.plugin is not None and isinstance(result, ChunkedContent):
+            fault = job.plugin_fault if job.plugin_fault is not None else result.plugin_fault
+            self._health.pipelines.note(job.plan.plugin.name, job.work.key, fault)
 
     def _after_death(self, jobs: list[Job], death: WorkerDied) -> Step:
         """Try the file that the child was chunking again, alone; the second death quarantines it.
@@ -88,6 +97,8 @@ class WorkerSlot:
         if death.job is None:  # the child never got ready, so no file is to blame
             return self._no_worker(done, rest, WorkerFault(death.reason, death.other_version))
         culprit, others = rest[0], [job.work for job in rest[1:]]
+        if culprit.plan.plugin is not None and culprit.plugin_fault is None:  # it is the plugin's fault until proven
+            return done._replace(retry=[culprit.without_plugin(death.reason)], others=others)
         culprit.work.deaths += 1
         if culprit.work.deaths < DEATHS:
             return done._replace(retry=[culprit], others=others)
@@ -124,5 +135,9 @@ def _all(jobs: list[Job], result: Result) -> list[Outcome]:
     return [job.outcome(result) for job in jobs]
 
 
-def _result(result: ChunkedContent | ChunkFailure) -> Result:
-    return Failed("chunk", result.message) if isinstance(result, ChunkFailure) else result
+def _result(job: Job, result: ChunkedContent | ChunkFailure) -> Result:
+    if isinstance(result, ChunkFailure):
+        return Failed("chunk", result.message)
+    if job.plugin_fault is not None:
+        return msgspec.structs.replace(result, fallback="pipeline")
+    return result

@@ -13,6 +13,7 @@ import msgspec
 from livedex_indexing.chunk.chunk_plan import PIPELINES
 from livedex_indexing.model import Chunk, ChunkedContent
 
+_LONGEST_REASON = 500  # characters
 _LONGEST_MARK = 4  # bytes before the text: the longest byte order mark
 
 
@@ -22,6 +23,7 @@ def is_sound(content: ChunkedContent, size: int) -> bool:
         content.pipeline in PIPELINES
         and len(content.terms) == len(content.chunks)
         and _is_codec(content.encoding)
+        and len(content.plugin_fault or "") <= _LONGEST_REASON
         and (content.frontmatter is None or _is_storable(content.frontmatter))
         and _are_in_order(content.chunks, size)
     )

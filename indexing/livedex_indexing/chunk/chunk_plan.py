@@ -29,28 +29,50 @@ _LIBRARIES = {
 }
 
 
+class PluginPipeline(msgspec.Struct, frozen=True):
+    """All that a chunk process needs to make a pipeline that is not built in.
+
+    ``owner`` is the plugin, ``folders`` where modules lie, ``settings`` the JSON of the configuration for the factory,
+    ``version`` changes with the plugin's code and settings.
+    """
+
+    name: str
+    owner: str
+    folders: tuple[str, ...]
+    settings: bytes
+    version: str
+
+
 class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The ``[chunking]`` table. Sizes are in characters; ``pipelines`` maps a suffix, with its dot, to a pipeline."""
+    """The ``[chunking]`` table. Sizes are in characters; ``pipelines`` maps a suffix, with its dot, to a pipeline.
+
+    ``plugins`` has the pipelines that are not built in, by name; a name that is in neither changes nothing.
+    """
 
     tokenizer: str = "character"
     chunk_size: int = 2048
     overlap: int = 128
     pipelines: dict[str, str] = {}
+    plugins: dict[str, PluginPipeline] = {}
 
 
 class Plan(NamedTuple):
-    """The way to cut a file. ``language`` is None if it is unknown. ``signature`` is 16 bytes."""
+    """The way to cut a file. ``language`` is None if it is unknown. ``signature`` is 16 bytes.
+
+    ``plugin`` is the pipeline that cuts the text, None: ``pipeline`` does. ``pipeline`` describes the chunks, and cuts
+    the text where the plugin fails.
+    """
 
     pipeline: str
     language: str | None
     signature: bytes
+    plugin: PluginPipeline | None = None
 
 
 def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
     """Return the plan for a file ``name``. ``head`` is its first ``HEAD_BYTES`` bytes, or the whole file."""
     language, pipeline = _kind(name, head[:HEAD_BYTES])
-    pipeline = _override(name, settings) or pipeline
-    return _plan(pipeline, language, settings)
+    return _plan(_override(name, settings), pipeline, language, settings)
 
 
 def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
@@ -67,17 +89,18 @@ def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
         kinds = [("code", "c"), ("code", "cpp")]
     else:
         kinds = [(by_name[1], by_name[0])]
-    return frozenset(_plan(override or pipeline, language, settings).signature for pipeline, language in kinds)
+    return frozenset(_plan(override, pipeline, language, settings).signature for pipeline, language in kinds)
 
 
 def fingerprint(settings: ChunkSettings) -> int:
     """Return a number that changes with every setting and library version that any plan depends on."""
-    plans = [_plan(pipeline, None, settings).signature for pipeline in PIPELINES]
+    plans = [_plan(None, pipeline, None, settings).signature for pipeline in PIPELINES]
     plans += [
-        _plan("code", language, settings).signature
+        _plan(None, "code", language, settings).signature
         for language in sorted(DISTRIBUTIONS.keys() | line_definitions.LANGUAGES)
     ]
-    text = repr(sorted(settings.pipelines.items())).encode()
+    versions = {name: plugin.version for name, plugin in settings.plugins.items()}
+    text = repr((sorted(settings.pipelines.items()), sorted(versions.items()))).encode()
     return int.from_bytes(hashlib.blake2b(b"".join(plans) + text, digest_size=7).digest())
 
 
@@ -94,23 +117,30 @@ def _may_be_cpp(name: bytes) -> bool:
     return name.endswith((b".h", b".H"))
 
 
-def _override(name: bytes, settings: ChunkSettings) -> str | None:
+def _override(name: bytes, settings: ChunkSettings) -> str | PluginPipeline | None:
     if settings.pipelines:
         for suffix in language_detection.suffixes(name):
             pipeline = settings.pipelines.get(suffix.decode("utf-8", "replace"))
             if pipeline is not None:
-                return pipeline
+                return pipeline if pipeline in PIPELINES else settings.plugins.get(pipeline)
     return None
 
 
-def _plan(pipeline: str, language: str | None, settings: ChunkSettings) -> Plan:
-    return _cached_plan(pipeline, language, settings.tokenizer, settings.chunk_size, settings.overlap)
+def _plan(override: str | PluginPipeline | None, pipeline: str, language: str | None, settings: ChunkSettings) -> Plan:
+    sizes = settings.tokenizer, settings.chunk_size, settings.overlap
+    if isinstance(override, PluginPipeline):
+        base = _cached_plan(pipeline, language, *sizes)
+        return base._replace(plugin=override, signature=_with_plugin(base.signature, override.name, override.version))
+    return _cached_plan(override or pipeline, language, *sizes)
+
+
+@cache
+def _with_plugin(signature: bytes, name: str, version: str) -> bytes:
+    return hashlib.blake2b(b"\0".join((signature, name.encode(), version.encode())), digest_size=16).digest()
 
 
 @cache
 def _cached_plan(pipeline: str, language: str | None, tokenizer: str, chunk_size: int, overlap: int) -> Plan:
-    if pipeline not in PIPELINES:
-        raise ValueError(f"unknown pipeline {pipeline!r}")
     libraries = list(_LIBRARIES[pipeline])
     grammar = DISTRIBUTIONS.get(language or "") if pipeline == "code" else None
     if grammar is not None:

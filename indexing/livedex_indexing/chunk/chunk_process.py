@@ -265,6 +265,7 @@ def _environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "CHONKIE_LOG": "off",
         "PYTHONUTF8": "1",
+        "HF_HUB_OFFLINE": os.environ.get("HF_HUB_OFFLINE", "1"),  # a tokenizer of chonkie is not downloaded by itself
     }
 
 

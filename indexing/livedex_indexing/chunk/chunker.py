@@ -13,15 +13,20 @@ from typing import Any, Protocol
 from chonkie.types import Chunk as Piece
 from chonkie.types import Document
 
-from livedex_indexing.chunk import rst_headings
+from livedex_indexing.chunk import language_detection, rst_headings
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, Plan, choose
 from livedex_indexing.chunk.components import BlockChef, BlockDocument, ContextRefinery, SyntaxChunker
 from livedex_indexing.chunk.markdown import Block, Heading
+from livedex_indexing.chunk.plugin_pipeline import PipelineFailed, cut
 from livedex_indexing.chunk.recursive_chunker import TextChunker
+from livedex_indexing.chunk.recursive_chunker import piece as piece_at
 from livedex_indexing.chunk.tiling import Tile, tile
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, Kind
+from livedex_indexing.plugins import Span
 from livedex_indexing.text import decoder
 from livedex_indexing.text.terms import hidden_words, name_words
+
+LONGEST = 32_768  # characters of a chunk, whatever a plugin returns: the largest ``chunk_size``
 
 
 class Chef(Protocol):
@@ -47,7 +52,8 @@ def chunk_content(data: bytes, name: bytes, settings: ChunkSettings) -> ChunkedC
     if settings.tokenizer != "character":
         raise ValueError(f"unknown tokenizer {settings.tokenizer!r}")
     plan = choose(name, data[:HEAD_BYTES], settings)
-    return _pipelines(settings.chunk_size, settings.overlap).cut(data, plan)
+    suffix = next(reversed(language_detection.suffixes(name)), b"").decode("utf-8", "replace")
+    return _pipelines(settings.chunk_size, settings.overlap).cut(data, plan, suffix)
 
 
 class Pipelines:
@@ -73,16 +79,14 @@ class Pipelines:
         self._code = lru_cache(maxsize=None)(code or (lambda language: SyntaxChunker(language, chunk_size)))
         self._refinery = refinery or ContextRefinery(overlap)
 
-    def cut(self, data: bytes, plan: Plan) -> ChunkedContent:
-        """Return the chunks of a file's bytes under a plan."""
+    def cut(self, data: bytes, plan: Plan, suffix: str = "") -> ChunkedContent:
+        """Return the chunks of a file's bytes under a plan. ``suffix``, with its dot: for the pipeline of a plugin."""
         decoded = decoder.decode(data)
         if plan.pipeline == "markdown":
             document = self._chef.parse(decoded.text)
         else:
             document = Document("", decoded.text)  # no id: it would be random, and no code reads it
-        chunker = self._code(plan.language) if plan.pipeline == "code" else self._text
-        pieces = chunker.chunk_document(document).chunks if decoded.text else []
-        tiles = tile(pieces, decoded.text, self._chunk_size)
+        tiles, plugin_fault = self._tiles(document, decoded.text, plan, suffix)
         self._refinery.refine([one.piece for one in tiles])
         frontmatter = document.frontmatter if isinstance(document, BlockDocument) else None
         fault = document.frontmatter_fault if isinstance(document, BlockDocument) else None
@@ -97,7 +101,35 @@ class Pipelines:
             frontmatter=frontmatter,
             frontmatter_fault=fault,
             fallback=next((chunk.metadata["fallback"] for chunk in chunks if "fallback" in chunk.metadata), None),
+            plugin_fault=plugin_fault,
         )
+
+    def _tiles(self, document: Document, text: str, plan: Plan, suffix: str) -> tuple[list[Tile], str | None]:
+        """Return the tiles, and why the plan's plugin did not make them, None if it did or is not wanted."""
+        fault = None
+        if plan.plugin is not None and text:
+            try:
+                spans = cut(plan.plugin, text, suffix)
+                return self._tiles_of(spans, document, text, plan), None
+            except PipelineFailed as failed:
+                fault = str(failed)
+        chunker = self._code(plan.language) if plan.pipeline == "code" else self._text
+        pieces = chunker.chunk_document(document).chunks if text else []
+        if fault is not None:
+            for one in pieces:
+                one.metadata = {**one.metadata, "fallback": "pipeline"}
+        return tile(pieces, text, self._chunk_size), fault
+
+    def _tiles_of(self, spans: list[Span], document: Document, text: str, plan: Plan) -> list[Tile]:
+        """Return the spans of a plugin as tiles, with the names of the definitions in them."""
+        pieces = [piece_at(text[one.start : one.end], one.start, {"span": one}) for one in spans if one.end > one.start]
+        short = [part for one in pieces for part in _bounded(one)]
+        tiles = tile(short, text, self._chunk_size)
+        if plan.pipeline == "code":
+            chunker = self._code(plan.language)
+            if isinstance(chunker, SyntaxChunker):
+                chunker.name([one.piece for one in tiles], text)
+        return tiles
 
 
 class _Describer:
@@ -162,11 +194,16 @@ class _Describer:
         return chunks, terms
 
     def _nature(self, piece: Piece, block: int) -> tuple[Kind, str | None, dict[str, Any]]:
+        fallback = piece.metadata.get("fallback")
+        span = piece.metadata.get("span")
+        if span is not None:
+            kind = span.kind or (self._blocks[block].kind if self._blocks else self._kind)
+            return kind, self._plan.language, dict(span.metadata)
         if self._blocks:
             found = self._blocks[block]
             metadata = {"alt": found.alt, "src": found.src} if found.kind == "markdown_image" else {}
+            metadata |= {"fallback": fallback} if fallback else {}
             return found.kind, found.language if found.kind == "markdown_code" else self._plan.language, metadata
-        fallback = piece.metadata.get("fallback")
         return self._kind, self._plan.language, {"fallback": fallback} if fallback else {}
 
     def _heading(self, above: int, inside: int) -> str | None:
@@ -188,6 +225,14 @@ def _title(frontmatter: dict[str, Any] | None, headings: list[Heading]) -> str |
     if first is None and frontmatter is not None and isinstance(frontmatter.get("title"), str):
         return str(frontmatter["title"])
     return first
+
+
+def _bounded(one: Piece) -> list[Piece]:
+    """Return the piece, or its parts where it is longer than any chunk of livedex may be."""
+    if len(one.text) <= LONGEST:
+        return [one]
+    parts = TextChunker(LONGEST).chunk(one.text)
+    return [piece_at(part.text, one.start_index + part.start_index, dict(one.metadata)) for part in parts]
 
 
 @lru_cache(maxsize=4)

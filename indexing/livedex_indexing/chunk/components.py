@@ -135,6 +135,20 @@ class SyntaxChunker(BaseChunker):
             at += len(part)
         return chunks
 
+    def name(self, pieces: list[Chunk], text: str) -> None:
+        """Set ``symbol`` and ``names`` of pieces that tile the text, whoever cut it. Without syntax, do nothing."""
+        data = text.encode("utf-8")
+        if self.language is None or grammar(self.language) is None or len(text) > self.limits.max_bytes:
+            return
+        try:
+            root = syntax_chunker.parse(self.language, data, self.limits, self.chunk_size).root_node
+        except syntax_chunker.TooMuch:
+            return
+        edges = list(accumulate((len(one.text.encode()) for one in pieces), initial=0))
+        outlines = outline(definitions(self.language, root, data), edges, _first_lines(data, edges))
+        for one, (symbol, names) in zip(pieces, outlines, strict=True):
+            one.metadata = {**one.metadata, "symbol": symbol, "names": names}
+
     def _pieces(self, data: bytes, ends: list[int]) -> list[str]:
         """Return the text of each piece. Cut a token longer than a chunk as text."""
         pieces: list[str] = []

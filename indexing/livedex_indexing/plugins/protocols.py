@@ -99,7 +99,7 @@ class Parser(Protocol):
 
 @runtime_checkable
 class Pipeline(Protocol):
-    """Cuts a text into chunks. An attribute ``version: str`` may stand in for the signature."""
+    """Cuts a text into chunks. A change of its module's text, or of its package's version, cuts its files again."""
 
     def chunk(self, text: str, suffix: str) -> list[Span]:
         """Return spans of the text, in order, without overlap. Text between them becomes chunks of its own."""

@@ -13,7 +13,6 @@ from livedex_daemon.config import setting_values, settings_schema
 from livedex_daemon.config import settings as config_settings
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.settings import Config
-from livedex_indexing.chunk import chunk_plan
 from livedex_ipc.errors import ConfigInvalid
 
 NOBODY = 65534
@@ -203,7 +202,7 @@ def test_wrong_values_are_faults_of_their_key(key: str, value: str) -> None:
         ("power.wait_on_battery", "1"),
         ("log.level", '"INFO"'),
         ("chunking.pipelines", '{ org = "markdown" }'),
-        ("chunking.pipelines", '{ ".org" = "markdwn" }'),
+        ("chunking.pipelines", '{ ".org" = "mark down" }'),
         ("chunking.pipelines", '{ ".a/b" = "code" }'),
         ("chunking.pipelines", '{ ".org" = "code", ".ORG" = "plain" }'),
         ("index.backend", "'''\n" + "x" * 5000 + "'''"),
@@ -327,7 +326,3 @@ def test_template_means_the_defaults_also_uncommented() -> None:
     text = "\n".join(settings[: settings.index("# [[roots]]")])
     assert config_settings.parse(text) == config_settings.parse("")
     assert all(f"\n{key.split('.')[1]} = " in text for key in settings_schema.SETTINGS)
-
-
-def test_pipelines_are_those_that_there_are() -> None:
-    assert chunk_plan.PIPELINES == setting_values.PIPELINES

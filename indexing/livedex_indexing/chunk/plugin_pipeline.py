@@ -1,0 +1,129 @@
+"""A pipeline of a plugin in the chunk process: made from its settings, run with a time limit, its spans checked.
+
+Invariant: whatever the plugin does, its text is cut: spans that pass the check, or a ``PipelineFailed`` whose message
+quotes no text of the file. Only the plugin that owns the pipeline is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from types import FrameType, MappingProxyType
+from typing import Any
+
+import msgspec
+
+from livedex_indexing.chunk import chonkie_steps
+from livedex_indexing.chunk.chunk_limits import pipeline_time
+from livedex_indexing.chunk.chunk_plan import PluginPipeline
+from livedex_indexing.conformance import span_faults
+from livedex_indexing.model import KINDS
+from livedex_indexing.plugins import BUILT_IN, PIPELINE, Pipeline, PluginUnavailable, Registry, Span
+from livedex_indexing.plugins.plugin_loader import load_sources
+from livedex_indexing.plugins.plugin_source import find
+
+_METADATA_BYTES = 4096  # of one span
+_REASON_CHARS = 300
+_LOAD_S = 10.0
+
+
+class PipelineFailed(Exception):
+    """The pipeline gives no usable spans; the message says why, without text of the file."""
+
+
+class _OutOfTime(BaseException):
+    """No ``Exception``: a plugin that handles those must not go on."""
+
+
+def cut(wanted: PluginPipeline, text: str, suffix: str) -> list[Span]:
+    """Return the checked spans of a text. Raises PipelineFailed."""
+    pipeline = _made(wanted)
+    if isinstance(pipeline, str):
+        raise PipelineFailed(pipeline)
+    try:
+        with _limited(pipeline_time(len(text))):
+            spans = pipeline.chunk(text, suffix)
+    except _OutOfTime:
+        raise PipelineFailed("it takes too long") from None
+    except (Exception, SystemExit) as fault:
+        raise PipelineFailed(_without_text(fault)) from None
+    reason = fault_of(spans, text)
+    if reason is not None:
+        raise PipelineFailed(reason)
+    return spans
+
+
+def fault_of(spans: object, text: str) -> str | None:
+    """Return what is wrong with a pipeline's answer, None if it can be used."""
+    if not isinstance(spans, list):
+        return f"it returns {type(spans).__name__}, not a list"
+    for span in spans:
+        if not isinstance(span, Span):
+            return f"it returns a list of {type(span).__name__}, not of Span"
+        if type(span.start) is not int or type(span.end) is not int:
+            return "a span's offsets are not numbers"
+        if span.kind is not None and span.kind not in KINDS:
+            return f"a span has the kind {str(span.kind)[:40]!r}, which is none of livedex's"
+        if not _is_small(span.metadata):
+            return f"a span's metadata is no JSON of at most {_METADATA_BYTES} bytes"
+    return next(span_faults(spans, text), None)
+
+
+def _is_small(metadata: Any) -> bool:
+    try:
+        return isinstance(metadata, dict) and len(msgspec.json.encode(metadata)) <= _METADATA_BYTES
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError):
+        return False
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise _OutOfTime after so many seconds, unless C code holds the thread: then the daemon ends this process."""
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise _OutOfTime
+
+    former = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+
+
+@lru_cache(maxsize=16)
+def _made(wanted: PluginPipeline) -> Pipeline | str:
+    """Return the pipeline, or why there is none: that, too, is found out once."""
+    try:
+        with _limited(_LOAD_S):
+            return _create(wanted)
+    except _OutOfTime:
+        return "it takes too long to load"
+    except PluginUnavailable as fault:
+        return str(fault)[:_REASON_CHARS]
+
+
+def _create(wanted: PluginPipeline) -> Pipeline:
+    registry = Registry()
+    chonkie_steps.register(registry.owned_by(BUILT_IN))
+    if wanted.owner != BUILT_IN:
+        sources = [one for one in find(wanted.folders, frozenset((wanted.owner,))) if one.name == wanted.owner]
+        plugins = load_sources(sources, registry, _LOAD_S)
+        reason = next((plugin.reason for plugin in plugins.found if plugin.reason), None)
+        if reason is not None:
+            raise PluginUnavailable(reason)
+    settings = msgspec.json.decode(wanted.settings, type=dict[str, object])
+    return registry.create(PIPELINE, wanted.name, MappingProxyType(settings))
+
+
+def _without_text(error: BaseException) -> str:
+    """Return the error's type and place, without its message, which may quote the file."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_next is not None:
+        frames = frames.tb_next
+    where = f" in {os.path.basename(frames.tb_frame.f_code.co_filename)}:{frames.tb_lineno}" if frames else ""
+    return type(error).__name__ + where
