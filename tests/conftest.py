@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 
 from helpers.daemon_health import healthy_to_the_end
 from helpers.fault_injection import TICKS_OFTEN, with_code
+from helpers.shared_daemon import SharedDaemon
 from helpers.support import Daemon, Home, Tree, examples, temporary_home
 
 if TYPE_CHECKING:
@@ -48,7 +49,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def home(request: pytest.FixtureRequest) -> Iterator[Home]:
-    """A home for one test, at a short path; a daemon that was started in it is ended."""
+    """A home for one test, at a short path; a daemon that was started in it is ended.
+
+    A test marked ``shares_daemon`` gets the home of the shared daemon.
+    """
+    if request.node.get_closest_marker("shares_daemon") is not None:
+        yield request.getfixturevalue("shared_daemon").home
+        return
     broken = request.node.get_closest_marker("breaks_daemon") is not None
     with temporary_home(tracebacks=broken) as made:
         yield made
@@ -81,11 +88,24 @@ def start_daemon(request: pytest.FixtureRequest, home: Home) -> Iterator[Callabl
                 daemon.stop()
 
 
+@pytest.fixture(scope="session")
+def shared_daemon() -> Iterator[SharedDaemon]:
+    shared = SharedDaemon()
+    yield shared
+    shared.end()
+
+
 @pytest.fixture
-def daemon(request: pytest.FixtureRequest, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Daemon:
+def daemon(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Daemon]:
     """A running daemon with the default configuration and no roots."""
+    if request.node.get_closest_marker("shares_daemon") is not None:
+        shared: SharedDaemon = request.getfixturevalue("shared_daemon")
+        yield shared.daemon
+        shared.reset()
+        return
     often = request.node.get_closest_marker("ticks_often") is not None
-    return start_daemon(**with_code(tmp_path / "often", TICKS_OFTEN) if often else {})
+    start_daemon: Callable[..., Daemon] = request.getfixturevalue("start_daemon")
+    yield start_daemon(**with_code(tmp_path / "often", TICKS_OFTEN) if often else {})
 
 
 @pytest.fixture

@@ -20,12 +20,12 @@ from livedex_ipc.errors import LivedexError
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-SLACK_S = 1.5  # on a machine that does much else; the promise is 0.1 s, which the printed figures show
+SLACK_S = 1.5  # on a busy machine; the promise is 0.1 s, which the printed figures show
 LONG: dict[str, Any] = {"query": "[a-z]", "mode": "regex", "facets": ["kinds"], "fresh": False, "limit": 1}
 
 
 def timed(client: Client, method: str, params: dict[str, Any] | None = None) -> tuple[float, Any]:
-    """The wall time of a call in seconds, and its result or error."""
+    """Return the wall time of a call in seconds, and its result or error."""
     began = time.monotonic()
     try:
         result: Any = client.call(method, params or {})
@@ -44,7 +44,7 @@ def busy_tree(tree: Tree) -> Tree:
 
 @contextmanager
 def busy(daemon: Daemon, clients: int, each: int = 2) -> Iterator[None]:
-    """So many clients search for long, over and over, until the end of the block."""
+    """That many clients run long searches, again and again, until the end of the block."""
     ending = threading.Event()
 
     def search() -> None:
@@ -110,7 +110,7 @@ def test_one_clients_long_searches_delay_no_other(busy_tree: Tree, daemon: Daemo
         assert all("query_deadline" in [warning["code"] for warning in result["warnings"]] for result in results)
 
 
-# As a share that does not answer: whoever looks at it waits.
+# Like a share that does not answer: a call on it waits.
 HANGS = """
 import os, time
 
@@ -147,7 +147,7 @@ def test_a_path_on_a_hung_file_system_delays_only_its_own_request(
             assert took < SLACK_S and len(answer["hits"]) == 1 and answer["fresh"]
         took, answer = timed(other, "search", {"query": "okapi", "path": hung, "timeout_ms": 300})
         assert took < 0.3 + SLACK_S
-        if isinstance(answer, LivedexError):  # others wait there already: refused at once
+        if isinstance(answer, LivedexError):  # others already wait for it: refused at once
             assert answer.code == 4 and "does not answer" in answer.message
         else:
             assert (answer["hits"], answer["fresh"], answer["reason"]) == ([], False, "deadline")

@@ -1,4 +1,4 @@
-"""`livedex audit` finds whatever is wrong in the index, whoever did it, and repairs it."""
+"""`livedex audit` finds whatever is wrong in the index, whatever the cause, and repairs it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def audit(client: Client, **params: Any) -> dict[str, Any]:
 
 
 def tool(home: Home, *statements: str) -> None:
-    """What somebody does with a SQL tool while the daemon runs."""
+    """Damage the index with a SQL tool while the daemon runs."""
     with closing(sqlite3.connect(home.data / "index.db")) as db, db:
         for statement in statements:
             db.execute(statement)
@@ -73,7 +73,7 @@ def test_it_names_what_differs_from_the_disk(indexed: Client, home: Home, tree: 
 
 
 def flip(index: Path, count: int, seed: int) -> None:
-    """Changes so many random bytes of the file, none in its header."""
+    """Change that many random bytes of the file, none of them in its header."""
     chance = random.Random(seed)
     size = index.stat().st_size
     with index.open("r+b") as file:

@@ -25,7 +25,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Home]:
-    """One home for the whole module: nothing that is refused may change anything."""
+    """One home for the whole module: a refused request may change nothing."""
     with temporary_home() as made:
         yield made
 

@@ -17,7 +17,7 @@ from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_u
 from livedex_ipc.client import Client
 from livedex_ipc.errors import ConfigInvalid
 
-# Nothing is denied to root: without these two capabilities the permission bits count for it too.
+# Root may do everything: without these two capabilities the permission bits apply to it too.
 HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 needs_permissions = pytest.mark.skipif(
     bool(HUMBLE) and shutil.which("setpriv") is None, reason="root may do everything, and setpriv is not here"
@@ -131,7 +131,7 @@ def test_something_else_where_the_socket_should_be(home: Home, what: str) -> Non
 
 
 def test_a_home_behind_a_link(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
-    """As on macOS, where /tmp and /var are links, or where somebody moved their data to another disk."""
+    """As on macOS, where /tmp and /var are links, or if a user moved the data to another disk."""
     elsewhere = home.path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     (home.path / "link").symlink_to(elsewhere)

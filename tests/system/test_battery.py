@@ -1,4 +1,4 @@
-"""On battery, what someone asks for goes on; what waits is named in the status, with its remedy."""
+"""On battery, requested work goes on; postponed work is named in the status, with the remedy."""
 
 from __future__ import annotations
 

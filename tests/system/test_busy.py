@@ -1,4 +1,4 @@
-"""Trees that are written to without an end: one busy file costs a bounded amount and holds nobody else up."""
+"""Trees that are written to without end: one busy file costs a bounded amount and delays no other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LOOKS = int(os.environ.get("LIVEDEX_LOOKS", "24"))
 LIMIT = 8 << 20  # bytes of a file that is read
 
-# One megabyte a second is appended, a line of its own number every so often.
+# One megabyte a second is appended, with a numbered line every so often.
 LOG = """
 import sys, time
 number, began = 0, time.monotonic()
@@ -31,7 +31,7 @@ with open(sys.argv[1], "ab", buffering=0) as file:
 """
 
 # All of one letter or all of the other, of the same length, overwritten in place a thousand times a second. In one call
-# and less than a page: whoever is stopped between two writes leaves a mixture that is a state of the file.
+# and less than a page: a writer that is stopped between two writes would leave a mixture that is a state of the file.
 ALTERNATING = """
 import os, sys, time
 file = os.open(sys.argv[1], os.O_RDWR)
@@ -74,7 +74,7 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
 
 
 def others_are_seen(client: Client, tree: Tree, word: str) -> None:
-    """Each change elsewhere is found by the search that follows it, whatever else goes on."""
+    """Each change elsewhere is found by the next search, whatever else happens."""
     for number in range(LOOKS):
         tree.write("calm.txt", f"{word}{number}x\n")
         answer = client.call("search", {"query": f"{word}{number}x", "timeout_ms": 20_000})
@@ -92,7 +92,7 @@ def test_a_log_that_grows_for_ever(indexed: Client, tree: Tree) -> None:
     path = tree.write("app.log", "logword n0n\n")
     with running(LOG, str(path)):
         others_are_seen(indexed, tree, "beside")
-        for _ in range(3):  # its end is reached too: what stood there before the question
+        for _ in range(3):  # its end is found too: the text before the request
             last = path.read_bytes().rpartition(b"logword n")[2].partition(b"n")[0].decode()
             answer = indexed.call("search", {"query": f"n{last}n", "timeout_ms": 20_000})
             if path.stat().st_size < LIMIT:
@@ -108,7 +108,7 @@ def test_a_log_that_grows_for_ever(indexed: Client, tree: Tree) -> None:
 
 
 def test_a_file_rewritten_while_it_is_read(indexed: Client, tree: Tree) -> None:
-    """Every answer's text is of one version, or is left out."""
+    """The text of every answer is of one version, or is left out."""
     path = tree.write("pure.txt", b"pureword " + b"a" * 20 + b"\n")
     path.write_bytes((b"pureword " + b"a" * 20 + b"\n") * 130)
     served, late = 0, 0

@@ -1,8 +1,8 @@
 """Each call of the daemon fails with each error, at the first, a later or every time, or takes long.
 
-Whatever fails: an answer that calls itself fresh equals what a plain search of the disk finds, except for what the
-status names as failed; a ping is answered; the status is not `ready` while answers are not fresh. Ten seconds after the
-fault everything is right again, without a run, a sync or a restart.
+With any fault, a fresh answer equals what a plain search of the disk finds, except for what the status names as failed;
+a ping is answered; the status is not `ready` while answers are not fresh. Ten seconds after the fault everything is
+right again, without a run, a sync or a restart.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "12"))
-FIRST_CELL = int(os.environ.get("LIVEDEX_CALL_FIRST", "0"))  # goes on where an earlier run ended
+FIRST_CELL = int(os.environ.get("LIVEDEX_CALL_FIRST", "0"))  # where an earlier run ended
 SEED = 5
 TOTALS_EVERY = 10
 SILENT_ROUNDS = 5
 HEALED_S = 10.0  # the promise
-PING_S = 2.0  # 0.1 s on a machine that does nothing else
+PING_S = 2.0  # 0.1 s on an idle machine
 DELAY_S = 3.0
 FILES = 12
 ERRORS = (
@@ -62,7 +62,7 @@ class Cell(NamedTuple):
 
 
 def cells() -> list[Cell]:
-    """So many of all that there are, spread over them, the same each time; every call is among them."""
+    """Return that many of all cells, spread over them, the same each time; every call is among them."""
     failing = [
         Cell(call, Order(code, **when._asdict()), f"{call} {errno.errorcode[code]} {when}")
         for call, code, when in itertools.product(CALLS, ERRORS, WHEN)
@@ -70,7 +70,7 @@ def cells() -> list[Cell]:
     slow = [
         Cell(call, Order(0, delay_s=DELAY_S, most=1), f"{call} takes {DELAY_S} s")
         for call in CALLS
-        if call not in ("accept", "connect")  # the kernel never waits in these of a local socket
+        if call not in ("accept", "connect")  # the kernel never waits in these for a local socket
     ]
     every = [*failing, *slow]
     random.Random(SEED).shuffle(every)
@@ -80,7 +80,7 @@ def cells() -> list[Cell]:
 
 
 class World:
-    """A folder that changes, and what is found out about the answers."""
+    """A folder that changes, and the results of checking the answers."""
 
     def __init__(self, tree: Tree, daemon: Daemon, faults: Faults) -> None:
         self.tree = tree
@@ -100,7 +100,7 @@ class World:
             tree.write(f"d{name % 3}/f{name}.txt", f"common words0 of f{name}\n")
 
     def changes(self) -> Iterator[None]:
-        """Changes the folder step by step, each step in another way."""
+        """Change the folder step by step, each step in another way."""
         self.number += 1
         number, tree = self.number, self.tree
         text = f"common words{number} of "
@@ -118,7 +118,7 @@ class World:
         yield
 
     def truth(self, word: str) -> set[str]:
-        """What a plain search of the disk finds."""
+        """Return what a plain search of the disk finds."""
         ignored = (self.tree / ".gitignore").read_text().split() if (self.tree / ".gitignore").exists() else []
         return {
             str(path.relative_to(self.tree.path))
@@ -131,7 +131,7 @@ class World:
         return [os.path.relpath(file["path"], self.tree.path) for file in listed]
 
     def judge(self, client: Client, says: str) -> bool:
-        """Compares answers with the disk. Returns whether all were fresh and complete."""
+        """Compare answers with the disk. Return whether all were fresh and complete."""
         right = True
         for word in ("common", f"words{self.number}"):
             try:
@@ -163,7 +163,7 @@ class World:
         return right
 
     def _expect_said(self, client: Client, answer: dict[str, Any], says: str) -> None:
-        """Checks that the status names what an answer lacks. A file that is read at times is named at times."""
+        """Check that the status names what an answer lacks. A file that can be read sometimes is named sometimes."""
         with suppress(LivedexError):
             for _ in range(SILENT_ROUNDS):
                 if client.call("status")["state"] != "ready" or answer.get("reason") != "unreadable":
@@ -180,14 +180,14 @@ class World:
             self.slow_pings.append(f"{says}: {took:.1f} s")
 
     def kill_children(self) -> None:
-        """So that new ones must be started."""
+        """New ones must then be started."""
         for task in Path(f"/proc/{self.daemon.pid}/task").iterdir():
             with suppress(OSError):
                 for child in (task / "children").read_text().split():
                     os.kill(int(child), signal.SIGKILL)
 
     def edit_configuration(self, client: Client) -> None:
-        """Writes it to the disk, which has it read again, and says so to the supervisor."""
+        """Write it to the disk, so that it is read again, and report it to the supervisor."""
         for method in ("roots/add", "roots/remove"):
             with suppress(LivedexError):
                 client.call(method, {"path": str(self.other)})
@@ -202,7 +202,7 @@ class World:
         )
 
     def run_all(self, client: Client, other: Client) -> None:
-        """Runs every cell. Prints the totals as they grow, so that a run that is ended still shows them."""
+        """Run every cell. Print the totals as they grow, so that a run that is ended still shows them."""
         try:
             for cell in cells():
                 try:
@@ -249,7 +249,7 @@ def _is_within(path: str, folders: list[str]) -> bool:
 
 @pytest.fixture
 def supervised(home: Home) -> Iterator[dict[str, str]]:
-    """The environment of a daemon that a supervisor watches closely; it does not read what it is told."""
+    """Return the environment of a daemon with a strict watchdog, which does not read its messages."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         listening.bind(str(home.path / "notify"))
         yield {"NOTIFY_SOCKET": str(home.path / "notify"), "WATCHDOG_USEC": "400000"}

@@ -1,4 +1,4 @@
-"""What git lists of this checkout is what livedex has of it, less what a rule of livedex's own shuts out."""
+"""livedex lists the files of this checkout that git lists, except those that one of livedex's own rules excludes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import pytest
 from helpers.support import CHECKOUT, add_root
 from livedex_ipc.client import Client
 
+pytestmark = pytest.mark.shares_daemon
+
 IGNORE_FILES = (".gitignore", ".livedexignore", ".ignore")
 
 
 def listed(client: Client, root: Path) -> dict[str, str]:
-    """Every file of a root by its relative path, with its status; all pages."""
+    """Return every file of a root by its relative path, with its status; all pages."""
     files: dict[str, str] = {}
     while True:
         page = client.call("files/list", {"root": str(root), "limit": 1000, "offset": len(files), "timeout_ms": 20_000})
@@ -27,7 +29,7 @@ def listed(client: Client, root: Path) -> dict[str, str]:
 
 @pytest.mark.needs("git")
 def test_this_checkout_holds_what_git_lists(client: Client) -> None:
-    """Less what is tracked though ignored, the ignore files, and what `why` ascribes to a rule of livedex's own."""
+    """Leave out files that are tracked but ignored, ignore files, and files with a rule of livedex's own."""
     if not (CHECKOUT / ".git").exists():
         pytest.skip("not a git checkout")
     add_root(client, CHECKOUT)

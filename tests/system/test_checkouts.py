@@ -1,4 +1,4 @@
-"""Checkouts that change much of a tree, over and over, while searches run: the index ends equal to one built anew."""
+"""Checkouts that change much of a tree, repeatedly, while searches run: in the end the index equals a new one."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 FILES = int(os.environ.get("LIVEDEX_CHECKOUT_FILES", "300"))
 TIMES = int(os.environ.get("LIVEDEX_CHECKOUTS", "2"))
-WORDS = 60  # that are asked for in turn
-ROUNDS = 3  # of them all, at least, while nothing happens
+WORDS = 60  # searched for in turn
+ROUNDS = 3  # of all of them, at least, while nothing happens
 BRANCHES = ("main", "other")
 
 
@@ -40,8 +40,9 @@ def repository(tree: Tree) -> None:
 
 
 class Searches:
-    """Searches that do not wait for freshness, one after the other inside each ``with``, and how long each took, in
-    milliseconds."""
+    """Searches that do not wait for freshness, one after the other inside each ``with``; their durations in
+    milliseconds.
+    """
 
     def __init__(self, daemon: Daemon) -> None:
         self.took: list[float] = []
@@ -75,7 +76,7 @@ class Searches:
 
 
 def contents(client: Client) -> dict[str, Any]:
-    """What the index holds of every file, however it came by it."""
+    """Return the indexed state of every file, however it was indexed."""
     held: dict[str, Any] = {}
     while True:
         page = client.call("files/list", {"limit": 10_000, "offset": len(held), "timeout_ms": 300_000})
@@ -105,7 +106,7 @@ def test_checkouts_while_searches_run(daemon: Daemon, client: Client, tree: Tree
             assert (answer["fresh"], answer["hits"]) == (True, [])
         with audited:
             assert client.call("index/audit", {})["differences"] == [], "as an index built from nothing would be"
-    with Searches(daemon) as after:  # the index holds what both branches have by now
+    with Searches(daemon) as after:  # by now the index has the contents of both branches
         wait_until(lambda: len(after.took) >= ROUNDS * WORDS, timeout=120)
     told = ", ".join(
         f"{what} {searches.p95():.1f} ms ({len(searches.took)})"

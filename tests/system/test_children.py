@@ -1,4 +1,4 @@
-"""Children that cannot start, or are of another version: no file is blamed, and all are indexed once that is over."""
+"""Children that cannot start, or are of another version: no file is blamed, and all are indexed afterwards."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from livedex_ipc.errors import Unavailable
 
 HEAL_S = 10  # promised, from the end of the cause
 
-# The daemon starts its children by a program that the test can take away.
+# The daemon starts its children with a program that the test can remove.
 BY_A_LINK = """
 import os, sys
 if "livedex_indexing.chunk.chunk_child" not in sys.orig_argv and "LINK" in os.environ:
     sys.executable = os.environ["LINK"]
 """
 
-# The code that a process runs is named by a file, which the test rewrites: an upgrade in place.
+# A file names the code that a process runs; the test rewrites it: an upgrade in place.
 BY_A_FILE = """
 import hashlib, os
 from livedex_indexing.child import code_version
@@ -37,7 +37,7 @@ code_version.read_from_disk = read_from_disk
 code_version.OWN = read_from_disk()
 """
 
-# In the child alone: a file with that word in it ends the process.
+# Only in the child: a file with that word in it ends the process.
 DEADLY = """
 import os, sys
 if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
@@ -66,7 +66,7 @@ def statuses(client: Client) -> dict[str, str]:
 
 
 def wait_for_all(client: Client, count: int) -> None:
-    """No request here asks for a fresh answer: nothing but the daemon itself indexes the files."""
+    """No request here asks for a fresh answer: only the daemon itself causes the files to be indexed."""
 
     def indexed() -> bool:
         state = client.call("status")
@@ -102,7 +102,7 @@ def test_files_wait_while_there_is_no_interpreter(
 def test_one_moment_without_descriptors_costs_nothing(client: Client, daemon: Daemon, tree: Tree) -> None:
     add_root(client, tree)
     usual = resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE)
-    few = len(os.listdir(f"/proc/{daemon.pid}/fd")) + 3  # a file can be read, and no pipe be made
+    few = len(os.listdir(f"/proc/{daemon.pid}/fd")) + 3  # a file can be read, but no pipe can be created
     resource.prlimit(daemon.pid, resource.RLIMIT_NOFILE, (few, usual[1]))
     try:
         tree.write("a.txt", "zebra\n")

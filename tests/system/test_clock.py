@@ -1,4 +1,4 @@
-"""Clocks that jump: nothing about what changed is decided by what time it is."""
+"""Clocks that jump: no decision about changes depends on the time of day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if sys.platform != "linux":
     pytest.skip("the shim is for Linux's libraries", allow_module_level=True)
 
 DAY = 86_400
-# Adds the seconds that stand in the file $SKEW to the wall clock, at every call anew. The monotonic clock is as it is.
+# Adds the seconds in the file $SKEW to the wall clock, at every call. The monotonic clock is unchanged.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -64,7 +64,7 @@ int gettimeofday(struct timeval *at, void *zone) {
 
 @pytest.fixture
 def shim(tmp_path: Path) -> dict[str, str]:
-    """The environment of a process whose wall clock follows the file ``skew``."""
+    """Return the environment of a process whose wall clock follows the file ``skew``."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         pytest.skip("no C compiler to build the clock with")
@@ -113,7 +113,7 @@ def test_the_clock_jumps_under_a_running_daemon(
 def test_another_time_at_the_next_start(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path, shim: dict[str, str]
 ) -> None:
-    """The entries of a root that is there are kept, however long ago they seem to have been made."""
+    """The entries of a present root are kept, however old they seem."""
     tree.write_all({f"f{number}.txt": f"stayword{number}x\n" for number in range(50)})
     daemon = start_daemon(**shim)
     with daemon.client() as client:
@@ -136,7 +136,7 @@ def test_another_time_at_the_next_start(
 def test_a_machine_that_slept_compares_its_roots(
     start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path, shim: dict[str, str]
 ) -> None:
-    """Sleep shows as a wall clock that is ahead of the monotonic one, which stands still meanwhile."""
+    """After sleep the wall clock is ahead of the monotonic one, which stopped meanwhile."""
     tree.write("a.txt", "one")
     daemon = start_daemon('[watch]\nreconcile_every = "10h"\n', **shim)
     with daemon.client() as client:

@@ -1,4 +1,4 @@
-"""`files + skipped + failed` is what is on disk, entry by entry, and stays so while entries change what they are."""
+"""`files + skipped + failed` equals what is on disk, entry by entry, also while entries change their type."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
+
 from helpers.disk_inventory import LARGEST, account
 from helpers.support import CHECKOUT, Tree, add_root
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
+
+pytestmark = pytest.mark.shares_daemon
 
 
 def check(client: Client, tree: Tree) -> None:
@@ -23,7 +27,7 @@ def check(client: Client, tree: Tree) -> None:
 
 
 def fill(tree: Tree) -> None:
-    """Something of every kind that is treated in its own way."""
+    """Something of every kind that is treated differently."""
     shutil.copytree(CHECKOUT / "ipc", tree / "ipc", ignore=shutil.ignore_patterns("__pycache__"))
     tree.write_all({"text.txt": "words\n", "empty.md": "", "wide.txt": "wide".encode("utf-16"), "nul.dat": b"a\x00b"})
     tree.write_all({"nul-late.txt": b"a" * 9000 + b"\x00", "nul-at-end.txt": b"a" * 8191 + b"\x00"})

@@ -1,4 +1,4 @@
-"""The chunks of a file are the file: their texts, their bytes and their lines, whatever it is written in."""
+"""The chunks of a file cover it: their texts, their bytes and their lines, in any encoding."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from helpers.support import CHECKOUT, Tree, add_root, wait_ready
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
+
+pytestmark = pytest.mark.shares_daemon
 
 SOURCES = shutil.ignore_patterns("__pycache__")
 
@@ -33,7 +35,7 @@ def test_chunks_cover_their_files(client: Client, tree: Tree) -> None:
 
 @pytest.mark.needs("rg")
 def test_chunks_cover_their_files_after_an_edit(client: Client, tree: Tree) -> None:
-    """Every odd file gets the bytes of another, so that its name no longer tells what is in it."""
+    """Every unusual file gets the bytes of another, so that its name no longer shows its content."""
     chunk_coverage.write_odd_files(tree.path)
     add_root(client, tree)
     names = list(chunk_coverage.ODD_FILES)

@@ -1,4 +1,4 @@
-"""kill -9 at any instant: the next start serves what equals an index built from scratch, and has what it promised."""
+"""kill -9 at any instant: the next start serves an index equal to one built from nothing, and keeps its promises."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = 30
 
 
 class Workload:
-    """Edits of a tree by a seed of its own."""
+    """Random edits of a tree by a seed."""
 
     def __init__(self, tree: Tree, seed: int) -> None:
         self.tree = tree
@@ -53,7 +53,7 @@ class Workload:
 
 
 class Told:
-    """What clients were told is kept: after any crash it must be."""
+    """Everything that was acknowledged to clients must be kept after any crash."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -102,7 +102,7 @@ def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[
             work.step()
         if number % 10 == 0:
             told.forget(daemon, number)
-        if chance.random() < 0.7:  # else it is killed at its very start
+        if chance.random() < 0.7:  # otherwise it is killed at its very start
             with daemon.client() as client:
                 client.call("search", {"query": "word1", "timeout_ms": chance.randrange(1, 300)})
             for _ in range(chance.randrange(20)):
@@ -118,7 +118,7 @@ def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[
 def test_a_mark_that_outlived_the_commit_after_it(
     tree: Tree, home: Home, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
-    """The mark is on the disk first, and the index keeps no promise of its own: a crash or a power loss between."""
+    """The record of forgotten files is on the disk first, and the index is not: a crash or a power loss between."""
     tree.write_all({"kept.txt": "keptword\n", "d/gone.txt": "goneword\n", "d/other.txt": "otherword\n"})
     daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     with daemon.client() as client:
@@ -138,7 +138,9 @@ def test_a_mark_that_outlived_the_commit_after_it(
 def test_a_mark_that_was_taken_before_the_commit_after_it(
     tree: Tree, home: Home, tmp_path: Path, start_daemon: Callable[..., Daemon]
 ) -> None:
-    """The other way round: a file was indexed again on demand, its mark is gone for good, the power took the commit."""
+    """The reverse: a file was indexed again on demand, its record is gone for good, and the power loss undid the
+    commit.
+    """
     tree.write_all({"kept.txt": "keptword\n", "d/again.txt": "againword\n", "d/forgotten.txt": "forgottenword\n"})
     daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
     with daemon.client() as client:
@@ -157,7 +159,7 @@ def test_a_mark_that_was_taken_before_the_commit_after_it(
 
 
 def reference_work(daemon: Daemon, tree: Tree, told: Told) -> bool:
-    """The same each time; False when it ended early, because the daemon did."""
+    """Run the same workload each time; return False if it ended early, because the daemon did."""
     work = Workload(tree, 3)
     for number in range(12):
         for _ in range(4):
@@ -178,7 +180,7 @@ def reference_work(daemon: Daemon, tree: Tree, told: Told) -> bool:
 
 
 def calls_of(trace: Path) -> Counter[str]:
-    """How often the thread that made each call most often made it: strace counts by thread."""
+    """Return the most often that one thread made each call: strace counts by thread."""
     made = Counter(
         (thread, call.partition("(")[0])
         for thread, call in (line.split(maxsplit=1) for line in trace.read_text().splitlines())
@@ -204,7 +206,7 @@ def test_kill_at_the_nth_write(tmp_path: Path) -> None:
 
 
 def one_run(tmp_path: Path, kill_at: tuple[str, int] | None) -> Counter[str]:
-    """The reference workload, perhaps killed at a call, and what the next start makes of it."""
+    """The reference workload, possibly killed at a call, and the state after the next start."""
     trace = tmp_path / "trace"
     options = ["-e", f"trace={','.join('?' + call for call in WRITE_CALLS)}"]
     if kill_at is not None:

@@ -1,4 +1,4 @@
-"""Clients that use up all connections take nothing away from indexing and searching."""
+"""Clients that use up all connections do not affect indexing and searching."""
 
 from __future__ import annotations
 

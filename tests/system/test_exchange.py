@@ -80,7 +80,7 @@ def test_who_waits_is_woken_by_a_publish(client: Client, second: Client) -> None
 
 def test_who_waits_is_woken_by_another_process(client: Client, home: Home) -> None:
     with ThreadPoolExecutor(1) as thread, closing(Queue(home.data / "exchange.db", real=True)) as queue:
-        for number in range(5):  # the daemon may look for the first time only after the commit
+        for number in range(5):  # the daemon may check for the first time only after the commit
             waiting = thread.submit(waited, client, topic="work", after_id=number, timeout_ms=20_000)
             queue.publish("work", "")
             assert waiting.result(30)

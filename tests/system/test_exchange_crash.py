@@ -1,4 +1,4 @@
-"""kill -9 at any write, and power loss at any instant: what was acknowledged is there, and nothing is there twice."""
+"""kill -9 at any write, and power loss at any instant: acknowledged messages are there, and nothing is there twice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_script(folder: Path, strace: list[str]) -> int:
 
 
 def assert_kept(folder: Path, context: object) -> None:
-    """Holds the file against the journal; then the same script, run again, finds its keys and ends well."""
+    """Compare the file with the journal; then run the same script again: it finds its keys and finishes."""
     try:
         notes = read_journals(folder)
         with closing(Queue(folder / "exchange.db", real=True)) as queue:  # a crash leaves a log to be recovered
@@ -92,7 +92,7 @@ def test_what_was_acknowledged_survives_a_power_loss(tmp_path: Path) -> None:
     chance = random.Random(17)
     for number in range(IMAGES):
         style = STYLES[number % len(STYLES)]
-        # Right after an acknowledgement it must be there with nothing but what was synced; and at any other time.
+        # Right after an acknowledgement the synced data alone must be enough; and at any other time.
         cut = chance.choice(notes if number % 2 else ops).ended
         disk = tmp_path / f"disk{number}"
         disk.mkdir()

@@ -1,4 +1,4 @@
-"""Many workers that are killed and stopped at random: a checker over the log finds every promise kept."""
+"""Many workers that are killed and stopped at random: a checker of the log finds every promise kept."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ KILLED = 0.24 / WORKERS  # at each step: a new process takes a while to start
 
 
 class Crowd:
-    """Processes of which now and then one is killed and started again, or stopped for a while."""
+    """Processes, some of which are killed and started again, or stopped for a while."""
 
     def __init__(self, folder: Path, database: Path) -> None:
         self._folder = folder
         self._database = database
         self._chance = random.Random(21)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        self._stopped: dict[int, int] = {}  # the step at which it goes on
+        self._stopped: dict[int, int] = {}  # the step at which it continues
         self._steps = 0
         self.killed = self.stopped = 0
         for number in range(WORKERS + PUBLISHERS):
@@ -48,7 +48,7 @@ class Crowd:
         return any(self._processes[number].poll() == 0 for number in range(WORKERS, WORKERS + PUBLISHERS))
 
     def step(self) -> None:
-        """Something happens to one of them."""
+        """Kill, stop or continue one of them."""
         self._steps += 1
         for number in [number for number, until in self._stopped.items() if until <= self._steps]:
             del self._stopped[number]

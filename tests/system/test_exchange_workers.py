@@ -1,4 +1,4 @@
-"""`livedex exchange run`: plugins that behave in every way, and workers that are stopped, killed and too late."""
+"""`livedex exchange run`: plugins with every behaviour, and workers that are stopped, killed and too late."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 from helpers.exchange_file import Queue
 from helpers.support import LIVEDEX, Daemon, Home, end_process, is_alive, wait_until
 
-MOST_KIB = 200 * 1024  # of a worker that sees a gigabyte go by
+MOST_KIB = 200 * 1024  # of a worker whose plugin prints a gigabyte
 
 needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")
 
@@ -35,14 +35,14 @@ def words_of(plugin: str, *words: str) -> list[str]:
 
 
 def run(home: Home, plugin: str, *words: str) -> list[dict[str, Any]]:
-    """Lets a worker handle what waits; what it says of each message."""
+    """Let a worker handle the waiting messages; return what it reports of each."""
     done = home.run("--json", *words_of(plugin, "--drain", *words))
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def script(text: str) -> str:
-    """The words of a plugin that is this Python program."""
+    """Return the command line of a plugin that is this Python program."""
     return shlex.join([sys.executable, "-c", text])
 
 
@@ -52,7 +52,7 @@ def started(home: Home, plugin: str, *words: str) -> subprocess.Popen[str]:
 
 
 def processes_of(home: Home) -> list[int]:
-    """The processes that were started in this home, whatever they became."""
+    """Return the processes that were started in this home, whatever their state."""
     mark = f"LIVEDEX_HOME={home.path}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):

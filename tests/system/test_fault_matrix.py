@@ -1,7 +1,7 @@
-"""Each system call on the index and on the files ends with each error, at the first, a later or every call.
+"""Each system call on the index and the files fails with each error, at the first, a later or every call.
 
-Searches are answered all the while, status says what is wrong in words that the documents know, and once the error has
-gone the index is again what the disk says.
+Searches are answered all the time, the status reports the fault with documented codes, and after the error the index is
+again equal to the disk.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 CELLS = int(os.environ.get("LIVEDEX_CELLS", "4"))
-FIRST_CELL = int(os.environ.get("LIVEDEX_FIRST_CELL", "0"))  # goes on where an earlier run ended
+FIRST_CELL = int(os.environ.get("LIVEDEX_FIRST_CELL", "0"))  # where an earlier run ended
 SEED = 11
 TOTALS_EVERY = 10
 FILES = 12
-HEALED_S = 20.0  # 10 are promised; strace and a busy machine take their part
+HEALED_S = 20.0  # 10 are promised; strace and a busy machine add to that
 
-# A short patience, and the trouble noticed soon.
+# Short timeouts, so that the fault is noticed soon.
 SOON = """
 import sys
 if "livedex_daemon" in sys.orig_argv:
@@ -41,10 +41,10 @@ if "livedex_daemon" in sys.orig_argv:
     database.BUSY_MS, store_health.STORE_PAUSE_S, tick.EVERY_S = 300, 0.3, 0.5
 """
 
-# What may be said while a call fails; all else would be a lie or a riddle.
+# The permitted warnings while a call fails; any other would be false or unclear.
 SAID = {"disk_full", "backend_unavailable", "store_busy", "index_rebuilding"}
 SAID |= {"watch_limit", "files_failed", "read_errors", "root_denied", "root_missing", "ignore_file"}
-GONE = {"ENOENT", "ESTALE"}  # where the system itself says that a file is gone
+GONE = {"ENOENT", "ESTALE"}  # where the system itself reports that a file is gone
 
 INDEX, TREE = "index", "tree"
 CALLS = {  # and on whose paths
@@ -75,7 +75,7 @@ class Cell(NamedTuple):
 
 
 class Totals:
-    """What a run has shown so far."""
+    """The results of a run so far."""
 
     def __init__(self) -> None:
         self.cells = self.failed = self.judged = self.fresh = 0
@@ -89,7 +89,7 @@ class Totals:
 
 
 def cells() -> list[Cell]:
-    """So many of all that there are, spread over them, the same each time."""
+    """Return that many of all cells, spread over them, the same each time."""
     every = [Cell(*cell) for cell in itertools.product(CALLS, ERRORS, WHEN)]
     random.Random(SEED).shuffle(every)
     return every[FIRST_CELL : FIRST_CELL + CELLS]
@@ -112,16 +112,16 @@ def edit(tree: Tree, number: int) -> None:
 
 
 def names_with(tree: Tree, word: str) -> set[str]:
-    """What a plain search of the disk finds."""
+    """Return what a plain search of the disk finds."""
     files = tree.path.rglob("*.txt")
     return {str(path.relative_to(tree.path)) for path in files if word in path.read_text().split()}
 
 
 def assert_honest(client: Client, tree: Tree, cell: Cell, number: int, totals: Totals) -> None:
-    """It answers, or says that the index cannot be read, and warns in words that the documents know.
+    """The daemon answers, or says that the index cannot be read, and warns with documented codes.
 
-    An answer that calls itself fresh is what the disk says, but for what is named as failed, or cut at the deadline.
-    Where the system itself says that a file is gone, it is.
+    A fresh answer equals the disk, except for what is named as failed, or cut at the deadline. Where the system itself
+    reports that a file is gone, it is gone.
     """
     try:
         named = failed_names(client, tree)
@@ -147,7 +147,7 @@ def failed_names(client: Client, tree: Tree) -> set[str]:
 
 
 def is_healed(client: Client, cell: Cell, number: int) -> bool:
-    """By itself, except where the system said of a file that it was gone: no event tells that it was not."""
+    """By itself, unless the system reported that a file was gone: no event corrects that."""
     try:
         if cell.error in GONE:
             client.call("index/run", {})

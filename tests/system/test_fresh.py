@@ -18,18 +18,20 @@ from helpers.support import Daemon, Tree, add_root, found, wait_ready, watch_cou
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
+pytestmark = pytest.mark.shares_daemon
+
 ROUNDS = int(os.environ.get("LIVEDEX_ROUNDS", "300"))
 _numbers = count()
 
 
 def token() -> str:
-    """A word that stands nowhere else."""
+    """Return a word that is in no other file."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     number, word = next(_numbers) + 26**4, ""
     while number:
         number, letter = divmod(number, 26)
         word += letters[letter]
-    return f"zq{word}7zq"  # the number keeps it from being read as another one misspelt
+    return f"zq{word}7zq"  # the number keeps it from looking like a misspelling of another one
 
 
 @pytest.fixture

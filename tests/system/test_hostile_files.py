@@ -1,4 +1,4 @@
-"""Files made to break what reads them: each is indexed, or said to be left out, and holds up nothing else."""
+"""Files made to break their readers: each is indexed, or reported as left out, and delays no other."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_byte_in_a_hundred_is_wrong(client: Client, tree: Tree) -> None:
 
 
 def test_walls_of_signs(client: Client, tree: Tree, home: Home) -> None:
-    """What is no language has no end of words: the index of it stays within a few times the text."""
+    """Text in no language has unlimited distinct words: its index stays within a few times the text."""
     chance = random.Random(2)
     tree.write("word.txt", "x" * 500_000 + " afterword\n")
     tree.write("base64.txt", base64.encodebytes(chance.randbytes(300_000)).decode() + "\nafterbase\n")
@@ -91,5 +91,5 @@ def test_walls_of_signs(client: Client, tree: Tree, home: Home) -> None:
     for word, name in (("afterword", "word"), ("afterbase", "base64"), ("afterwords", "words")):
         assert f"{name}.txt" in found(client, f'"{word}"')
     size = sum(path.stat().st_size for path in tree.path.iterdir())
-    client.call("index/audit", {})  # which folds the log into the file
+    client.call("index/audit", {})  # which checkpoints the log into the file
     assert (home.data / "index.db").stat().st_size < 6 * size

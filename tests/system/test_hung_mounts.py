@@ -1,4 +1,4 @@
-"""A file system whose server stops answering costs only what lies on it."""
+"""A file system whose server stops answering affects only the files on it."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 pytestmark = needs_fuse
 HEALED_S = 10.0  # the promise
 ELSEWHERE_S = 1.0
-STOPPED_S = 8.0  # 5 are promised; the others are for a busy machine
+STOPPED_S = 8.0  # 5 are promised; the rest is for a busy machine
 SERVE = '"$1" "$2" "$3" "$4" "$5" < /dev/null > /dev/null 2>&1'
 TRACED = "%file,%process,getdents64,pread64,fstat"
-ON_THE_SHARE = re.compile(r"/outer/share|/outer>, .share")  # a path or a descriptor there
+ON_THE_SHARE = re.compile(r"/outer/share|/outer>, .share")  # a path or a descriptor on it
 SERVER = Path(__file__).parents[1] / "helpers" / "fuse_server.py"
 
 
 class Share:
-    """Three roots: one with a FUSE mount inside, one that is on it, and one that has nothing to do with it.
+    """Three roots: one with a FUSE mount inside, one on the mount, and one apart from it.
 
     The configuration names the second by a link on the mount.
     """
@@ -59,11 +59,11 @@ class Share:
 
     @property
     def entered(self) -> list[str]:
-        """The words before a command that run it where the share is mounted already."""
+        """Return the words before a command that run it where the share is already mounted."""
         return ["nsenter", "-t", self._pid_file.read_text(), "-U", "-m", "--preserve-credentials"]
 
     def signal(self, number: signal.Signals) -> None:
-        """To the server of the share, and to no other process."""
+        """Send a signal to the server of the share, and to no other process."""
         os.kill(int(self._pid_file.read_text()), number)
 
     def end(self) -> None:
@@ -152,7 +152,7 @@ def test_the_daemon_stops_while_a_mount_hangs(
 def test_only_a_child_touches_the_mount(share: Share, start_daemon: Callable[..., Daemon], tmp_path: Path) -> None:
     trace = tmp_path / "trace"
     tracer = ["strace", "-D", "-f", "-y", "-qq", "-s", "40", "-o", str(trace), "-e", f"trace={TRACED}"]
-    users = tmp_path / "gitconfig"  # the user's own, a link onto the share
+    users = tmp_path / "gitconfig"  # the user's own link to the share
     users.symlink_to(share.point / "root" / "gitconfig")
     share.disk.write("root/gitconfig", f"[core]\nexcludesFile = {share.point}/root/ignore\n")
     daemon = start_daemon(share.config, wrap=[*share.mounted, *tracer], GIT_CONFIG_GLOBAL=str(users))
@@ -169,7 +169,7 @@ def test_only_a_child_touches_the_mount(share: Share, start_daemon: Callable[...
 
 
 def ask_everything(client: Client, share: Share) -> None:
-    """Every method that looks at files, at places on the share and around it."""
+    """Call every method that reads files, for places on the share and around it."""
     limit: dict[str, object] = {"timeout_ms": 1000}
     for path in map(str, (share.outer, share.point, share.point / "root", share.point / "way" / "c.txt")):
         calls: list[tuple[str, dict[str, object]]] = [("search/subscribe", {"query": "zebra", **limit})]
@@ -186,7 +186,7 @@ def ask_everything(client: Client, share: Share) -> None:
 
 
 def touchers(trace: list[str]) -> dict[str, bool]:
-    """The calls that touched the share, and whether a thread of the child made each."""
+    """Yield the calls on the share, and whether a thread of the child made each."""
     begun = [(line.split(" ", 1)[0], line.rpartition(" = ")[2]) for line in trace if " clone" in line]
     child = {line.split(" ", 1)[0] for line in trace if "execve(" in line and "disk.remote_child" in line}
     while more := {thread for starter, thread in begun if starter in child} - child:

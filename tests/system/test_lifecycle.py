@@ -1,4 +1,4 @@
-"""A daemon's life: started on demand and once, reloaded live, private, forgetting what it is told to, and ended."""
+"""A daemon's life: started on demand and once, reloaded live, private, told to forget files, and ended."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_everything_is_private_whatever_the_umask(home: Home, tree: Tree) -> Non
 
 
 def test_the_folders_above_ours_are_private_too(home: Home) -> None:
-    """As on a new account, where livedex is the first to keep its state."""
+    """As on a new account, where livedex is the first program to store its state."""
     user = home.path / "user"
     bare = {name: value for name, value in home.env.items() if name != "LIVEDEX_HOME"}
     script = f"umask 000 && '{LIVEDEX}' status && '{LIVEDEX}' down"
@@ -149,7 +149,7 @@ def configured(start_daemon: Callable[..., Daemon], tree: Tree) -> Iterator[tupl
 
 
 def put(home: Home, tree: Tree, text: str = "") -> None:
-    """Saves the configuration as an editor does, with ``text`` behind the root's path."""
+    """Save the configuration as an editor does, with ``text`` after the root's path."""
     beside = home.path / "config.new"
     beside.write_text(f'[[roots]]\npath = "{tree}"\n{text}')
     beside.rename(home.config)
@@ -214,7 +214,7 @@ def test_roots_in_the_file(configured: tuple[Daemon, Client], home: Home, tree: 
 
 
 def test_observer_and_log_level(configured: tuple[Daemon, Client], home: Home, tree: Tree) -> None:
-    """While polling nothing reports an edit of the file; it is noticed all the same."""
+    """While polling, nothing reports an edit of the file; it is noticed all the same."""
     _, client = configured
 
     def watching() -> str:
@@ -251,7 +251,7 @@ def test_forgotten_until_content_or_path_changes(client: Client, tree: Tree) -> 
     tree.rename("sub/c.txt", "sub/moved.txt")
     tree.write("a.txt", "alpha changed")
     assert set(found(client, "alpha")) == {"a.txt", "b.txt", "sub/new.txt", "sub/moved.txt"}
-    tree.write("a.txt", "alpha one")  # the mark ended with the change
+    tree.write("a.txt", "alpha one")  # the change ended the record
     assert "a.txt" in found(client, "alpha")
 
 

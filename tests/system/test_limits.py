@@ -1,4 +1,4 @@
-"""The system's limits of watches and inotify instances: only the unwatched part is polled, said so, and heals."""
+"""The limits of watches and inotify instances: only the unwatched part is polled, with a warning, and heals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fill(tree: Tree) -> None:
 
 
 def changes_are_seen(client: Client, tree: Tree, word: str) -> None:
-    """In folders with a watch and in those without."""
+    """Changes in folders with a watch and in those without are found."""
     for number in range(0, FOLDERS, 7):
         tree.write(f"d{number}/f.txt", f"{word}{number}word\n")
         assert found(client, f"{word}{number}word") == [f"d{number}/f.txt"]
@@ -79,7 +79,7 @@ def test_the_limit_is_met_later(tree: Tree, start_daemon: Callable[..., Daemon])
 
 
 def open_files(daemon: Daemon) -> list[str]:
-    """What the daemon's descriptors are, without those of its index: up to 16 readers come and go."""
+    """Return the daemon's descriptors, without those of its index: up to 16 readers come and go."""
     found = []
     for descriptor in Path(f"/proc/{daemon.pid}/fd").iterdir():
         with suppress(FileNotFoundError):  # closed meanwhile
@@ -106,7 +106,7 @@ def test_no_inotify_at_all(tree: Tree, start_daemon: Callable[..., Daemon], name
         changes_are_seen(client, tree, "all")
 
 
-# … and what follows once there is another one comes late: until then the new one must not be believed.
+# … and what follows once there is another one comes late: until then the new one must not be trusted.
 BREAK_THE_READER = """
 import signal, sys, time
 from watchdog.observers.inotify_c import InotifyFD

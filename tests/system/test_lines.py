@@ -17,6 +17,8 @@ from livedex_ipc.errors import InvalidParams
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
+pytestmark = pytest.mark.shares_daemon
+
 PATTERNS = int(os.environ.get("LIVEDEX_PATTERNS", "40"))
 MOST = 1000 if PATTERNS <= 150 else ripgrep_lines.WINDOW  # lines compared of one pattern
 SEED = 7

@@ -1,6 +1,6 @@
-"""Folders that go and come back with the same names, as in `rm -rf out && build` and `git checkout`: nothing is lost.
+"""Folders that are removed and made again, as by `rm -rf out && build` and `git checkout`: nothing is lost.
 
-Each answer is held against the disk: which files hold the word, not only what the answer says of itself.
+Each answer is compared with the disk: which files contain the word, not only what the answer says of itself.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ CHECKOUTS = int(os.environ.get("LIVEDEX_FOLDER_CHECKOUTS", "2"))
 
 
 def on_disk(tree: Tree, word: str) -> list[str]:
-    """The files below the tree that hold the word, by their relative names."""
+    """Return the files below the tree that contain the word, by their relative names."""
     paths = (path for path in tree.path.rglob("*") if path.is_file() and ".git" not in path.parts)
     return sorted(str(path.relative_to(tree.path)) for path in paths if word in path.read_text().split())
 
 
 def outputs(number: int) -> dict[str, str]:
-    """The files of one build: the same names each time, other words."""
+    """Return the files of one build: the same names each time, other words."""
     return {f"out/s{file % 8}/m{file % 3}/f{file}.txt": f"build{number} file{file}\n" for file in range(FILES)}
 
 
@@ -38,7 +38,7 @@ def test_a_folder_that_is_removed_and_written_again(client: Client, tree: Tree) 
     tree.write_all({**outputs(0), "stays.txt": "build0\n"})
     add_root(client, tree)
     for number in range(1, ROUNDS):
-        if number % 3:  # some searches ask in the middle, so that the removal is looked at before the writes
+        if number % 3:  # some searches run in the middle, so that the removal is processed before the writes
             client.call("search", {"query": "build", "fresh": False})
         shutil.rmtree(tree / "out")
         if number % 2:
@@ -52,7 +52,7 @@ def test_a_folder_that_is_removed_and_written_again(client: Client, tree: Tree) 
 
 
 def test_a_folder_that_goes_and_returns_as_it_was(client: Client, tree: Tree) -> None:
-    """Its files look untouched, so nothing is read again: what was decided while it was away must not count."""
+    """Its files look unchanged, so nothing is read again: decisions made while it was away must not count."""
     tree.write_all({f"d{folder}/f{file}.txt": f"okapi {folder} {file}\n" for folder in range(5) for file in range(5)})
     add_root(client, tree)
     truth = on_disk(tree, "okapi")
@@ -104,7 +104,7 @@ def test_folders_that_became_files_while_the_daemon_was_down(daemon: Daemon, tre
 
 
 def test_a_pending_row_that_nothing_works_on_lasts_seconds(client: Client, tree: Tree, home: Home) -> None:
-    """No defect is known that leaves one: this one is put by a SQL tool, as two earlier defects did."""
+    """No known defect leaves such a row: a SQL tool adds this one, as two earlier defects did."""
     tree.write_all({"lost.txt": "zebra\n", "other.txt": "okapi\n"})
     add_root(client, tree)
     with closing(sqlite3.connect(home.data / "index.db")) as db, db:

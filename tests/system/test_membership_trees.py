@@ -1,6 +1,6 @@
-"""What a running daemon holds of generated ignore trees is what git lists, also after their ignore files changed.
+"""A running daemon lists of generated ignore trees what git lists, also after their ignore files changed.
 
-The trees are those of `properties/test_membership`, many of them side by side below one root, each a work tree.
+The trees are those of `properties/test_membership`, many of them below one root, each a work tree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TREES = int(os.environ.get("LIVEDEX_TREES", "50"))
 
 
 def forests(number: int) -> list[Forest]:
-    """So many trees as Hypothesis generates them, the same in every run."""
+    """Return that many trees from Hypothesis, the same in every run."""
     made: list[Forest] = []
 
     @settings(
@@ -44,7 +44,7 @@ def forests(number: int) -> list[Forest]:
 
 
 def differences(client: Client, root: Path, folders: list[bytes], environ: dict[str, str]) -> list[str]:
-    """Every path that livedex has and git does not, or the other way and not by a rule of livedex's own."""
+    """Return every path that livedex has and git does not, or the reverse without a rule of livedex's own."""
     top = os.fsencode(root)
     expected = {
         folder + b"/" + name for folder in folders for name in listed_by_git(os.path.join(top, folder), environ)
@@ -59,12 +59,12 @@ def differences(client: Client, root: Path, folders: list[bytes], environ: dict[
 
 
 def everywhere(forest: Forest) -> bytes:
-    """What a tree wants the user to ignore in all trees, less what would shut out the trees themselves."""
+    """Return the user's patterns of a tree for all trees, without those that would exclude the trees themselves."""
     return b"" if b"*" in forest.everywhere or b"[" in forest.everywhere else forest.everywhere
 
 
 def write_rules(folder: bytes, forest: Forest) -> None:
-    """Gives a tree the ignore files of another, as far as its folders allow."""
+    """Give a tree the ignore files of another, as far as its folders allow."""
     for path, _folders, names in os.walk(folder):
         if b".gitignore" in names and b"/.git" not in path:
             os.unlink(os.path.join(path, b".gitignore"))

@@ -1,4 +1,4 @@
-"""Names of every kind: whatever the kernel takes as a name is indexed, found, told of in full, and forgotten again."""
+"""Names of every kind: whatever the kernel accepts as a name is indexed, found, reported in full, and forgotten."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
+
+pytestmark = pytest.mark.shares_daemon
 
 NAMES = {
     "newline": "two\nlines.txt",
@@ -55,13 +57,13 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
 
 
 def path_of(hit: dict[str, Any]) -> bytes:
-    """The path that a hit tells, in full."""
+    """Return the full path of a hit."""
     encoded = hit.get("path_b64")
     return os.fsencode(hit["path"]) if encoded is None else base64.b64decode(encoded)
 
 
 def asked(path: bytes) -> dict[str, str]:
-    """A path as a param."""
+    """Return a path as a param."""
     try:
         return {"path": path.decode()}
     except UnicodeDecodeError:
@@ -156,7 +158,7 @@ def test_renames_that_change_only_the_case(indexed: Client, tree: Tree) -> None:
 
 
 def test_a_path_longer_than_the_kernel_takes(daemon: Daemon, indexed: Client, tree: Tree) -> None:
-    """More than 4,096 bytes: folders are reached one from the other, and what is too deep to be watched is polled."""
+    """More than 4,096 bytes: folders are opened one from the other, and those too deep for a watch are polled."""
     depth, part = 60, "f" * 100
     here = os.open(tree.path, os.O_RDONLY)
     for level in range(depth):

@@ -1,4 +1,4 @@
-"""The sources of events: the system's own, or walks; and the change from one to the other while the daemon runs."""
+"""The sources of events: the system's own, or walks; and the switch between them while the daemon runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_what_is_polled_is_found_without_a_search(start_daemon: Callable[..., Da
         wait_until(lambda: client.call("status")["files"] == 2, what="the new file in the index")
 
 
-# As if what the root lies on were a share of another machine: nothing tells what changes there.
+# As if the root were on a share of another machine: nothing reports changes there.
 A_SHARE = """
 from livedex_daemon.watch import root_presence
 root_presence.mount_kind = lambda path: "network"

@@ -1,6 +1,6 @@
-"""Files outside the roots that rules depend on: whatever becomes of them and of the way to them takes effect at once.
+"""Files outside the roots on which rules depend: any change of them, or of the path to them, takes effect at once.
 
-Invariant: the truth is a set of rules that reads all files anew after each change.
+Invariant: the truth is a set of rules that reads all files again after each change.
 """
 
 from __future__ import annotations

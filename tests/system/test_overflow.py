@@ -1,4 +1,4 @@
-"""The kernel's queue of events overflows: noticed at once, said, and healed by comparing, without a storm of walks."""
+"""The kernel's event queue overflows: noticed at once, reported, and healed by comparing, without a storm of walks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 if sys.platform != "linux":
     pytest.skip("inotify is Linux's", allow_module_level=True)
 
-CREATED = int(os.environ.get("LIVEDEX_OVERFLOW", "8000"))  # three events each: the queue holds 16,384
+CREATED = int(os.environ.get("LIVEDEX_OVERFLOW", "8000"))  # three events each: the queue has room for 16,384
 DELETED, FOLDERS = 1_000, 40
 AT_ONCE = 50  # words in one query
 
@@ -34,7 +34,7 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
 
 
 def word(number: int) -> str:
-    """One of letters alone: a number in it would be found by itself too."""
+    """Return a word of letters alone: a number in it would be found by itself too."""
     return "qz" + "".join(chr(ord("a") + int(digit)) for digit in str(number)) + "qz"
 
 
@@ -68,7 +68,9 @@ def test_everything_is_found_after_an_overflow(indexed: Client, tree: Tree, daem
 
 
 def overflow(tree: Tree) -> None:
-    """More events than the kernel's queue holds, of two files in turn since equal ones in a row are one."""
+    """Cause more events than the kernel's queue has room for, of two files in turn, because equal ones in a row are
+    merged.
+    """
     for _ in range(int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())):
         os.utime(tree / "old/f0.txt")
         os.utime(tree / "old/f1.txt")

@@ -1,4 +1,4 @@
-"""The daemon is killed while every file is cut anew: each is cut in one way, the old or the new, and it goes on."""
+"""The daemon is killed while every file is chunked again: each file has old or new chunks, and the work continues."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = (2048, 300)  # characters of a chunk, in turn
 
 
 def settle_on(home: Home, tree: Tree, size: int) -> bytes:
-    """Saves the configuration; the signature that every file has when it is carried out."""
+    """Save the configuration; return the signature that every file has once it is applied."""
     beside = home.path / "config.new"
     beside.write_text(f'[[roots]]\npath = "{tree}"\n[chunking]\nchunk_size = {size}\n')
     beside.rename(home.config)
@@ -29,7 +29,7 @@ def settle_on(home: Home, tree: Tree, size: int) -> bytes:
 
 
 def cut_anew(index: Path, signature: bytes) -> int:
-    """How many files are cut in that way, as anybody can see it now."""
+    """Return how many files have that signature, as any other program can see it now."""
     db = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         return int(db.execute(_CUT, (signature,)).get)
@@ -38,7 +38,7 @@ def cut_anew(index: Path, signature: bytes) -> int:
 
 
 def assert_each_is_cut_one_way(index: Path, sizes: dict[bytes, int]) -> None:
-    """Every file's chunks are those of its own signature: they tile it, and are no longer than that allows."""
+    """Every file's chunks are those of its own signature: they tile it, and are no longer than that permits."""
     found = logical(index)
     ends: dict[tuple[bytes, bytes], int] = {}
     for content_hash, signature, _ordinal, _kind, _language, start, end, *_ in found["chunks"]:

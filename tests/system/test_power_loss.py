@@ -1,4 +1,4 @@
-"""The power goes at any instant: what clients were told is kept, and the index opens sound or is built anew."""
+"""Power loss at any instant: everything acknowledged to clients is kept, and the index opens sound or is rebuilt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [
 
 
 class Fact(NamedTuple):
-    """What a client was told at a place of the record. ``began``: when it had been asked for at the earliest."""
+    """An acknowledgement at a place of the record. ``began``: the earliest time of its request."""
 
     what: str  # "forgotten", "added", "removed"
     path: str
@@ -38,14 +38,14 @@ class Fact(NamedTuple):
 
 
 class Precious:
-    """Things to keep, asked for on one connection, one after the other."""
+    """Requests that must be kept, on one connection, one after the other."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self.asked: list[list[tuple[str, str]]] = []
 
     def ask(self, daemon: Daemon, names: range) -> None:
-        """Of each number a root added and a file forgotten; of every third the root removed again."""
+        """For each number add a root and forget a file; for every third remove the root again."""
         asked: list[tuple[str, str]] = []
         with daemon.client() as client:
             client.call("roots/add", {"path": str(self._tree)})
@@ -60,11 +60,11 @@ class Precious:
                 if number % 3 == 0:
                     client.call("roots/remove", {"path": str(root)})
                     asked.append(("removed", str(root)))
-            client.call("server/ping")  # a kill may cut off what the record says of the last answer
+            client.call("server/ping")  # a kill may cut off the record of the last answer
         self.asked.append(asked)
 
     def facts(self, ops: list[Op]) -> list[Fact]:
-        """When each of it was told: the answers stand in the record, in their order, with their results."""
+        """Return when each was acknowledged: the answers are in the record, in order, with their results."""
         answers = [(op, answer) for op in ops if op.kind == "sent" for answer in _answers(op.data)]
         told = [op for op, answer in answers if {"roots", "deleted"} & set(answer.get("result") or ())]
         asked = [pair for run in self.asked for pair in run]
@@ -83,7 +83,7 @@ def _answers(sent: bytes) -> list[dict[str, Any]]:
 
 
 def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
-    """Holds a disk against what had been told when the power went."""
+    """Compare a disk with the acknowledgements before the power loss."""
     roots = {root.path for root in settings.load(str(home / "config.toml")).roots}
     marks = ForgottenFiles(str(home / "data" / "forgotten.db"))
     try:
@@ -108,7 +108,7 @@ def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
 
 
 def lay_out(files: dict[bytes, bytes], home: Path, to: Path) -> None:
-    """Writes the files of an image that belong to a home."""
+    """Write the files of an image that belong to a home."""
     (to / "data").mkdir(parents=True, mode=0o700)
     for path, content in files.items():
         name = os.path.relpath(os.fsdecode(path), home)
@@ -119,7 +119,7 @@ def lay_out(files: dict[bytes, bytes], home: Path, to: Path) -> None:
 
 @pytest.fixture
 def recorded(home: Home, tree: Tree, tmp_path: Path) -> tuple[list[Op], list[Fact]]:
-    """Two runs of a daemon that is told to keep things: one that is stopped, one that is killed."""
+    """Two runs of a daemon with requests to keep: one is stopped, one is killed."""
     precious = Precious(tree)
     records = []
     for run, end in enumerate((Daemon.stop, Daemon.kill)):
@@ -139,7 +139,7 @@ def test_what_was_told_survives_a_power_loss(home: Home, recorded: tuple[list[Op
     writes = [op.ended for op in ops if op.kind != "sent"]
     for number in range(IMAGES):
         style = STYLES[number % len(STYLES)]
-        # Right after something was told it must be there with nothing but what was synced; and at any other time.
+        # Right after an acknowledgement the synced data alone must be enough; and at any other time.
         cut = chance.choice(facts).told if number % 2 else chance.choice(writes)
         disk = tmp_path / "disk"
         lay_out(image(ops, cut, style, chance), home.path, disk)

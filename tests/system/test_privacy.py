@@ -1,4 +1,4 @@
-"""What is private stays so: secrets, texts and queries, the network, descriptors; and nothing in a root is obeyed."""
+"""Private things stay private: secrets, texts and queries, the network, descriptors; nothing in a root is obeyed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-# 40 kinds of secrets, under the names in which they commonly lie about.
+# 40 kinds of secrets, under their usual file names.
 SECRETS = [
     ".env",
     ".env.production",
@@ -83,7 +83,7 @@ def test_secrets_of_forty_kinds_are_kept_nowhere(client: Client, home: Home, tre
     assert len(SECRETS) >= 40
     tree.write_all({name: f"canary{number}zq secretcanary\n" for number, name in enumerate(SECRETS)})
     tree.write("ordinary.txt", "ordinaryword\n")
-    tree.write(".gitignore", "!*\n!.*\n")  # no file inside a root lets one in
+    tree.write(".gitignore", "!*\n!.*\n")  # no file inside a root admits one
     add_root(client, tree)
     assert found(client, "ordinaryword") == ["ordinary.txt"]
     assert found(client, "secretcanary") == []
@@ -138,7 +138,7 @@ def test_nothing_inside_a_root_is_obeyed(home: Home, tree: Tree, tmp_path: Path)
 
 
 def envelope(value: Any, texts: frozenset[str]) -> Any:
-    """An answer without what may hold text or names of files."""
+    """Return an answer without the fields that may contain text or names of files."""
     if isinstance(value, dict):
         return {key: None if key in texts else envelope(item, texts) for key, item in sorted(value.items())}
     if isinstance(value, list):
@@ -152,7 +152,7 @@ TEXT_FIELDS = frozenset(
 
 
 def test_hostile_text_changes_nothing_around_it(client: Client, home: Home, tree: Tree) -> None:
-    """Whatever a file says, an answer differs from one over a harmless file in its fields of text alone."""
+    """Whatever a file contains, an answer differs from one over a harmless file only in its text fields."""
     add_root(client, tree)
 
     def answers(text: str) -> tuple[Any, Any]:
@@ -208,7 +208,7 @@ def test_descriptors_and_memory_stay_with_the_daemon(client: Client, daemon: Dae
 
 
 def test_a_hostile_index_runs_nothing(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:
-    """Views and triggers of a database that somebody else made are not trusted."""
+    """Views and triggers of a database that another user made are not trusted."""
     import apsw
 
     from livedex_indexing.store.database import open_reader

@@ -1,4 +1,4 @@
-"""A file that kills the process which cuts it: it alone is set aside, that is remembered, and an edit sets it free."""
+"""A file that kills the process which chunks it is quarantined alone and durably, until it is edited."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MATES = 40
 KILLER = "killerword\n"
 QUARANTINED = "quarantined: chunk: the worker ended twice on it (killed by signal 11)"
 
-# In the child alone: a file with that word in it ends the process, as a fault in a grammar's C code would.
+# Only in the child: a file with that word in it ends the process, as a fault in a grammar's C code would.
 DEADLY = """
 import os, signal, sys
 

@@ -1,6 +1,6 @@
-"""A file or folder that cannot be read is not gone: nothing of it is forgotten, and no answer pretends it is not there.
+"""A file or folder that cannot be read is not gone: its entries are kept, and no answer hides it.
 
-Each fault is of the daemon's own calls. What was wrong meanwhile is right again by itself, without a run or a restart.
+The faults are failing calls of the daemon. Afterwards everything is right again, without a run or a restart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES = {f"d{number % 3}/f{number}.txt" for number in range(9)}
 
 @pytest.fixture
 def faults(home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Iterator[Faults]:
-    """Of a daemon with nine files that hold ``zebra``, in three folders."""
+    """A client of a daemon with nine files that contain ``zebra``, in three folders."""
     for name in NAMES:
         tree.write(name, f"zebra in {name}\n")
     start_daemon(**with_faults(tmp_path / "seam", faulty_socket(home.path)))
@@ -43,7 +43,7 @@ def client(home: Home, faults: Faults, tree: Tree) -> Iterator[Client]:
 
 
 def assert_not_lost(client: Client, said: set[str]) -> None:
-    """No answer that calls itself fresh leaves a file out."""
+    """No fresh answer leaves out a file."""
     answer = client.call("search", {"query": "zebra", "limit": 100, "timeout_ms": 2_000})
     names = {hit["relative_path"] for hit in answer["hits"]}
     if answer["fresh"]:
@@ -53,7 +53,7 @@ def assert_not_lost(client: Client, said: set[str]) -> None:
 
 
 def heal(client: Client, *, failed: bool = False) -> None:
-    """``failed``: what could not be read counts as failed, so that a fresh answer may lack it."""
+    """``failed``: files that could not be read count as failed, so that a fresh answer may lack them."""
 
     def healed() -> bool:
         answer = client.call("search", {"query": "zebra", "limit": 100, "timeout_ms": 1_000})
@@ -111,7 +111,7 @@ def test_one_bad_file_does_not_make_every_search_unfresh_for_ever(client: Client
 
 @pytest.mark.parametrize("mode", ["keyword", "exact"])
 def test_what_only_the_search_could_not_read(client: Client, faults: Faults, mode: str) -> None:
-    """Nothing has changed, so that nobody but the search looks at the files."""
+    """Nothing has changed, so that only the search reads the files."""
     with faults.on(read=Order(errno.EIO)):
         answer = client.call("search", {"query": "zebra", "mode": mode, "limit": 100, "timeout_ms": 2_000})
         assert (answer["hits"], answer["fresh"]) == ([], False) and answer["reason"] == "unreadable"
@@ -129,17 +129,17 @@ def test_what_only_a_standing_query_could_not_read(client: Client, faults: Fault
 
 
 def _with_read_errors(client: Client) -> dict[str, Any]:
-    """A status that names errors; an empty one if it names none."""
+    """Return a status that names errors; an empty one if it names none."""
     status: dict[str, Any] = client.call("status")
     return status if any(said["code"] == "read_errors" for said in status["warnings"]) else {}
 
 
 def test_what_only_a_change_of_a_standing_query_could_not_read(client: Client, tree: Tree, faults: Faults) -> None:
-    """The file is in the index: nobody but the thread that sends the change looks at it."""
+    """The file is in the index: only the thread that sends the change reads it."""
     client.call("search/subscribe", {"query": "zebra", "limit": 100, "timeout_ms": 2_000})
     with faults.on(read=Order(errno.EIO, thread="standing")):
         tree.write("d0/f0.txt", "zebra changed\n")
-        # It comes and goes: the worker can read the file.
+        # The error comes and goes: the worker can read the file.
         status = wait_until(lambda: _with_read_errors(client), what="the warning")
         assert status["state"] == "degraded"
     wait_until(lambda: _told(client, "changed"), what="the change, once the file can be read")

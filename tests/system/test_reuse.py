@@ -1,4 +1,4 @@
-"""What was cut into chunks once is never cut again: `work.files_chunked` stands still whatever the files go through."""
+"""A content is chunked once and never again: `work.files_chunked` does not grow, whatever happens to the files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def root(tree: Tree, client: Client) -> Tree:
-    """Files of every pipeline and of every encoding."""
+    """Files of every pipeline and every encoding."""
     write_odd_files(tree / "all/odd")
     for folder in ("docs", "indexing", "ipc"):
         shutil.copytree(CHECKOUT / folder, tree / "all" / folder, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""A quoted word is found in the files where `rg -l -w -F` finds it; where not, the tokenizer alone tells why."""
+"""A quoted word is found in the files where `rg -l -w -F` finds it; only the tokenizer explains differences."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from helpers.support import CHECKOUT, Tree, add_root
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
+pytestmark = pytest.mark.shares_daemon
+
 WORDS = int(os.environ.get("LIVEDEX_WORDS", "80"))
-PLAIN = 5  # every so many words are asked without quotes too
+PLAIN = 5  # every n-th word is searched for without quotes too
 SEED = 3
 
 
@@ -62,7 +64,7 @@ def test_an_explanation_is_looked_up_in_the_text() -> None:
 
 
 def test_words_of_short_lines_are_whole(client: Client, tree: Tree) -> None:
-    """Lists of words, tables of numbers: no word may lie across the border of two chunks."""
+    """Lists of words, tables of numbers: no word may cross the border of two chunks."""
     words = [f"{'abcdefghij'[number % 10]}{number:06d}" for number in range(600)]
     tree.write("list.txt", "\n".join(words))
     add_root(client, tree)

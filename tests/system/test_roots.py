@@ -1,4 +1,4 @@
-"""Roots as the contract has them: nested, asked for through links, missing, denied, replaced, emptied and back."""
+"""Roots as the contract describes them: nested, named through links, missing, denied, replaced, emptied and back."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_r
 from livedex_ipc.client import Client
 from livedex_ipc.errors import NotFound, OutsideRoots
 
-CHANGE_S, RETURN_S = 5.0, 10.0  # within which the contract wants a root's state told
-# Nothing is denied to root: without these two capabilities the permission bits count for it too.
+CHANGE_S, RETURN_S = 5.0, 10.0  # the time in which the contract promises the report of a root's state
+# Root may do everything: without these two capabilities the permission bits apply to it too.
 HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 needs_permissions = pytest.mark.skipif(
     bool(HUMBLE) and shutil.which("setpriv") is None, reason="root may do everything, and setpriv is not here"
@@ -28,7 +28,7 @@ def states(client: Client) -> list[str]:
 
 
 def wait_for(client: Client, state: str) -> None:
-    """Until the only root has that state, for as long as the contract allows it and a loaded machine needs."""
+    """Wait until the only root has that state, for as long as the contract permits and a loaded machine needs."""
     wait_until(lambda: states(client) == [state], 2 * (CHANGE_S if state != "online" else RETURN_S), what=state)
 
 
@@ -131,7 +131,7 @@ def test_gone_is_not_deleted(root: Tree, client: Client, home: Home) -> None:
     client.call("roots/add", {"path": str(other)})  # then every root is looked at
     assert client.call("sync")["synced"]
     missing = [held["path"] for held in client.call("roots/list")["roots"] if held["state"] == "missing"]
-    assert missing == [str(root)]  # an empty folder in its place is not believed
+    assert missing == [str(root)]  # an empty folder in its place is not trusted
     client.call("roots/remove", {"path": str(other)})
     root.path.rmdir()
     away.rename(root.path)
@@ -167,7 +167,7 @@ def test_another_folder_in_its_place_is_its_new_state(root: Tree, client: Client
 
 
 def test_a_root_whose_files_are_all_removed_is_simply_empty(root: Tree, client: Client) -> None:
-    """Also when the ignore file goes with them, which has the whole root looked at."""
+    """Also if the ignore file goes with them, which causes a walk of the whole root."""
     for _ in range(3):
         for entry in list(root.path.iterdir()):
             root.remove(entry.name)

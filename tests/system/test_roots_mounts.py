@@ -1,4 +1,4 @@
-"""Roots that are mounts: unmounted, mounted over, mounted again; nothing of them is taken for deleted."""
+"""Roots that are mounts: unmounted, mounted over, mounted again; none of their files counts as deleted."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if sys.platform != "linux":
     pytest.skip("mounts of one's own are Linux's", allow_module_level=True)
 
 pytestmark = needs_namespaces
-WITHIN_S = 20.0  # twice what the contract allows for a root's return
+WITHIN_S = 20.0  # twice the time that the contract permits for a root's return
 BIND = 'mount --bind "$1" "$2"'
 
 
 class Mounts:
-    """Three roots: one that is a mount, one that is mounted over, and one in which something is mounted."""
+    """Three roots: one is a mount, one is mounted over, and something is mounted inside the third."""
 
     def __init__(self, folder: Tree) -> None:
         self.disk, self.other = Tree(folder / "disk"), Tree(folder / "other")
@@ -55,12 +55,12 @@ def state(client: Client, root: object) -> str:
 
 
 def files(client: Client, root: object) -> int:
-    """How many files the index holds of a root, served or not."""
+    """Return how many files of a root are in the index, served or not."""
     return next(int(one["files"]) for one in client.call("roots/list")["roots"] if one["path"] == str(root))
 
 
 def is_found(client: Client, root: object, word: str, *paths: str) -> None:
-    """In one root, as soon as the contract has it."""
+    """Search in one root, as soon as the contract promises it."""
     ask = {"query": word, "roots": [str(root)], "timeout_ms": 5_000}
     wait_until(
         lambda: {hit["relative_path"] for hit in client.call("search", ask)["hits"]} == set(paths),
@@ -82,7 +82,7 @@ def test_mounts_come_and_go(start_daemon: Callable[..., Daemon], mounts: Mounts)
         assert set(found(client, "alpha")) == {"a.txt", "sub/b.txt"}
         before = chunked(client)
         # The disk of a root goes and leaves a folder without it; an empty folder, and then files, cover another; and in
-        # the third a mount appears, of which no event tells.
+        # the third a mount appears, which no event reports.
         inside(daemon, 'umount "$1"', mounts.mount)
         assert found(client, "alpha") == [], "at once, and what is asked for now is not taken for deleted"
         inside(daemon, 'mount -t tmpfs tmpfs "$1"', mounts.covered)

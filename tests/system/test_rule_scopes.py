@@ -1,6 +1,6 @@
-"""What decides about a path may lie above it: answers about the path wait for it.
+"""A file above a path may decide about it: answers about the path wait for such files.
 
-Invariant: the truth is a set of rules that reads the folder's files anew after each edit.
+Invariant: the truth is a set of rules that reads the folder's files again after each edit.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
 
 
 def edit(tree: Tree, chance: random.Random) -> str:
-    """Makes, edits, renames or removes something that decides; returns what it was."""
+    """Make, edit, rename or remove a file that decides; return what was done."""
     folder, name = chance.choice(FOLDERS), chance.choice(ENTRIES)
     path = f"{folder}/{name}".lstrip("/")
     entry = tree / path
@@ -61,7 +61,7 @@ def let_in(tree: Tree, home: Home, folder: str) -> list[str]:
 
 
 def answers(client: Client, tree: Tree, kind: str, folder: str, chance: random.Random) -> tuple[list[str], list[str]]:
-    """What a method says is there, of the paths that it was asked about."""
+    """Return which of the paths a method reports."""
     inside = [path for path in FILES if path.startswith(f"{folder}/") or not folder]
     if kind == "search":
         return sorted(found(client, "zebra", path=str(tree / folder))), inside

@@ -1,4 +1,4 @@
-"""A file over which the daemon itself crashes cannot keep it from running: after three crashes it is left alone."""
+"""A file that crashes the daemon itself cannot keep it from running: after three crashes it is skipped."""
 
 from __future__ import annotations
 

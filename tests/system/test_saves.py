@@ -1,7 +1,7 @@
-"""The ways in which editors and tools save a file, held against fresh searches that go on all the while.
+"""The ways in which editors and tools save a file, checked by fresh searches that run all the time.
 
-Rule: whenever the path stands on disk with text in it, a fresh search finds that text; an absence is answered only
-while the file was absent or empty. Each search is judged by what was on disk between its sending and its answer.
+Rule: while the path exists on disk with text in it, a fresh search finds that text; an absence is answered only while
+the file was absent or empty. Each search is judged by the states on disk between its request and its answer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = "f.txt"
 
 
 class Asked(NamedTuple):
-    """One fresh search: when it was sent and answered, and which version it was given. None: the file was not there."""
+    """One fresh search: when it was sent and answered, and the version it found. None: no file."""
 
     sent: float
     answered: float
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 
 class History:
-    """What stood at the path, and since when at the latest and at the earliest."""
+    """The content of the path, and the latest and the earliest time since which it may have been there."""
 
     def __init__(self) -> None:
         self.stood: list[tuple[float, float, int | None]] = []  # from (earliest), until (latest), version
@@ -42,7 +42,7 @@ class History:
 
     @contextmanager
     def becomes(self, version: int | None) -> Iterator[None]:
-        """Around the one system call that makes it so: before it the former state holds, after it the new one."""
+        """Surround the one system call that changes the content: the former state before it, the new one after it."""
         before = time.monotonic()
         yield
         after = time.monotonic()
@@ -69,7 +69,7 @@ def put(path: Path, data: bytes) -> None:
 
 
 def fill(history: History, path: Path, version: int, *, sync: bool = False) -> None:
-    """Writes into the file at the path, which is made or emptied first."""
+    """Write into the file at the path, which is created or emptied first."""
     with history.becomes(None):
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     with history.becomes(version):
@@ -80,7 +80,7 @@ def fill(history: History, path: Path, version: int, *, sync: bool = False) -> N
 
 
 def vim(history: History, tree: Tree, version: int) -> None:
-    """vim with backupcopy=no: the test of the folder's rights, the backup by rename, the new file, its removal."""
+    """vim with backupcopy=no: the test of the folder's permissions, the backup by rename, the new file, its removal."""
     probe = tree / "4913"
     probe.touch()
     probe.unlink()
@@ -93,7 +93,7 @@ def vim(history: History, tree: Tree, version: int) -> None:
 
 
 def vim_copying(history: History, tree: Tree, version: int) -> None:
-    """vim with backupcopy=yes: a copy beside, then the file is overwritten in place."""
+    """vim with backupcopy=yes: a copy next to it, then the file is overwritten in place."""
     shutil.copy2(tree / NAME, tree / f"{NAME}~")
     fill(history, tree / NAME, version, sync=True)
     (tree / f"{NAME}~").unlink()
@@ -123,7 +123,7 @@ def over(history: History, tree: Tree, version: int, beside: str) -> None:
 
 
 def atomic(history: History, tree: Tree, version: int) -> None:
-    """A temporary file beside, renamed over: VS Code for files that need it, JetBrains, most libraries."""
+    """A temporary file next to it, renamed to its name: VS Code for files that need it, JetBrains, most libraries."""
     over(history, tree, version, f"{NAME}.tmp{version}")
 
 
@@ -137,7 +137,7 @@ def hidden(history: History, tree: Tree, version: int) -> None:
 
 
 def exchanged(history: History, tree: Tree, version: int) -> None:
-    """By way of a link: the new file is linked in under the name after the old one was removed."""
+    """With a hard link: the new file is linked under the name after the old one was removed."""
     put(tree / "beside.tmp", text_of(version))
     with history.becomes(None):
         (tree / NAME).unlink()
@@ -147,7 +147,7 @@ def exchanged(history: History, tree: Tree, version: int) -> None:
 
 
 def with_time_kept(history: History, tree: Tree, version: int) -> None:
-    """Overwritten in place with the same size in one call, and its times put back."""
+    """Overwritten in place with the same size in one call, and its times reset."""
     path = tree / NAME
     before = path.stat()
     text = text_of(version)
@@ -164,7 +164,7 @@ WAYS: list[Save] = [vim, vim_copying, emacs, in_place, atomic, hidden, exchanged
 
 
 def search(client: Client, tree: Tree) -> Asked | str:
-    """One fresh search, or why it was not."""
+    """Return one fresh search, or why it was not fresh."""
     sent = time.monotonic()
     answer = client.call("search", {"query": "steadyword", "path": str(tree), "timeout_ms": 10_000})
     answered = time.monotonic()
@@ -177,7 +177,7 @@ def search(client: Client, tree: Tree) -> Asked | str:
 
 
 class Searches:
-    """Fresh searches that go on all the while, on connections of their own."""
+    """Fresh searches that run all the time, on their own connections."""
 
     def __init__(self, daemon: Daemon, tree: Tree) -> None:
         self.asked: list[Asked] = []
@@ -211,7 +211,7 @@ class Searches:
 
 
 def play(daemon: Daemon, client: Client, tree: Tree, save: Save) -> None:
-    """Saves the file again and again; some saves are searched for, others follow at once."""
+    """Save the file again and again; search after some saves, follow others at once."""
     history = History()
     with history.becomes(1000):
         put(tree / NAME, text_of(1000))

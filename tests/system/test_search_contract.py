@@ -1,4 +1,4 @@
-"""What a search promises beyond being fresh: its filters, its terms, its pages, its limits of time, its cancelling."""
+"""The promises of a search besides freshness: filters, terms, pages, time limits, cancelling."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_a_query_is_cut_and_says_so(client: Client) -> None:
 
 
 class Lines:
-    """A raw connection: one JSON text a line."""
+    """A raw connection: one JSON text per line."""
 
     def __init__(self, home: Home) -> None:
         self.socket = socket.socket(socket.AF_UNIX)

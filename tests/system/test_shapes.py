@@ -1,4 +1,4 @@
-"""Folders and files that move, swap, and turn into something else: after each change the next search is right."""
+"""Folders and files that move, swap, and change their type: after each change the next search is right."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from helpers.support import Daemon, Tree, add_root, found, wait_until
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
+pytestmark = pytest.mark.shares_daemon
+
 SWAPS = int(os.environ.get("LIVEDEX_SWAPS", "600"))
 
 
@@ -37,7 +39,7 @@ def outside(tmp_path: Path) -> Tree:
 
 
 def test_moved_out_and_edited_outside(indexed: Client, tree: Tree, outside: Tree) -> None:
-    """What happens to a folder that is no longer below a root is nobody's business, until it is back."""
+    """Changes of a folder that is no longer below a root do not count until it is back."""
     tree.write("d/e/f.txt", "moveword one\n")
     assert found(indexed, "moveword") == ["d/e/f.txt"]
     tree.rename("d", "../outside/d")
@@ -53,7 +55,7 @@ def test_moved_out_and_edited_outside(indexed: Client, tree: Tree, outside: Tree
 
 
 def test_what_happens_in_the_dark(indexed: Client, daemon: Daemon, tree: Tree, outside: Tree) -> None:
-    """Many changes while nothing is read of the events: only where it ended counts."""
+    """Many changes while no event is read: only the final state counts."""
     for name in ("a", "b", "c"):
         tree.write(f"{name}/f.txt", f"word{name}x\n")
     for _ in range(4):
@@ -117,7 +119,7 @@ def test_two_hard_links_inside(indexed: Client, tree: Tree) -> None:
     path = tree.write("one.txt", "twiceword\n")
     os.link(path, tree / "two.txt")
     assert set(found(indexed, "twiceword", group="file")) | set(copies(indexed, "twiceword")) == {"one.txt", "two.txt"}
-    tree.write("two.txt", "bothword\n")  # by one of its names: the event names that one alone
+    tree.write("two.txt", "bothword\n")  # by one of its names: the event has only that one
     assert set(copies(indexed, "bothword")) == {"one.txt", "two.txt"}
     assert found(indexed, "twiceword") == []
     assert indexed.call("status")["chunks"] == 2, "one content"
@@ -126,7 +128,7 @@ def test_two_hard_links_inside(indexed: Client, tree: Tree) -> None:
 
 
 def copies(client: Client, query: str) -> list[str]:
-    """All places of what is found, by their relative paths."""
+    """Return all places of the hits, by their relative paths."""
 
     def look() -> list[str]:
         answer = client.call("search", {"query": query, "limit": 100, "timeout_ms": 20_000})
@@ -138,7 +140,7 @@ def copies(client: Client, query: str) -> list[str]:
 
 
 def test_a_content_in_many_files(indexed: Client, tree: Tree) -> None:
-    """It is there once, and goes with the last of them."""
+    """It is found once, and is gone with the last of them."""
     names = [f"same/{number % 7}/f{number}.txt" for number in range(200)]
     tree.write_all(dict.fromkeys(names, "sameword and nothing else\n"))
     first = found(indexed, "sameword")
@@ -152,7 +154,7 @@ def test_a_content_in_many_files(indexed: Client, tree: Tree) -> None:
 
 
 def test_a_hundred_edits_during_one_run(indexed: Client, tree: Tree) -> None:
-    """The last content wins, and the edits between are not each cut into chunks."""
+    """The last content wins, and the edits between are not all chunked."""
     before = indexed.call("status")["work"]["files_chunked"]
     for number in range(100):
         tree.write("busy.txt", f"busyword{number}x\n" + f"line {number}\n" * 2000)
@@ -162,8 +164,7 @@ def test_a_hundred_edits_during_one_run(indexed: Client, tree: Tree) -> None:
 
 
 def test_a_name_that_is_a_pipe_a_device_or_a_socket_in_turn(indexed: Client, tree: Tree, tmp_path: Path) -> None:
-    """They take the file's place between any look and the opening after it; nothing is opened that could block, and the
-    searches for all else go on."""
+    """They replace the file between any stat and the open after it; no open may block, and all other searches go on."""
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
         here = os.getcwd()

@@ -23,8 +23,8 @@ from livedex_ipc.errors import LivedexError
 PROMISED_S = 5.0
 SLACK_S = 3.0  # for a busy machine
 
-# In the daemon: from the moment that the file HANG_FROM exists, the function HANG (module:name) never returns when a
-# thread calls it whose name begins with HANG_THREAD, as on a disk that does not answer. HUNG is made when one hangs.
+# In the daemon: once the file HANG_FROM exists, the function HANG (module:name) never returns if a thread calls it
+# whose name begins with HANG_THREAD, as on a disk that does not answer. HUNG is created when one hangs.
 HANGS = """
 import importlib, os, sys, threading
 
@@ -45,7 +45,7 @@ if "livedex_daemon" in sys.orig_argv and "HANG" in os.environ:
 
     setattr(owner, last, hang)
 """
-# In a chunk child: it does not return from the first file and hears no signal, as in a long loop in C.
+# In a chunk child: it does not return from the first file and handles no signal, as in a long loop in C.
 CHILD_HANGS = """
 import os, sys
 
@@ -81,7 +81,7 @@ Start = Callable[..., Daemon]
 
 
 class Hanging:
-    """How a daemon is started whose function hangs, and when it does."""
+    """How to start a daemon whose function hangs, and when it does."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -120,14 +120,14 @@ def assert_ends(daemon: Daemon, home: Home) -> None:
 
 
 def in_background(client: Client, method: str, params: dict[str, Any] | None = None) -> Future[Any]:
-    """The call, on a thread: the test goes on."""
+    """Make the call on a thread: the test goes on."""
     threads = ThreadPoolExecutor(1)
     call = threads.submit(client.call, method, params)
     threads.shutdown(wait=False)
     return call
 
 
-# What each test makes hang, in which thread, and the request that leads there.
+# What hangs in each test, in which thread, and the request that causes it.
 CASES: dict[str, tuple[str, str, str]] = {
     "an audit": ("livedex_indexing.disk.tree:read_file", "audit", "index/audit"),
     "a search": ("livedex_indexing.search.searcher:Searcher.search", "reader", "search"),
@@ -154,7 +154,7 @@ def test_a_call_that_hangs(case: str, start_daemon: Start, home: Home, tree: Tre
 
 
 def test_a_start_that_hangs(start_daemon: Start, home: Home, tree: Tree, hanging: Hanging) -> None:
-    """A root on a disk that does not answer: the daemon has not begun when it is to end."""
+    """A root on a disk that does not answer: the daemon must end before it has finished starting."""
     hanging.begins.touch()
     env = hanging.environment("livedex_daemon.watch.root_presence:Presence.check", "worker")
     daemon = start_daemon(f'[[roots]]\npath = "{tree}"\n', **env)
@@ -224,7 +224,7 @@ def test_a_client_that_does_not_read(start_daemon: Start, home: Home, tree: Tree
 
 
 def test_a_call_after_the_end_was_asked_for(start_daemon: Start, tree: Tree, hanging: Hanging) -> None:
-    """Nobody waits for an order that the worker will never take."""
+    """No client waits for an order that the worker will never take."""
     daemon = start_daemon(**hanging.environment("livedex_daemon.watch.root_presence:Presence.check", "worker"))
     with daemon.client() as client, daemon.client() as other:
         add_root(client, tree)

@@ -1,4 +1,4 @@
-"""A disk on which every commit takes its time: nobody is told of a change before it is stored."""
+"""A disk on which every commit is slow: no client learns of a change before it is stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Tree, add_root, found
 
-# Longer than a search takes, so that one which did not wait would be over before the commit.
+# Longer than a search takes, so that a search that did not wait would end before the commit.
 SLOW = """
 import sys, time
 

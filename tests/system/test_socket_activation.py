@@ -1,4 +1,4 @@
-"""A daemon on a socket that a supervisor keeps: clients come before it and while it restarts, and lose nothing."""
+"""A daemon on a supervisor's socket: clients connect before it starts and while it restarts, and lose nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ os.execv(sys.executable, [sys.executable, "-P", "-m", "livedex_daemon", "daemon"
 
 
 class Supervisor:
-    """Keeps the socket of a home, and starts a daemon on it as often as it is asked to."""
+    """Keeps the socket of a home, and starts a daemon on it on demand."""
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -44,7 +44,7 @@ class Supervisor:
         self.daemon: subprocess.Popen[bytes] | None = None
 
     def start(self) -> int:
-        """Starts a daemon and returns its pid, without waiting for it."""
+        """Start a daemon and return its pid, without waiting for it."""
         high = os.dup2(self.sock.fileno(), 60)
         env = {**self.home.env, "NOTIFY_SOCKET": str(self.home.path / "notify")}
         try:
@@ -56,7 +56,7 @@ class Supervisor:
         return self.daemon.pid
 
     def next_state(self) -> bytes:
-        """The next datagram of the daemon that is more than a line for people."""
+        """Return the next datagram of the daemon that is more than a status line."""
         while (state := self.notify.recv(4096)).startswith(b"STATUS="):
             pass
         return state

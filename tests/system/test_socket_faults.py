@@ -1,4 +1,4 @@
-"""The daemon's socket is removed, replaced or its folder is: clients find the daemon again, nothing foreign goes."""
+"""The daemon's socket, or its folder, is removed or replaced: clients find the daemon again, foreign files stay."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_is_not_ours_stays(home: Home, daemon: Daemon, client: Client, tmp_
     wait_until(lambda: not warned(client) and home.server_pid() == daemon.pid, NOTICED_S, what="health")
 
 
-# A start that takes a second until the first client is served, and a daemon that looks at its socket meanwhile.
+# A start that takes a second until the first client is served, and a daemon that checks its socket meanwhile.
 SLOW_START = """
 import asyncio, sys
 if "livedex_daemon" in sys.orig_argv:

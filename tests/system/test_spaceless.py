@@ -1,4 +1,4 @@
-"""Chinese and Thai through a real daemon: found wherever a piece stands, over the borders of chunks too."""
+"""Chinese and Thai through a real daemon: every piece of text is found, also across the borders of chunks."""
 
 from __future__ import annotations
 

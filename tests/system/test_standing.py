@@ -1,4 +1,4 @@
-"""Standing queries over the socket: whatever happens to files, roots and rules is told once, and adds up."""
+"""Standing queries over the socket: every change of files, roots and rules is sent once, and the changes add up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = {"one.txt": "alpha one\n", "two.md": "# Title\n\nalpha beta\n", "other.t
 
 @pytest.fixture
 def client(daemon: Daemon, tree: Tree) -> Iterator[Client]:
-    """A connection for what is done; the roots are indexed."""
+    """A connection for the changes; the roots are indexed."""
     tree.write_all(FILES)
     with daemon.client() as made:
         add_root(made, tree)
@@ -28,7 +28,7 @@ def client(daemon: Daemon, tree: Tree) -> Iterator[Client]:
 
 @pytest.fixture
 def follow(daemon: Daemon, client: Client) -> Iterator[Callable[..., Following]]:
-    """Makes followers, each on a connection of its own."""
+    """Make subscribers, each on its own connection."""
     made: list[Client] = []
 
     def subscribe(query: str, **params: Any) -> Following:

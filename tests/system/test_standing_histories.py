@@ -1,4 +1,5 @@
-"""Random histories under a running daemon: what standing queries are told adds up to what a new one holds at first.
+"""Random histories under a running daemon: the notifications of standing queries add up to the first answer of a new
+one.
 
 The length is LIVEDEX_HISTORIES (histories, 3) times 12 steps.
 """

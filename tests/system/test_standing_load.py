@@ -1,4 +1,4 @@
-"""Many standing queries while many files change at once: no storm of notifications, no client that holds up another."""
+"""Many standing queries while many files change at once: no storm of notifications, and no client delays another."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_first_answer_comes_first_in_a_batch_too(daemon: Daemon, tree: Tree)
 def test_a_connection_that_ends_leaves_nothing(daemon: Daemon, tree: Tree) -> None:
     with daemon.client() as client:
         add_root(client, tree)
-        for _ in range(15):  # more than the daemon has room for, were they kept
+        for _ in range(15):  # more than the daemon would have room for if it kept them
             with daemon.client() as crowd:
                 for number in range(90):
                     crowd.call("search/subscribe", {"query": f"word{number}", "fresh": False})

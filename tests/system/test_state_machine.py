@@ -1,8 +1,7 @@
-"""A random history of a folder, held against a model after every step: the index says what the model says, always, and
-in whatever part of the folder a search looks.
+"""A random history of a folder, compared with a model after every step, in random scopes of a search.
 
-The model is a map of paths to texts. Each file holds one word that stands nowhere else, so a search for it must give
-the path exactly while the model has it, with a piece of that very text.
+The model is a map of paths to texts. Each file has one word that is in no other file, so a search for it must give the
+path exactly while the model has it, with a piece of that very text.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 
 EXAMPLES = int(os.environ.get("LIVEDEX_HISTORIES", "6"))
-STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have some fewer
+STEPS = int(os.environ.get("LIVEDEX_STEPS", "100"))  # of a history, at most: most have fewer
 TOTALS_EVERY = 1_000  # steps: a run that is ended shows how far it came
 REBUILD_EVERY = int(os.environ.get("LIVEDEX_REBUILD_EVERY", "3"))  # histories between two comparisons with a new index
-# A disaster takes as long as a hundred other steps: a history meets at most one.
+# A disaster takes as long as a hundred other steps: a history has at most one.
 FATES = ["none", "none", "kill", "storm", "stop", "upgrade", "no python"]
 
 NAMES = st.sampled_from(["a.txt", "b.md", "c.py", "d e.txt", "é.rst", "F.txt"])
@@ -78,7 +77,7 @@ class Histories(DaemonHistories):
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Inside, the daemon does not run, and the kernel goes on queueing."""
+        """Inside, the daemon is stopped, and the kernel goes on queueing."""
         Shared.daemon.pause()
         try:
             yield
@@ -266,7 +265,7 @@ class Histories(DaemonHistories):
         if edited:
             self.append(f"{folder}/deep/{name}", new_word())
 
-    # -- rules of what counts, and disasters
+    # -- rules, and disasters
 
     @rule(folder=FOLDERS, name=RULE_FILES, pattern=st.sampled_from(IGNORE_PATTERNS), saved=st.booleans())
     def ignore(self, folder: str, name: str, pattern: str, saved: bool) -> None:
@@ -294,14 +293,14 @@ class Histories(DaemonHistories):
     def toggle_inner_root(self) -> None:
         self.client.call("roots/remove" if self.model.inner else "roots/add", {"path": str(self.folder)})
         self.model.inner = not self.model.inner
-        if self.model.inner:  # a first index is not waited for
+        if self.model.inner:  # no search waits for a first index
             assert self.client.call("sync", {"timeout_ms": 60_000})["synced"]
         self.model.touch_all()
 
     @precondition(lambda _self: HAS_GIT)
     @rule(branch=st.sampled_from(["one", "two"]))
     def checkout(self, branch: str) -> None:
-        """Between two branches in which files are folders and folders are files."""
+        """Switch between two branches in which files are folders and folders are files."""
         if not self.branches:
             self.model.make_way("repo")
             self.make_branches()
@@ -344,7 +343,7 @@ class Histories(DaemonHistories):
     @precondition(lambda self: self.fate == "storm")
     @rule(folder=FOLDERS, name=NAMES)
     def storm(self, folder: str, name: str) -> None:
-        """More events than the kernel's queue holds: what happened after is told by none."""
+        """Cause more events than the kernel's queue has room for: later changes are not reported."""
         self.fate = "none"
         (self.folder / "s1").touch()
         (self.folder / "s2").touch()

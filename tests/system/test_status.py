@@ -1,4 +1,4 @@
-"""What the status says is so: its figures are measured, its warnings are provoked, and a run says what it left out."""
+"""The status is true: its figures are measured, its warnings are provoked, and a run reports what it left out."""
 
 from __future__ import annotations
 

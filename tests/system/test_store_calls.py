@@ -1,5 +1,8 @@
-"""Another program, or a disk that fails, comes between the daemon and its index: searches go on, nothing that could be
-lost is promised, and what the disk did not keep is not believed afterwards."""
+"""Another program, or a failing disk, interferes with the daemon's index.
+
+Searches go on, nothing that could be lost is acknowledged, and data that the disk did not keep is not trusted
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 FILES = 30
-PATIENT_S = 60.0  # with a loaded machine
+PATIENT_S = 60.0  # on a loaded machine
 
-# A short patience, so that the tests need little.
+# Short timeouts, so that the tests are short.
 IMPATIENT = "from livedex_indexing.store import database\ndatabase.BUSY_MS = 500\n"
 
 needs_strace = [
@@ -41,12 +44,12 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
     tree.write_all({f"f{number}.txt": f"some words and number{number}\n" for number in range(FILES)})
     add_root(client, tree)
     tree.write("edited.txt", "editedword\n")
-    assert found(client, "editedword") == ["edited.txt"]  # the child that cuts what is edited runs
+    assert found(client, "editedword") == ["edited.txt"]  # the child that chunks edited files runs
     yield client
 
 
 def assert_searched(client: Client, code: str) -> None:
-    """All that did not change is found, and it is said that there may be more."""
+    """All unchanged files are found, and the answer says that there may be more."""
     answer = client.call("search", {"query": "words", "limit": 100, "timeout_ms": 10_000})
     assert (answer["fresh"], answer["reason"]) == (False, "store")
     assert len(answer["hits"]) == FILES - 1, "all but the one that changed, whose old text is not shown"
@@ -83,7 +86,7 @@ def test_the_disk_fails(indexed: Client, tree: Tree, home: Home, daemon: Daemon,
     paths = [word for suffix in ("", "-wal") for word in ("-P", f"{index}{suffix}")]
     with injected(daemon, *paths, "-e", f"trace={call}", "-e", f"inject={call}:error=EIO"):
         tree.write("f0.txt", "changedword\n")
-        with pytest.raises(Unavailable):  # it has the log folded into the file, and reads both
+        with pytest.raises(Unavailable):  # the log is checkpointed into the file, and both are read
             indexed.call("index/audit", {})
         wait_until(lambda: "backend_unavailable" in codes(indexed), PATIENT_S, what="the warning")
         answer = indexed.call("search", {"query": "words", "limit": 100, "timeout_ms": 10_000})

@@ -1,4 +1,4 @@
-"""The index file is lost, replaced or damaged under a running daemon, and is whole again without anybody's help."""
+"""The index file is lost, replaced or damaged under a running daemon, and heals without help."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ LOSSES: list[Callable[[Path], None]] = [
 
 
 def checkpoint(index: Path) -> None:
-    """Everything into the file itself, so that what is done to it hits what is indexed."""
+    """Checkpoint everything into the file itself, so that damage to it affects indexed data."""
     with sqlite3.connect(index) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     db.close()
@@ -127,7 +127,7 @@ def test_a_lost_index_is_built_anew(
     generation = indexed.call("status")["generation"]
     with daemon.paused():
         lose(index)
-    if lose is garbage_after_the_header:  # nothing but reading shows it
+    if lose is garbage_after_the_header:  # only reading shows it
         indexed.call("search", {"query": "words", "fresh": False})
     wait_until(lambda: home.logs().count("index_lost") > before, what="the loss being noticed")
     wait_until(lambda: is_whole(home, daemon), what="a whole index")
@@ -204,7 +204,7 @@ def test_a_start_with_a_damaged_index(indexed: Client, home: Home, daemon: Daemo
 
 
 def a_folder(index: Path) -> None:
-    """Somebody's folder in the place of the index, with a file in it."""
+    """Put another user's folder in the place of the index, with a file in it."""
     delete(index)
     (index / "inside").mkdir(parents=True)
     (index / "inside" / "precious").write_text("precious\n")
@@ -246,7 +246,7 @@ def test_a_start_that_cannot_replace_the_index_says_so(indexed: Client, home: Ho
 
 @pytest.mark.parametrize("lose", [delete, delete_alone, a_folder, remove_the_folder], ids=lambda lose: lose.__name__)
 def test_an_audit_of_a_lost_index(indexed: Client, home: Home, lose: Callable[[Path], None]) -> None:
-    """It meets the loss first: it reports it, and a new index is begun at once."""
+    """The audit notices the loss first: it reports it, and a new index is started at once."""
     index = home.data / "index.db"
     for losses, repair in enumerate((False, True), start=1):
         lose(index)
@@ -279,7 +279,7 @@ def test_shared_memory_cut_short_costs_a_restart_and_nothing_else(
 
 
 def damage_the_table(index: Path, name: str) -> None:
-    """Makes the first page of a table one that SQLite cannot read."""
+    """Make the first page of a table unreadable for SQLite."""
     with sqlite3.connect(index) as db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name]).fetchone()
     db.close()
@@ -289,7 +289,7 @@ def damage_the_table(index: Path, name: str) -> None:
 
 
 def test_a_start_whose_roots_cannot_be_read(indexed: Client, home: Home, daemon: Daemon) -> None:
-    """The file opens; the damage is met while the roots of the configuration are applied."""
+    """The file opens; the damage is found while the roots of the configuration are applied."""
     daemon.stop()
     damage_the_table(home.data / "index.db", "roots")
     daemon.start()
@@ -303,7 +303,7 @@ def test_a_repair_takes_damage_as_a_finding(indexed: Client, home: Home) -> None
     index = home.data / "index.db"
     checkpoint(index)
     damage_the_table(index, "state")
-    with sqlite3.connect(index) as db:  # another program's commit: what is in the daemon's memory is read again
+    with sqlite3.connect(index) as db:  # another program's commit: the daemon drops its cache and reads again
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     db.close()
     said = indexed.call("index/audit", {"repair": True})

@@ -1,4 +1,4 @@
-"""The disk of the index is full, read-only or broken: searches go on, nothing is promised that could be lost."""
+"""The disk of the index is full, read-only or broken: searches go on, and nothing is promised that could be lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def full(daemon: Daemon, home: Home) -> Iterator[None]:
 
 
 def failing(error: str) -> Fault:
-    """Writes to the index fail so, as after a remount that the kernel forces on a disk with open files."""
+    """Writes to the index fail as after a remount that the kernel forces on a disk with open files."""
 
     @contextmanager
     def fault(daemon: Daemon, home: Home) -> Iterator[None]:

@@ -1,6 +1,6 @@
-"""The write-ahead log of a daemon that was killed is gone, changed or another one's: the next start heals all of it.
+"""The write-ahead log of a killed daemon is gone, changed or from elsewhere: the next start heals it.
 
-And a copy that is made while the daemon writes is whole.
+A copy that is made while the daemon writes is whole.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def gone(home: Home, daemon: Daemon, tree: Tree) -> None:
 
 
 def changed(home: Home, daemon: Daemon, tree: Tree) -> None:
-    """A byte of a page in the middle of it."""
+    """Change a byte of a page in the middle of it."""
     log = home.data / "index.db-wal"
     frames = (log.stat().st_size - HEADER_BYTES) // FRAME_BYTES
     with log.open("r+b") as file:
@@ -38,7 +38,7 @@ def changed(home: Home, daemon: Daemon, tree: Tree) -> None:
 
 
 def of_another_time(home: Home, daemon: Daemon, tree: Tree) -> None:
-    """The index goes on without it, and then it is put back: as from a backup of half of the files."""
+    """The index goes on without it, and then it is restored: as from a backup of half of the files."""
     log = home.data / "index.db-wal"
     old = log.read_bytes()
     daemon.start()
@@ -54,9 +54,7 @@ def of_another_time(home: Home, daemon: Daemon, tree: Tree) -> None:
 def test_a_log_that_is_not_what_it_was(client: Client, home: Home, daemon: Daemon, tree: Tree, lose: Lose) -> None:
     tree.write_all({f"f{number}.txt": f"some words and number{number}\n" for number in range(FILES)})
     add_root(client, tree)
-    assert (
-        client.call("index/audit", {})["differences"] == []
-    )  # now the file itself holds all of it, and the log is new
+    assert client.call("index/audit", {})["differences"] == []  # now the file itself has all data, and the log is new
     for number in range(5):
         tree.write(f"f{number}.txt", f"other words and number{number}\n")
         assert found(client, f"other number{number}")[0] == f"f{number}.txt"
@@ -70,7 +68,7 @@ def test_a_log_that_is_not_what_it_was(client: Client, home: Home, daemon: Daemo
 
 
 def test_a_copy_made_while_it_writes(client: Client, home: Home, tree: Tree) -> None:
-    """By SQLite's own means, as a backup program would: each is one state of the index, sound in itself."""
+    """With SQLite's own backup, as a backup program would: each copy is one sound state of the index."""
     tree.write_all({f"f{number}.txt": f"some words and number{number}\n" for number in range(FILES)})
     add_root(client, tree)
     generations = set()

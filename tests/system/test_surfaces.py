@@ -1,4 +1,4 @@
-"""What the socket and the command answer: every field of the contract, of its type, and no other."""
+"""The answers of the socket and the command: every field of the contract, with its type, and no other."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def test_exit_codes(root: Tree, client: Client, home: Home) -> None:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names are UTF-8 there")
 def test_names_that_are_not_text_go_round(root: Tree, client: Client, home: Home) -> None:
-    """Each answer that names such a path gives its bytes, and each param takes them."""
+    """Each answer with such a path gives its bytes, and each param takes them."""
     path = os.fsencode(root.path) + b"/odd\xff\nname.txt"
     with open(path, "wb") as file:
         file.write(b"oddword text\n")

@@ -1,4 +1,4 @@
-"""Whatever part of the daemon fails is started again by itself, is named meanwhile, and nothing is lost by it."""
+"""Any part of the daemon that fails is restarted and named in the status meanwhile, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_unt
 
 pytestmark = pytest.mark.breaks_daemon
 
-# When the file FAIL exists, the next call of the function that is named in it fails, once, as if by a bug.
+# When the file FAIL exists, the next call of the function that it names fails, once, as if by a bug.
 SEAM = """
 import importlib, os, sys
 

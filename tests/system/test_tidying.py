@@ -1,4 +1,4 @@
-"""Once nothing has changed for a while: what was removed is physically gone, and changed bytes are noticed."""
+"""After a while without changes, removed data is physically gone, and changed bytes are noticed."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
 
 
 def held(home: Home) -> bytes:
-    """Every byte of every file that livedex keeps, but for the marks and the configuration."""
+    """Return every byte of every file of livedex, except the forgotten files and the configuration."""
     files = [path for path in home.path.rglob("*") if path.is_file() and "forgotten" not in path.name]
     return b"".join(path.read_bytes() for path in files if path != home.config)
 
 
 def change_some(index: Path) -> None:
-    """Changes a byte in several pages, one that SQLite does not use: only the page's checksum shows it."""
+    """Change a byte in several pages, one that SQLite does not use: only the page's checksum shows it."""
     pages = os.path.getsize(index) // 4096
     with index.open("r+b") as file:
-        for page in range(2, pages, max(1, pages // 8)):  # some of them may be written anew before anybody looks
+        for page in range(2, pages, max(1, pages // 8)):  # some of them may be written again before the check
             file.seek(page * 4096 - 1)
             file.write(b"\xff")
 
@@ -78,7 +78,7 @@ def test_what_is_forgotten_or_shut_out_is_physically_gone(
     add_root(indexed, other)
     words = ("kestrelword", "lapwingword", "nightjarword")
     assert all(found(indexed, word) for word in words)
-    # The index leaves out how a word begins like the one before it.
+    # The index omits the beginning that a word shares with the one before it.
     canaries = [b"ackdawnam", b"estrelword", b"apwingword", b"agpienam", b"ightjarword"]
     assert [canary for canary in canaries if canary not in held(home)] == []
     assert indexed.call("files/delete", {"path": str(tree / "forgotten.txt")}) == {"deleted": 1}
@@ -91,7 +91,7 @@ def test_what_is_forgotten_or_shut_out_is_physically_gone(
 
 
 def test_the_log_is_emptied_once_no_reader_needs_it(indexed: Client, tree: Tree, home: Home) -> None:
-    """Somebody looks into the index with a SQL tool and leaves it open: the log can only grow meanwhile."""
+    """Another program reads the index with a SQL tool and keeps it open: the log can only grow meanwhile."""
     log = home.data / "index.db-wal"
     with closing(sqlite3.connect(f"file:{home.data / 'index.db'}?mode=ro", uri=True, isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -110,7 +110,7 @@ def test_the_log_is_emptied_once_no_reader_needs_it(indexed: Client, tree: Tree,
 def test_maintenance_comes_again_though_nothing_changes(
     tmp_path: Path, start_daemon: Callable[..., Daemon], tree: Tree, home: Home
 ) -> None:
-    """Once a day, a second here: what was removed waits for that, and nothing else may ever change."""
+    """Once a day, a second here: removed rows wait for that, and nothing else may ever change."""
     with start_daemon(**with_code(tmp_path / "seam", EACH_SECOND)).client() as client:
         tree.write("a.txt", "some words\n")
         add_root(client, tree)

@@ -1,4 +1,4 @@
-"""A file with several names, written by one of them and asked for by another."""
+"""A file with several names, written by one of them and searched for by another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One daemon a home: of many that are started one stays, and the others end at once and touch nothing."""
+"""One daemon per home: of many that are started one stays; the others end at once and change nothing."""
 
 from __future__ import annotations
 

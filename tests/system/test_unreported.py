@@ -1,4 +1,4 @@
-"""Changes that raise no event: a stale hit is never served, and the reconcile brings the truth back by itself."""
+"""Changes without events: a stale hit is never served, and the reconcile finds the changes by itself."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 if sys.platform != "linux":
     pytest.skip("what raises no event differs from system to system", allow_module_level=True)
 
-SOON = '[watch]\nreconcile_every = "1s"\n'  # the shortest that the configuration takes
+SOON = '[watch]\nreconcile_every = "1s"\n'  # the shortest interval of the configuration
 
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Tree:
-    """A folder that is no root, on the same disk."""
+    """A folder outside all roots, on the same disk."""
     return Tree(tmp_path / "outside")
 
 
@@ -40,7 +40,7 @@ def soon(start_daemon: Callable[..., Daemon], tree: Tree) -> Iterator[Client]:
 
 
 def is_never_shown_as_it_was(client: Client, path: str, old: str, new: str) -> None:
-    """By a search, by a retrieve, and found under its new words once one of them has looked."""
+    """By a search, by a retrieve, and found by its new words once one of them has read the file."""
     assert path not in found(client, old)
     assert found(client, new) == [path]
 
@@ -54,7 +54,7 @@ def test_a_hard_link_outside(soon: Client, tree: Tree, outside: Tree) -> None:
     outside.write("other.txt", "hardnewer and longer\n")
     chunks = soon.call("files/retrieve", {"path": str(path)})["chunks"]
     assert "hardnewer" in chunks[0]["text"]
-    outside.write("other.txt", "hardest\n")  # and nobody asks for what it held
+    outside.write("other.txt", "hardest\n")  # and no client searches for its former words
     wait_until(lambda: found(soon, "hardest") == ["linked.txt"], 60, what="the reconcile")
 
 
@@ -75,7 +75,7 @@ def test_a_store_through_a_mapping(soon: Client, tree: Tree) -> None:
 
 @needs_namespaces
 def test_a_bind_mount_and_an_overlay(start_daemon: Callable[..., Daemon], tree: Tree, outside: Tree) -> None:
-    """The root is written by another way in: through the bind mount's source, and in an overlay's lower layer."""
+    """The root is written by another path: through the bind mount's source, and in an overlay's lower layer."""
     for name in ("source", "lower", "upper", "work"):
         outside.mkdir(name)
     tree.mkdir("bound")
@@ -107,7 +107,7 @@ def test_a_bind_mount_and_an_overlay(start_daemon: Callable[..., Daemon], tree: 
 
 @needs_namespaces
 def test_a_root_that_is_mounted_read_only(start_daemon: Callable[..., Daemon], tree: Tree) -> None:
-    """Nothing is written into it, and a write by the other way in is seen by the next search."""
+    """Nothing is written into it, and the next search sees a write by the other path."""
     tree.write("a.txt", "readonly word\n")
     script = 'mount --bind "$1" "$1"; mount -o remount,bind,ro "$1"'
     with start_daemon(wrap=in_namespaces(script, str(tree))).client() as client:
@@ -140,7 +140,7 @@ def test_the_same_size_and_times_while_the_daemon_is_down(
 
 
 def test_an_inode_that_is_used_again(soon: Client, tree: Tree) -> None:
-    """A file deleted and another made at once has, on most filesystems, the same inode: its bytes decide."""
+    """A file that is made right after another was deleted often has the same inode: its bytes decide."""
     same = 0
     for number in range(30):
         path = tree.write("reused.txt", f"reused a{number}a\n")
@@ -156,7 +156,7 @@ STRANGE = {"1901": -2_177_452_800, "1970": 0, "2099": 4_070_908_800, "9999": 253
 
 
 def test_strange_times_of_files(soon: Client, tree: Tree) -> None:
-    """Times are compared for equality, never for order; and no time that a filesystem takes stops the indexing."""
+    """Times are compared for equality, never for order; and no time of a filesystem stops the indexing."""
     for year, seconds in STRANGE.items():
         name = f"of {year}.txt"
         path = tree.write(name, f"before{year}x\n")

@@ -1,4 +1,4 @@
-"""Files that never hold still, and trees that never do: an answer always comes and says what it is."""
+"""Files and trees that change all the time: an answer always comes and says what it is."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 SEARCHES = int(os.environ.get("LIVEDEX_CHURN_SEARCHES", "60"))
-LATE_MS = 10_000  # what a machine busy with other things may add to a deadline
+LATE_MS = 10_000  # the time that a busy machine may add to a deadline
 
-# Inside the daemon: whenever a file whose name says so has been read, somebody has written to it in the meantime. So no
+# Inside the daemon: after each read of a file whose name asks for it, another program has written to it. So no
 # reading succeeds by luck, however busy the machine is.
 RESTLESS = """
 import os, sys
@@ -49,7 +49,7 @@ if "livedex_daemon" in sys.orig_argv:
 """
 TEXT = "restless " + "word " * 100 + "\n"
 
-# About 5,000 events a second, of files that come, change and go.
+# About 5,000 events a second, of files that appear, change and disappear.
 CHURN = """
 import os, sys, time
 number, began = 0, time.monotonic()
@@ -69,7 +69,7 @@ while True:
 
 @pytest.fixture
 def restless(tmp_path: Path, tree: Tree, start_daemon: Callable[..., Daemon]) -> Iterator[Client]:
-    """A client of a daemon in whose world ``d/restless.txt`` changes whenever it is read."""
+    """A client of a daemon for which ``d/restless.txt`` changes whenever it is read."""
     if sys.platform != "linux":
         pytest.skip("needs /proc")
     tree.write("d/restless.txt", TEXT)
@@ -78,7 +78,7 @@ def restless(tmp_path: Path, tree: Tree, start_daemon: Callable[..., Daemon]) ->
         client.call("roots/add", {"path": str(tree)})
         wait_until(lambda: reason(client) == "unsettled", what="an answer that says so")
         yield client
-        (tmp_path / "calm").touch()  # so that the daemon can be judged at the end
+        (tmp_path / "calm").touch()  # so that the daemon's health can be checked at the end
 
 
 def reason(client: Client) -> str | None:
@@ -87,7 +87,7 @@ def reason(client: Client) -> str | None:
 
 
 def test_a_file_that_never_holds_still(restless: Client, tree: Tree) -> None:
-    """Nobody waits for it until the deadline, whose reason would be another."""
+    """No search waits for it until the deadline, which would be another reason."""
     for number in range(10):
         word = f"calmword{number}x"
         tree.write("calm.txt", f"{word}\n")
@@ -107,14 +107,14 @@ def test_a_sync_waits_until_it_holds_still(restless: Client, tmp_path: Path) -> 
     with ThreadPoolExecutor() as threads:
         synced = threads.submit(restless.call, "sync", {"timeout_ms": 60_000})
         with pytest.raises(TimeoutError):
-            synced.result(timeout=1.5)  # one check for files that never hold still takes a second
+            synced.result(timeout=1.5)  # one check of such files takes a second
         (tmp_path / "calm").touch()
         assert synced.result()["synced"]
     assert found(restless, "restless") == ["d/restless.txt"]
 
 
 def test_its_last_good_rows_are_kept(restless: Client, tree: Tree, tmp_path: Path) -> None:
-    """Of a file that was read in one state before; but a hit is served only while its text is there."""
+    """For a file that was read in one state before; but a hit is served only while its text is there."""
     (tmp_path / "calm").touch()
     wait_until(lambda: found(restless, "restless") == ["d/restless.txt"], what="the file in one state")
     (row,) = restless.call("files/list", {"path": str(tree / "d")})["files"]
@@ -141,7 +141,7 @@ def test_a_restless_file_that_goes_is_waited_for_no_more(restless: Client, tree:
 
 
 def test_a_log_that_always_grows(restless: Client, tree: Tree) -> None:
-    """Its lines are found as soon as they are written, though no reading finds it as large as the one before."""
+    """Its lines are found as soon as they are written, though it is longer at each read."""
     for number in range(10):
         with (tree / "growing.log").open("a") as log:
             log.write(f"logword{number}\n")

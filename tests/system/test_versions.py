@@ -1,4 +1,4 @@
-"""livedex is upgraded, downgraded or removed while its daemon runs: the daemon gives way when that harms nobody."""
+"""livedex is upgraded, downgraded or removed while its daemon runs: the daemon ends when that harms no client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_unt
 from livedex_ipc import __version__
 
 PACKAGES = (livedex_daemon, livedex_indexing, livedex_ipc, livedex_service)
-# The daemon looks at its files often, and writes the names of its own modules to MODULES at SIGUSR1.
+# The daemon checks its files often, and writes the names of its own modules to MODULES at SIGUSR1.
 SEAM = """
 import os, signal, sys
 if "livedex_daemon" in sys.orig_argv:
@@ -51,7 +51,7 @@ class Installation:
         self.env = {"PYTHONPATH": str(folder), "MODULES": str(self.modules), "PYTHONDONTWRITEBYTECODE": "1"}
 
     def upgrade(self, version: str) -> None:
-        """As an installer does: another file in the place of the former one."""
+        """As an installer does: another file replaces the former one."""
         file = self.folder / "livedex_ipc/__init__.py"
         text = file.read_text()
         assert f'"{__version__}"' in text
@@ -150,7 +150,7 @@ def test_a_command_says_that_a_busy_daemon_is_of_another_version(
 
 
 def test_nothing_of_livedex_is_imported_late(start_daemon: Start, installed: Installation, tree: Tree) -> None:
-    """What is imported after an upgrade would be of the new version."""
+    """A module imported after an upgrade would be of the new version."""
     daemon = start_daemon(**installed.env)
 
     def modules() -> set[str]:

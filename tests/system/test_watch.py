@@ -1,4 +1,4 @@
-"""`livedex watch` as a user runs it: one event a line as it happens, and quiet ends."""
+"""`livedex watch` as a user runs it: one event per line as it happens, and a quiet end."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def event(process: subprocess.Popen[str]) -> dict[str, Any]:
 
 
 def until(process: subprocess.Popen[str], what: str, name: str) -> dict[str, Any]:
-    """The next event of that kind for that file: an edit may be indexed in two steps."""
+    """Return the next event of that kind for that file: an edit may be indexed in two steps."""
     read = event(process)
     while (read["event"], read["hit"]["relative_path"]) != (what, name):
         read = event(process)

@@ -1,4 +1,4 @@
-"""The supervisor hears from the daemon only while the daemon is alive: its loop turns and its worker works."""
+"""The supervisor gets pings only while the daemon is alive: its loop turns and its worker works."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from helpers.support import Daemon, Tree, add_root, wait_until
 EVERY_S = 0.1
 SILENCE_S = 10 * EVERY_S
 
-# SIGUSR1 holds the daemon's main thread, and so its loop, until the file is gone; SIGUSR2 ends the worker's thread
-# without a word, as a fault inside of it would.
+# SIGUSR1 blocks the daemon's main thread, and so its loop, until the file is gone; SIGUSR2 ends the worker's thread
+# silently, as a fault inside it would.
 SEAM = """
 import os, signal, sys, time
 
@@ -80,7 +80,7 @@ def wait_for_pings(supervisor: socket.socket, number: int = 3) -> None:
 
 
 def assert_silent(supervisor: socket.socket) -> None:
-    """What was sent until now is read; then no ping comes, for ten times as long as it would take."""
+    """Read what was sent until now; then no ping comes, for ten times as long as it would take."""
     supervisor.setblocking(False)
     with suppress(BlockingIOError):
         while supervisor.recv(4096):
@@ -115,7 +115,7 @@ def test_a_loop_that_hangs_is_not_called_alive(daemon: Daemon, supervisor: socke
 def test_a_supervisor_that_does_not_read_delays_no_client(daemon: Daemon, supervisor: socket.socket) -> None:
     wait_for_pings(supervisor)
     with daemon.client() as client:
-        slowest, end = 0.0, time.monotonic() + 3 * SILENCE_S  # the queue holds some ten datagrams
+        slowest, end = 0.0, time.monotonic() + 3 * SILENCE_S  # the queue has room for some ten datagrams
         while time.monotonic() < end:
             began = time.monotonic()
             client.call("server/ping")

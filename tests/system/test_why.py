@@ -1,4 +1,4 @@
-"""`livedex why` says what became of a file that is indexed, but not as its author meant it."""
+"""`livedex why` reports the state of a file that is indexed, but not as its author meant it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import pytest
 
 from helpers.support import Home, Tree, add_root
 from livedex_ipc.client import Client
+
+pytestmark = pytest.mark.shares_daemon
 
 
 @pytest.mark.parametrize(
