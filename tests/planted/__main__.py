@@ -1,6 +1,7 @@
-"""``python -m planted [NAME…]``: plants each defect and says whether its test noticed. ``--document`` prints the table.
+"""``python -m planted [NAME…]``: plants each defect and reports whether its test noticed. ``--document`` prints the
+table.
 
-Invariant: the exit status is 0 only when every named test passes on the sound copy and every defect was caught.
+Invariant: the exit status is 0 only if every named test passes on the sound copy and every defect was caught.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Copies the installed packages, plants a defect in the copy, and runs the named test against it.
 
-Invariant: the product itself is never changed and has no switch for any of this; a copy is run by being first on the
-path of Python, so daemons, their children and the command run it as well.
+Invariant: the product itself is never changed and has no switch for any of this. The copy comes first on Python's path,
+so that daemons, their children and the command run it as well.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Outcome = Literal["caught", "missed", "skipped", "broken"]
 
 
 class Verdict(NamedTuple):
-    """``broken``: the test did not come to its end in either way; ``told``: the last words of pytest."""
+    """``broken``: the test did not finish; ``told``: the last lines of pytest."""
 
     outcome: Outcome
     told: str
 
 
 def root_of(package: str) -> Path:
-    """The folder of a package that is imported here."""
+    """Return the folder of a package as it is imported here."""
     file = importlib.import_module(package).__file__
     assert file is not None
     return Path(file).parent
@@ -43,11 +43,11 @@ def root_of(package: str) -> Path:
 
 @contextmanager
 def copied(*defects: Defect) -> Iterator[Path]:
-    """A folder with a copy of the packages and the defects in it, removed at the end. Raises Moved."""
+    """Yield a folder with a copy of the packages and the defects in it; remove it at the end. Raises Moved."""
     folder = Path(tempfile.mkdtemp(prefix="ldx-planted-", dir=os.path.realpath("/tmp")))
     try:
         for package in PACKAGES:
-            shutil.copytree(root_of(package), folder / package)  # with what is compiled: it keeps its times
+            shutil.copytree(root_of(package), folder / package)  # with compiled files: their times are kept
         for defect in defects:
             defect.plant(folder)
         yield folder
@@ -65,18 +65,18 @@ THOROUGH = {
 
 
 def environment(copy: Path) -> dict[str, str]:
-    """What makes every Python that is started run the copy."""
+    """Return the environment in which every Python that is started runs the copy."""
     return {
         **THOROUGH,
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(copy), str(CHECKOUT / "tests")]),
         "PLANTED_COPY": str(copy),
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),  # what fails here must not be tried elsewhere
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),  # a failing example must not be tried elsewhere
     }
 
 
 def run(copy: Path, tests: Iterable[str]) -> Verdict:
-    """Runs the tests on a copy: ``missed`` when all pass."""
+    """Run the tests on a copy: ``missed`` if all pass."""
     report = copy / "report.json"
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "planted.on_copy", "-p", "no:cacheprovider"]
     command += ["-p", "no:xdist", f"--timeout={TIMEOUT_S}", f"--basetemp={copy / 'tmp'}", *sorted(set(tests))]
@@ -98,6 +98,6 @@ def run(copy: Path, tests: Iterable[str]) -> Verdict:
 
 
 def try_defect(defect: Defect) -> Verdict:
-    """Whether the named test notices the defect. Raises Moved."""
+    """Return whether the named test notices the defect. Raises Moved."""
     with copied(defect) as copy:
         return run(copy, [defect.test])

@@ -1,6 +1,6 @@
-"""What a planted defect is: a small change of the product that breaks one promise, and the test that must fail for it.
+"""A planted defect: a small change of the product that breaks one promise, and the test that must fail for it.
 
-Invariant: a defect says exactly what it replaces, so that code which moved on is told apart from code that is guarded.
+Invariant: a defect names the exact text that it replaces, so that changed code is not mistaken for guarded code.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from helpers.support import CHECKOUT
 
 
 class Moved(Exception):
-    """The text that a defect replaces does not stand in its module exactly once: the table must follow the code."""
+    """The text that a defect replaces is not in its module exactly once: the table must follow the code."""
 
 
 class Defect(NamedTuple):
-    """``says``: what is wrong then, in words for people. ``test``: the node id of the test that must fail.
+    """``says``: what is wrong with the defect, for people. ``test``: the node id of the test that must fail.
 
-    ``edits``: (old, new) texts of ``module``, a path such as ``livedex_daemon/watch/inotify.py``; each old one stands
-    there exactly once. ``elsewhere``: (module, old, new) of other modules, for what is guarded in two places.
+    ``edits``: (old, new) texts of ``module``, a path such as ``livedex_daemon/watch/inotify.py``; each old one is there
+    exactly once. ``elsewhere``: (module, old, new) of other modules, for a promise that is guarded in two places.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Defect(NamedTuple):
         return list(dict.fromkeys([self.module, *(module for module, _, _ in self.elsewhere)]))
 
     def planted(self, module: str, source: str) -> str:
-        """A module's source with the defect in it. Raises Moved; SyntaxError where the outcome is no Python."""
+        """Return a module's source with the defect in it. Raises Moved; SyntaxError if the result is not Python."""
         edits = [*self.edits] if module == self.module else []
         for old, new in edits + [(old, new) for where, old, new in self.elsewhere if where == module]:
             if source.count(old) != 1 or old == new:
@@ -46,14 +46,14 @@ class Defect(NamedTuple):
         return source
 
     def plant(self, copy: Path) -> None:
-        """Changes the modules in a copy of the packages. Raises Moved."""
+        """Change the modules in a copy of the packages. Raises Moved."""
         for module in self.modules():
             path = copy / module
             path.write_text(self.planted(module, path.read_text()))
 
 
 def has_test(node_id: str) -> bool:
-    """Whether the named test is there. An id in brackets (one case of many) is not looked at."""
+    """Return whether the named test exists. An id in brackets (one case of many) is ignored."""
     path, _, name = node_id.partition("::")
     function = re.sub(r"\[.*\]\Z", "", name)
     file = CHECKOUT / path

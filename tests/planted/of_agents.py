@@ -1,4 +1,4 @@
-"""Defects of what agents and programs are answered."""
+"""Defects of the answers to agents and programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of answering: stale text, strangers, unbounded or broken requests, texts that leak into errors."""
+"""Defects of answers: stale text, foreign clients, unbounded or broken requests, texts that leak into errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of hearing about changes: events that are lost, barriers that do not hold, waits that end too early."""
+"""Defects of noticing changes: lost events, barriers that do not hold, waits that end too early."""
 
 from __future__ import annotations
 

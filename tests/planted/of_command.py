@@ -1,4 +1,4 @@
-"""Defects of the command: what a person or a pipe gets to read."""
+"""Defects of the command: the output for a person or a pipe."""
 
 from __future__ import annotations
 

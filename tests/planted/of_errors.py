@@ -1,4 +1,4 @@
-"""Defects of what a system call that fails must not mean: an absence, a lost file, an answer that lies."""
+"""Defects of the meaning of a failed system call: an absence, a lost file, a false answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of the exchange: messages lost or doubled, leases that end wrongly, workers that are not fenced off."""
+"""Defects of the exchange: lost or doubled messages, leases that end wrongly, workers that are not fenced off."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of looking at the user's files: mixtures of two states, ways out of the root, files believed too easily."""
+"""Defects of reading the user's files: mixtures of two states, ways out of the root, files trusted too easily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of the index, of the marks and of the configuration: what is kept, kept whole, and kept to itself."""
+"""Defects of the index, the forgotten files and the configuration: what is kept, kept whole, and kept private."""
 
 from __future__ import annotations
 

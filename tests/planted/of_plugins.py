@@ -1,4 +1,4 @@
-"""Defects of what is loaded and used of plugins."""
+"""Defects of loading and using plugins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of files of livedex itself that are damaged, cut short, or folders."""
+"""Defects of the repair of livedex's own files: damaged, cut short, or replaced by folders."""
 
 from __future__ import annotations
 

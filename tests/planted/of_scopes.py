@@ -1,4 +1,4 @@
-"""Defects of what lies outside a path and decides about it: rule files, marks, roots, mounts, hard links."""
+"""Defects of what decides about a path from outside it: rule files, markers, roots, mounts, hard links."""
 
 from __future__ import annotations
 

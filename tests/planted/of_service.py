@@ -1,4 +1,4 @@
-"""Defects of what service managers start, say and hear."""
+"""Defects of the service: what service managers start, send and get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of threads that die, a shutdown that waits, versions that differ, work that is put off."""
+"""Defects of threads that die, a shutdown that waits, versions that differ, work that is postponed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A plugin of pytest for runs against a copy of the packages: proves that it is the copy, and reports what came of it.
+"""A pytest plugin for runs against a copy of the packages: proves that the copy is used, and reports the results.
 
-Invariant: not one test runs when a package comes from elsewhere; a test counts as failed only where its own body did.
+Invariant: no test runs if a package is imported from elsewhere; a test counts as failed only if its own body failed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""All planted defects, in the order of what they break, and the document that is made of them."""
+"""All planted defects, in the order of what they break, and the document made from them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ code: the text that a defect replaces must stand in it exactly once, the test mu
 
 
 def document() -> str:
-    """docs/planted-defects.md."""
+    """Return docs/planted-defects.md."""
     lines = [_HEAD]
     for title, part in PARTS.items():
         if not part:

@@ -1,4 +1,4 @@
-"""The table of planted defects is true: each can still be planted, its test is there, and a few are tried each time."""
+"""The table of planted defects is true: each can be planted, its test exists, and a few are tried each time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from planted.copies import copied, environment, root_of, try_defect
 from planted.defect import Defect, Moved, has_test
 from planted.table import DEFECTS, document
 
-# Quick ones, of each part one; `make planted` tries all.
+# Fast ones, one of each part; `make planted` tries all.
 SAMPLE = ("answered-before-the-cookie", "second-look-skipped", "delete-and-insert-apart", "hit-not-checked")
 BY_NAME = {defect.name: defect for defect in DEFECTS}
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_it_can_be_planted(defect: Defect) -> None:
-    """Where this fails the code has moved on: let the defect follow it, so that it breaks the same promise."""
+    """If this fails the code has changed: update the defect so that it breaks the same promise."""
     for module in defect.modules():
         package, _, name = module.partition("/")
         defect.planted(module, (root_of(package) / name).read_text())

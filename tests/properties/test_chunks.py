@@ -1,6 +1,6 @@
-"""Whatever a file holds, its chunks tile it, none is too long, and their places are the file's own.
+"""The chunks of any file tile it, none is too long, and their positions are those of the file.
 
-Invariant: lines are counted in the bytes' own line feeds, as ripgrep counts them.
+Invariant: lines are counted by the line feeds of the bytes, as ripgrep counts them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def check(data: bytes, name: str, config: ChunkSettings) -> str:
 @settings(max_examples=examples(150), deadline=None)
 @example("\ufeffx", "a.md", "utf-8", 16)
 def test_chunks_tile_text(text: str, name: str, encoding: str, size: int) -> None:
-    assume(not (encoding == "utf-16" and text.startswith("\0")))  # those bytes are UTF-32's mark
+    assume(not (encoding == "utf-16" and text.startswith("\0")))  # those bytes are the byte order mark of UTF-32
     assert check(text.encode(encoding), name, ChunkSettings(chunk_size=size, overlap=9)) in (
         text,
         text.removeprefix("\ufeff"),

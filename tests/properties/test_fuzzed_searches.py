@@ -1,6 +1,6 @@
-"""Searches by chance, asked of a searcher and over the socket: never an internal error, never past the deadline.
+"""Random searches, of a searcher and over the socket: never an internal error, never past the deadline.
 
-``LIVEDEX_FUZZ`` is how many; the default takes seconds.
+``LIVEDEX_FUZZ`` is their number; the default takes seconds.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from livedex_ipc.methods import check_params
 COUNT = int(os.environ.get("LIVEDEX_FUZZ", "300"))
 SEED = int(os.environ.get("LIVEDEX_FUZZ_SEED", "7"))
 GIVEN_S = 0.5
-OVER_S = 0.25  # of the thread's own time, which a busy machine does not stretch
+OVER_S = 0.25  # of the thread's own CPU time, which a busy machine does not stretch
 
 
 def texts() -> dict[str, str]:
-    """A small tree in which every kind of query finds something."""
+    """Return a small tree in which every kind of query finds something."""
     made = {}
     for number in range(90):
         words = [WORDS[(number * 7 + place) % len(WORDS)] for place in range(4)]
@@ -105,7 +105,7 @@ def test_no_request_over_the_socket_fails(tmp_path: Path) -> None:
 
 
 def ask(client: Any, params: dict[str, Any]) -> None:
-    """Asks, and looks at what comes back: an answer, or an error that names the param that is at fault."""
+    """Send a request and check the response: an answer, or an error that names the wrong param."""
     params = json.loads(json.dumps(params))  # as it arrives: two halves of a surrogate pair side by side are one then
     try:
         check_params("search", params)

@@ -1,7 +1,7 @@
-"""What the rules let through equals what git lists, on trees of files and ignore files that nobody would think up.
+"""The rules admit what git lists, on generated trees of files and ignore files.
 
-Invariant: `git ls-files -co --exclude-standard`, descended into nested work trees, is the truth; what git lists and we
-do not is an ignore file or ascribed to a built-in rule by name.
+Invariant: the truth is `git ls-files -co --exclude-standard`, including nested work trees; a file that git lists and
+livedex does not is an ignore file, or is excluded by a built-in rule that is named.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ IGNORE_FILES = st.builds(
 
 
 class Forest(NamedTuple):
-    """A tree to be made: files, ignore files by folder, folders that are work trees of their own."""
+    """A tree to be made: files, ignore files by folder, and folders that are work trees."""
 
     files: list[bytes]
     ignores: dict[bytes, bytes]
@@ -179,7 +179,7 @@ def git(folder: bytes, environ: Mapping[str, str], *words: str) -> bytes:
 
 
 def plant(top: bytes, forest: Forest, environ: Mapping[str, str]) -> None:
-    """Make the tree; what cannot be (a file where a folder stands) is left out."""
+    """Make the tree; leave out what is impossible (a file where there is a folder)."""
     for folder in [b"", *forest.nested]:
         try:
             os.makedirs(os.path.join(top, folder), exist_ok=True)
@@ -199,7 +199,7 @@ def plant(top: bytes, forest: Forest, environ: Mapping[str, str]) -> None:
 
 
 def listed_by_git(top: bytes, environ: Mapping[str, str]) -> set[bytes]:
-    """All files git counts, those of nested work trees by themselves; tracked though ignored left out."""
+    """Return all files of git, with nested work trees, without files that are tracked but ignored."""
     listed = set(git(top, environ, "ls-files", "-z", "-co", "--exclude-standard").split(b"\0")) - {b""}
     listed -= set(git(top, environ, "ls-files", "-z", "-ci", "--exclude-standard").split(b"\0"))
     found = set()
@@ -214,7 +214,7 @@ def listed_by_git(top: bytes, environ: Mapping[str, str]) -> set[bytes]:
 
 
 def let_through(root: bytes, rules: RuleTree) -> Iterator[bytes]:
-    """What livedex would index, by the walk that it makes: from the top down, pruning."""
+    """Yield the files that livedex would index, by its kind of walk: from the top down, pruning."""
     folders = [b""]
     while folders:
         folder = folders.pop()
@@ -257,7 +257,7 @@ def test_the_rules_let_through_what_git_lists(forest: Forest) -> None:
         below = sorted(
             folder for folder in os.listdir(top) if os.path.isdir(os.path.join(top, folder)) and folder != b".git"
         )
-        for folder in below[:1]:  # a root inside of a work tree: what lies above counts too
+        for folder in below[:1]:  # a root inside a work tree: the ignore files above count too
             root = os.path.join(top, folder)
             if RuleTree(top, environ=environ).explain(folder, True) is None:
                 check(root, listed_by_git(root, environ), RuleTree(root, environ=environ))

@@ -1,4 +1,4 @@
-"""Any text is a query: reading one never raises, and nothing that was typed is lost."""
+"""Any text is a query: parsing never raises, and no part of the text is lost."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def test_every_text_is_a_query(text: str) -> None:
 
 @given(TEXTS)
 def test_no_letter_is_lost(text: str) -> None:
-    """Whatever is a letter stands in some part; only blanks, quotes and signs of the syntax may go."""
+    """Every letter is in some part; only blanks, quotes and signs of the syntax may go."""
     parsed = parse(text)
     parts = [*parsed.words, *parsed.excluded, *parsed.phrases]
     parts += [text for term in parsed.terms for text in (term.name, term.value)]
-    spoken = re.sub(r'(path|ext|lang|kind|tag|meta):"\s*"', "", text)  # a term without a value asks for nothing
+    spoken = re.sub(r'(path|ext|lang|kind|tag|meta):"\s*"', "", text)  # a term without a value selects nothing
     for char in {char for char in spoken if char.isalnum()}:
         assert any(char in part for part in parts)
 

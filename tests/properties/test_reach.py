@@ -1,6 +1,7 @@
-"""What a change decides about lies within its reach, on random trees of rule files, repositories and markers.
+"""Everything that a change affects is within its reach, on random trees of rule files, repositories and markers.
 
-Invariant: the truth is rules that were read again; only paths within `reach` of the change may be judged otherwise.
+Invariant: the truth is a set of rules that was read again; only paths within `reach` of the change may get another
+verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every line that a pattern matches holds what the pattern was found to need, and its content is a candidate."""
+"""Every line that a pattern matches contains the pattern's required literals, and its content is a candidate."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LINES = st.text(LETTERS, max_size=24)
 
 
 def holds(required: RequiredLiterals, line: str) -> bool:
-    """What parts words is alike to a need, and how much of it there is: a blank here."""
+    """All separators of words are the same for a literal, in any number: one blank here."""
     if required.strings:
         return any(_plain(string) in line for string in required.strings)
     parts = [holds(part, line) for part in required.parts]
@@ -82,7 +82,7 @@ def test_a_line_that_matches_holds_what_is_needed(text: str, lines: list[str]) -
     except BadPattern:
         return
     found = {line.number for line in pattern.lines("\n".join(lines).encode(), 100, bool)}
-    if any(char in text for char in "\u017f\u212a"):  # their other cases are ASCII's: only the index knows that
+    if any(char in text for char in "\u017f\u212a"):  # their other cases are those of ASCII: only the index knows that
         return
     for number in found:
         assert holds(required_literals(read(text)), _plain(f"\n{lines[number - 1]}\n")), lines[number - 1]
@@ -109,7 +109,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
 
 @st.composite
 def piece_patterns(draw: st.DrawFn) -> str:
-    """Pieces of words of the texts, whole or cut, their case changed, put together as patterns."""
+    """Patterns from pieces of words of the texts, whole or cut, with changed case."""
     parts = []
     for word in draw(st.lists(WORDS, min_size=1, max_size=3)):
         start = draw(st.integers(0, max(0, len(word) - 1)))
@@ -145,7 +145,7 @@ PROSE = (
 
 @pytest.fixture(scope="module")
 def parted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, int], tuple[Indexed, int]]]:
-    """Indexes of each text, cut as usual (0) and every so many characters, whatever stands there: by text and size."""
+    """Return indexes of each text, cut as usual (0) and after every n characters: by text and size."""
     made: dict[tuple[str, int], tuple[Indexed, int]] = {}
     for size in (0, 1, 4, 9):
         index = Indexed(tmp_path_factory.mktemp("parted"))

@@ -1,4 +1,4 @@
-"""Searches against a model that reads the files: filters admit what they say, and no query ever fails."""
+"""Searches compared with a model that reads the files: filters select what they say, and no query ever fails."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START = 1_700_000_000
 
 
 class Corpus:
-    """Files made by chance, and what is known of each."""
+    """Random files, and the model of each."""
 
     def __init__(self, folder: Path) -> None:
         chance = random.Random(5)
@@ -40,7 +40,7 @@ class Corpus:
             self.files[path] = (text, START + number)
 
     def holds(self, path: str, word: str) -> bool:
-        """Whether a plain word stands in a file, or in its path below the root, where it may be part of a word."""
+        """Return whether a plain word is in a file, or in its path below the root, where it may be part of a word."""
         rel = os.fsdecode(self.index.root_of(path)[1]).lower()
         return word in re.findall(r"[a-z0-9]+", f"{self.files[path][0].lower()} {rel}") + re.findall(r"[a-z]+", rel)
 
@@ -86,7 +86,7 @@ def admits(corpus: Corpus, path: str, query: str, params: dict[str, Any]) -> boo
     inside = params.get("path")
     tests = [
         inside is None or full.startswith(inside.rstrip("/") + "/"),
-        # A file belongs to the innermost root that holds it, so a root inside the one that is named is another root.
+        # A file belongs to the innermost root that contains it, so a root inside the named one is another root.
         "roots" not in params or root in params["roots"],
         "languages" not in params or language in {name.lower() for name in params["languages"]},
         "kinds" not in params or kind in params["kinds"],

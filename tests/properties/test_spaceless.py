@@ -1,4 +1,4 @@
-"""Any piece of a run in a script without blanks is found where it stands, marked to the character, and nowhere else."""
+"""Any piece of text in a script without blanks is found where it is, with exact highlights, and nowhere else."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from helpers.indexed_folder import Indexed
 from helpers.support import examples
 
-# A few characters of each script, marks among them, so that the same rows come about again and again.
+# A few characters of each script, including marks, so that the same rows occur often.
 ALPHABETS = {
     "han": "日本語検索々",
     "kana": "カタガバナーひら",

@@ -1,4 +1,4 @@
-"""The store against a model: after any sequence of changes it holds what a dictionary would."""
+"""The store compared with a model: after any sequence of changes it contains what a dictionary would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text that is searched stretch by stretch has the matches of the text as a whole, as Python's ``re`` finds them."""
+"""A text that is searched in slices has the matches of the whole text, as Python's ``re`` finds them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENDS = st.sampled_from(["\n", "\r\n"])
 
 
 def by_python(pattern: str, text: str) -> Found:
-    """Every line with its matches; none directly after the one before without a character of its own."""
+    """Yield every line with its matches; an empty match directly after another one does not count."""
     compiled = re.compile(pattern, re.ASCII)
     found: Found = []
     at = 0

@@ -1,4 +1,4 @@
-"""Which command a service runs, for each way of installing livedex."""
+"""The command that a service runs, for each way of installing livedex."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the journal gets: entries with fields on a socket of the test's own; lines on stderr if it does not listen."""
+"""The output for the journal: entries with fields on a socket of the test; lines on stderr if nothing listens there."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def listening(home: Home) -> Iterator[socket.socket]:
 
 @pytest.fixture
 def log(home: Home, listening: socket.socket, monkeypatch: pytest.MonkeyPatch) -> Iterator[logging.Logger]:
-    monkeypatch.setitem(sys.modules, "systemd", None)  # the datagram protocol, wherever the tests run
+    monkeypatch.setitem(sys.modules, "systemd", None)  # the datagram protocol, on any system
     made = logging.Logger("livedex.test")
     handler = journal.JournalHandler(str(home.path / "journal"))
     made.addHandler(handler)
@@ -87,7 +87,7 @@ def log(home: Home, listening: socket.socket, monkeypatch: pytest.MonkeyPatch) -
 
 
 def entry(data: bytes) -> dict[str, str]:
-    """The fields of an entry in the journal's protocol."""
+    """Return the fields of an entry in the journal's protocol."""
     fields = {}
     while data:
         line, _, data = data.partition(b"\n")

@@ -1,4 +1,4 @@
-"""The launchd agent: its property list has only keys and types that launchd knows, and its sockets are taken over."""
+"""The launchd agent: its property list has only keys and types of launchd, and its sockets are taken over."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from livedex_service.launchd_agent import LaunchdAgent, plist
 from livedex_service.launchd_sockets import activated_descriptors
 from livedex_service.systemd_units import Launch
 
-# Of launchd.plist(5): what livedex uses, with the type of each.
+# From launchd.plist(5): the keys that livedex uses, with the type of each.
 KNOWN: dict[str, type] = {
     **{"Label": str, "ProgramArguments": list, "EnvironmentVariables": dict, "Sockets": dict, "KeepAlive": dict},
     **{"ThrottleInterval": int, "ExitTimeOut": int, "ProcessType": str, "Nice": int},
@@ -83,7 +83,7 @@ def test_the_agent_is_loaded_loaded_again_and_unloaded(home: Home, monkeypatch: 
 
 
 class Launchd:
-    """launch_activate_socket(3) with sockets of the test's own."""
+    """launch_activate_socket(3) with sockets of the test."""
 
     def __init__(self, descriptors: dict[str, list[int]], code: int = 0) -> None:
         self.descriptors = descriptors

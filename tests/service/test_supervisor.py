@@ -1,4 +1,4 @@
-"""What systemd is told and what it hands over, against real datagram sockets and real descriptors."""
+"""Messages to systemd and the descriptors from it, with real datagram sockets and real descriptors."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ VARIABLES = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LI
 def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setitem(sys.modules, "systemd", None)  # the datagram protocol, wherever the tests run
+    monkeypatch.setitem(sys.modules, "systemd", None)  # the datagram protocol, on any system
 
 
 @pytest.fixture(params=["path", "abstract"])
 def manager(request: pytest.FixtureRequest, home: Home, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
-    """The supervisor's end."""
+    """The supervisor's end of the socket."""
     if request.param == "abstract" and sys.platform != "linux":
         pytest.skip("abstract sockets are Linux's")
     address = f"@{home.path}" if request.param == "abstract" else str(home.path / "notify")

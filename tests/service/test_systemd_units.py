@@ -1,4 +1,4 @@
-"""The units: systemd itself finds no fault in them, and what a user typed stays one word."""
+"""The units: systemd itself finds no fault in them, and a user's text stays one word."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def verify(folder: Path, scope: str, *names: str) -> None:
 
 @pytest.mark.needs("systemd-analyze")
 def test_how_exposed_the_service_is(tmp_path: Path) -> None:
-    """The score of systemd's own table; a unit without any of our settings has 9.8."""
+    """Return the score of systemd's own table; a unit without any of our settings has 9.8."""
     (tmp_path / "livedex.service").write_text(user_service(PLAIN))
     command = ["systemd-analyze", "--user", "security", "--offline=true", str(tmp_path / "livedex.service")]
     env = {"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)}

@@ -17,6 +17,7 @@ from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver, ObservedWatch
 
 from livedex_daemon.watch.watcher import Barrier, Sink
+from livedex_indexing.relpath import is_below, relative
 
 log = logging.getLogger(__name__)
 
@@ -133,10 +134,11 @@ class ObserverWatcher:
     def _root_event(self, root_id: int, root: bytes, path: bytes) -> None:
         if path == root:
             self._sink.root_changed(root_id)
-        elif path.startswith(root.rstrip(b"/") + b"/"):
-            relative = path[len(root.rstrip(b"/")) + 1 :]
+        elif is_below(path, root):
             # The system may merge events, so always compare the whole folder.
-            self._sink.path_changed(root_id, relative, tree=os.path.isdir(path) or not os.path.lexists(path))
+            self._sink.path_changed(
+                root_id, relative(root, path), tree=os.path.isdir(path) or not os.path.lexists(path)
+            )
 
 
 class _Once:

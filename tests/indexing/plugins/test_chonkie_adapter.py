@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from chonkie import Pipeline
 
 from livedex_indexing.conformance import check_pipeline
 from livedex_indexing.plugins import ChonkiePipeline
+
+
+class Piece(NamedTuple):
+    start_index: int
+    end_index: int
+    text: str
+
+
+class Document(NamedTuple):
+    chunks: list[Piece]
+
+
+class Runner:
+    """A chonkie Pipeline that returns a document made by the test."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def run(self, *, texts: str) -> Document:
+        return self._document
 
 
 def test_a_chonkie_pipeline_conforms() -> None:
@@ -20,7 +40,6 @@ def test_a_chonkie_pipeline_conforms() -> None:
 
 @pytest.mark.parametrize(("start", "end", "text"), [(1, 3, "ab"), (0, 99, "abc"), (-1, 1, "c"), (2, 1, "")])
 def test_wrong_offsets_are_an_error(start: int, end: int, text: str) -> None:
-    piece = SimpleNamespace(start_index=start, end_index=end, text=text)
-    runner = SimpleNamespace(run=lambda *, texts: SimpleNamespace(chunks=[piece]))
+    runner = Runner(Document([Piece(start, end, text)]))
     with pytest.raises(ValueError, match="is not that part of the text"):
         ChonkiePipeline(runner).chunk("abc", ".txt")
