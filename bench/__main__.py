@@ -1,4 +1,4 @@
-"""`make bench`: runs every measurement on one corpus and prints each figure beside its floor and its goal."""
+"""`make bench`: runs every measurement on one corpus and prints each figure with its floor and its goal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import beside, corpus, exchange, idle, indexing, lines, searching, standing
+from bench import corpus, exchange, idle, indexing, lines, mixed_load, searching, standing
 from bench.figures import HEADER, Figure
 from bench.server import server
 
@@ -42,7 +42,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[Figure]:
             *searching.fresh_after_edit(running, edits, options.searches),
             *searching.command(running, max(10, options.searches // 10)),
             *idle.idle(running, options.idle),
-            *beside.beside(running, indexed, folder, options.mixed),
+            *mixed_load.mixed_load(running, indexed, folder, options.mixed),
             *standing.standing(indexed, folder),
             *exchange.exchange(folder, options.queued, options.searches),
         ]

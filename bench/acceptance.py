@@ -1,6 +1,6 @@
 """`python -m bench.acceptance --corpus DIR…`: proves on whole corpora what the tests prove on small ones.
 
-Each claim is printed with its figure, and beside it `holds` or what is against it. Nothing is timed here; the folders
+Each claim is printed with its figure, and then `holds` or what is against it. Nothing is timed here; the folders
 named are only read, and what is changed is a copy.
 """
 
@@ -27,7 +27,7 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     options = arguments()
-    # The checks are the tests' own. They stand in the tests' folder, which no package holds.
+    # The checks are the tests' own. They are in the tests' folder, which is in no package.
     sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
     from bench import corpus
     from bench.claims import Report, prove

@@ -1,4 +1,4 @@
-"""The exchange: publish and claim beside a million messages, a waiting worker's start, and what waiting costs."""
+"""The exchange: publish and claim with a million messages in the log, a waiting worker's start, what waiting costs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SYNCED_BYTES = 4096
 
 def exchange(folder: Path, queued: int, calls: int) -> list[Figure]:
     """``queued``: messages that wait; ``calls``: how many of each are measured."""
-    return [*_beside_many(folder, queued, calls), *_waiting_worker(calls // 5)]
+    return [*_among_many(folder, queued, calls), *_waiting_worker(calls // 5)]
 
 
 def _params(method: str, **given: Any) -> Any:
     return check_params(f"exchange/{method}", given)
 
 
-def _beside_many(folder: Path, queued: int, calls: int) -> Iterator[Figure]:
+def _among_many(folder: Path, queued: int, calls: int) -> Iterator[Figure]:
     path = folder / "exchange.db"
     database = PreciousDatabase(str(path), SCHEMA)
     limits = ExchangeConfig(max_waiting=queued + calls + 1)
@@ -50,11 +50,11 @@ def _beside_many(folder: Path, queued: int, calls: int) -> Iterator[Figure]:
     queue = Exchange(str(path), limits)
     floor = _synced_writes(folder / "floor", calls)
     publish = lambda: queue.publish(_params("publish", topic="work", body=BODY))  # noqa: E731
-    yield Figure(f"publish beside {queued:,}, p99", "ms", _times(calls, publish), goal=CALL_GOAL_MS, which="p99")
+    yield Figure(f"publish among {queued:,}, p99", "ms", _times(calls, publish), goal=CALL_GOAL_MS, which="p99")
     yield Figure("  a page synced, p99", "ms", floor, which="p99")
     claims: list[Any] = []
     claim = lambda: claims.append(queue.claim(_params("claim", topic="work"))["claim"])  # noqa: E731
-    yield Figure(f"claim beside {queued:,}, p99", "ms", _times(calls, claim), goal=CALL_GOAL_MS, which="p99")
+    yield Figure(f"claim among {queued:,}, p99", "ms", _times(calls, claim), goal=CALL_GOAL_MS, which="p99")
     left = iter(claims)
 
     def complete() -> None:
@@ -63,7 +63,7 @@ def _beside_many(folder: Path, queued: int, calls: int) -> Iterator[Figure]:
         own = {"claim_id": claim["id"], "token": claim["token"]}
         queue.complete(_params("complete", **own, status="completed", follow_up=follow_up))
 
-    yield Figure(f"complete beside {queued:,}, p99", "ms", _times(calls, complete), goal=CALL_GOAL_MS, which="p99")
+    yield Figure(f"complete among {queued:,}, p99", "ms", _times(calls, complete), goal=CALL_GOAL_MS, which="p99")
     queue.close()
 
 

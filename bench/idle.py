@@ -1,4 +1,4 @@
-"""Doing nothing: the CPU and the memory of a daemon that has an index and nobody asking."""
+"""Doing nothing: the CPU and the memory of an idle daemon with an index."""
 
 from __future__ import annotations
 

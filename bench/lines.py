@@ -22,7 +22,7 @@ WORDS = re.compile(r"\S+(?: \S+){2,4}")  # of a line, with the signs among them
 
 
 def rare(server: Server, corpus: Path, count: int) -> list[Figure]:
-    """Names of the corpus, pieces of them, calls as regular expressions, and a few words of a line as they stand there,
+    """Names of the corpus, pieces of them, calls as regular expressions, and a few words of a line as they are there,
     which may be the commonest of all: of each kind ``count``. No figure where ripgrep is missing."""
     if shutil.which("rg") is None:
         return []

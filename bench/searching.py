@@ -43,7 +43,7 @@ def milliseconds(work: Callable[..., object], *args: object) -> float:
 
 
 def queries(corpus: Path, count: int) -> list[str]:
-    """Pairs of words that stand in the corpus, from a fixed seed."""
+    """Pairs of words of the corpus, from a fixed seed."""
     chosen = random.Random(SEED)
     words: set[bytes] = set()
     for number, (_path, data) in enumerate(text_files(corpus)):

@@ -1,1 +1,1 @@
-"""How good the order of hits is: questions with known answers, asked of livedex and of plainer engines beside it."""
+"""How good the order of hits is: questions with known answers, for livedex and for plainer engines."""

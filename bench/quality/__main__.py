@@ -1,4 +1,4 @@
-"""`python -m bench.quality`: how well livedex answers questions whose answers are known, beside plainer engines.
+"""`python -m bench.quality`: how well livedex answers questions with known answers, compared with plainer engines.
 
 Without `--set` the sets are made of what this Python brings. Weights are to be tuned on the half `dev`; what is
 reported is `test`. At the end follows one Markdown table: a column for each set or kind of navigation, and with

@@ -1,6 +1,6 @@
 """The pages of `help()` for a library's modules and classes, made of the source: nothing is imported.
 
-Invariant: a docstring stands in one page alone, and the sentence that asks for a page does not stand in it.
+Invariant: a docstring is in one page alone, and the sentence that asks for a page is not in it.
 """
 
 from __future__ import annotations

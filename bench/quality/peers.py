@@ -72,7 +72,7 @@ def _bm25s(files: list[tuple[str, str]]) -> Search | None:
 
 
 def _ripgrep(root: Path) -> Search:
-    """Files by the number of distinct words that they hold, as somebody would with `rg` alone."""
+    """Files by the number of distinct words that they contain, as a user would with `rg` alone."""
 
     @cache
     def holding(word: str) -> frozenset[str]:

@@ -54,7 +54,7 @@ def read(folder: Path) -> QuestionSet:
 
 
 def write(folder: Path, questions: Sequence[Question]) -> QuestionSet:
-    """Writes what `read` reads beside the corpus that stands in ``folder`` already."""
+    """Write what `read` reads next to the corpus in ``folder``."""
     with (folder / "queries.jsonl").open("w", encoding="utf-8") as queries, (folder / "qrels.tsv").open("w") as qrels:
         for number, question in enumerate(questions):
             queries.write(json.dumps({"_id": f"q{number}", "text": question.text, "split": question.half}) + "\n")

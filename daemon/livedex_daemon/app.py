@@ -125,7 +125,7 @@ class App:
         targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule, self._plugins)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
-        self._ending, self._signals = self._hear_signals(edited)  # whoever sees the socket may send one
+        self._ending, self._signals = self._hear_signals(edited)  # a client that sees the socket may send one
         self._socket_guard = SocketGuard(locations.socket_path, supervisor.inherited_socket(SOCKET_NAME))
         self._freshness = Freshness(watching, backlog, roots, worker, pool, store_health)
         self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
@@ -202,7 +202,7 @@ class App:
             # complete; a large tree, or a root on a disk that hangs, delays no client.
             await asyncio.wait([beginning], timeout=BEGIN_S)
             await self._server.start(self._socket_guard.sock)
-            # Not earlier: whoever waits in the queue of a socket that is bound again would be dropped.
+            # Not earlier: clients in the queue of a socket that is bound again would be dropped.
             for task in self._tasks:
                 task.start()
             self._reports.ready()

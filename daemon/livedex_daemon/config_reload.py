@@ -105,7 +105,7 @@ class Reloader:
         """Apply the first configuration."""
         async with self._lock:
             await self._load_plugins(self._current.config)
-            with contextlib.suppress(IndexUnwritable):  # then it is owed, and the index is served as it is
+            with contextlib.suppress(IndexUnwritable):  # it is applied later; until then the index is served as it is
                 await self._apply(self._current.config, first=True)
 
     def start(self) -> None:
@@ -139,7 +139,7 @@ class Reloader:
     def check(self) -> None:
         """Read the file again if it differs from the last one read: without a watch there is no event.
 
-        Also read it while its configuration is owed, or refused: it may be that the file could not be read. And while
+        Also read it while its configuration is pending, or refused: perhaps the file could not be read. And while
         the path of a root is not known to be real: the mount that it lies on may answer again.
         """
         refused = self._current.fault is not None

@@ -100,7 +100,7 @@ class AsyncClient(AsyncMethodCalls):
         except TimeoutError:
             raise TimedOut(f"no notification arrived within {timeout_s:g} s") from None
         if note is None:
-            self._notifications.put_nowait(None)  # for whoever waits next
+            self._notifications.put_nowait(None)  # for the next waiter
             raise self._lost or _gone()
         return note
 
@@ -117,7 +117,7 @@ class AsyncClient(AsyncMethodCalls):
             self._write({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": number}})
 
     async def _read(self) -> None:
-        """Hand each message to whoever waits for it, until the connection ends."""
+        """Hand each message to its waiter, until the connection ends."""
         try:
             while line := await self._reader.readline():
                 self._take(json.loads(line))

@@ -74,7 +74,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "progress-goes-back",
-        "progress is told that does not grow, and strict clients end the connection",
+        "progress is reported that does not grow, and strict clients end the connection",
         "livedex_ipc/mcp/mcp_stdio.py",
         (("        if done > self._last:\n", "        if done >= 0:\n"),),
         f"{STDIO}::test_progress_only_grows_and_only_where_it_is_wanted",

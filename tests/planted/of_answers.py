@@ -181,7 +181,7 @@ DEFECTS = (
     ),
     Defect(
         "strange-daemon-believed",
-        "a client talks to whoever answers on the socket",
+        "a client talks to any process that answers on the socket",
         "livedex_ipc/client.py",
         (("    if owner not in (os.geteuid(), 0):", "    if False:"),),
         "tests/ipc/test_client.py::test_a_stranger_at_the_other_end_is_sent_nothing",
@@ -195,7 +195,7 @@ DEFECTS = (
     ),
     Defect(
         "what-is-in-the-way-removed",
-        "a file that stands where the socket should be is removed",
+        "a file at the path of the socket is removed",
         "livedex_ipc/server/binding.py",
         (("    if not stat.S_ISSOCK(info.st_mode):\n        raise", "    if False:\n        raise"),),
         f"{BINDING}::test_what_is_no_socket_is_refused_and_stays",
@@ -216,7 +216,7 @@ DEFECTS = (
     ),
     Defect(
         "key-twice-taken",
-        "of a key that stands twice in a request the last one counts",
+        "if a key is twice in a request, the last one counts",
         "livedex_ipc/framing.py",
         (("    if len(members) != len(pairs):", "    if False:"),),
         f"{FRAMING}::test_what_is_no_strict_json_is_a_parse_error",
@@ -230,7 +230,7 @@ DEFECTS = (
     ),
     Defect(
         "text-in-an-error",
-        "the message of an exception, which may quote a file, is told to the client",
+        "the message of an exception, which may quote a file, is sent to the client",
         "livedex_ipc/server/requests.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
         "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",

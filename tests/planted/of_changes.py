@@ -26,7 +26,7 @@ DEFECTS = (
     ),
     Defect(
         "overflow-swallowed",
-        "the kernel's queue runs over and nobody is told",
+        "the kernel's queue overflows, and this is not reported",
         "livedex_daemon/watch/inotify.py",
         (('log.warning("watcher_overflow")\n        self._sink.events_lost()', 'log.warning("watcher_overflow")'),),
         "tests/system/test_overflow.py::test_overflow_during_the_repair_is_one_more_pass",
@@ -153,7 +153,7 @@ DEFECTS = (
     ),
     Defect(
         "waited-for-stored-late",
-        "what somebody waits for is stored only with the next edits",
+        "a change that a search waits for is stored only with the next edits",
         "livedex_daemon/write/commit_policy.py",
         (("or self._releases_a_waiter(other.finished):", "or False:"),),
         "tests/daemon/write/test_commit_policy.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
@@ -235,7 +235,7 @@ DEFECTS = (
     ),
     Defect(
         "another-watcher-believed-at-once",
-        "events are heard of by another thread before what was changed without either is looked for",
+        "another thread reports events before changes that neither reported are looked for",
         "livedex_daemon/watch/event_source.py",
         (
             (
@@ -255,7 +255,7 @@ DEFECTS = (
     ),
     Defect(
         "watchdog-by-a-thread",
-        "the supervisor is told that the daemon lives by a thread that lives when its loop hangs",
+        "a thread that lives while the event loop hangs reports to the supervisor that the daemon lives",
         "livedex_daemon/app.py",
         (
             (
@@ -286,7 +286,7 @@ DEFECTS = (
     ),
     Defect(
         "watchdog-without-the-worker",
-        "the supervisor is told that the daemon lives though nothing is indexed any more",
+        "the supervisor gets pings although nothing is indexed any more",
         "livedex_daemon/process/supervisor_reports.py",
         (("            if self._heartbeat.beats():\n", "            if True:\n"),),
         f"{WATCHDOG}::test_a_worker_that_died_is_not_called_alive",

@@ -115,7 +115,7 @@ DEFECTS = (
     ),
     Defect(
         "cut-without-the-match",
-        "a long line is cut to its beginning, though its match stands further on",
+        "a long line is cut to its beginning, though its match comes later",
         "livedex_ipc/cli/render/hit_lines.py",
         (("    start, free = first, columns // 3\n", "    start, free = 0, columns // 3\n"),),
         f"{SEARCH_TEXT}::test_a_line_is_cut_to_the_width_and_keeps_its_first_match",
@@ -136,7 +136,7 @@ DEFECTS = (
     ),
     Defect(
         "early-fault-is-text",
-        "a fault of the command line is text though `--json` stands behind it",
+        "a fault of the command line is text though `--json` comes after it",
         "livedex_ipc/cli/command_parser.py",
         (('    line.json = "--json" in own\n', ""),),
         "tests/ipc/cli/test_cli.py::test_wrong_usage_is_exit_code_2",

@@ -92,7 +92,7 @@ DEFECTS = (
     ),
     Defect(
         "hit-check-tells-nobody",
-        "a search that cannot open a file leaves its hit out, and nobody reads the file again",
+        "a search that cannot open a file leaves its hit out, and the file is not read again",
         "livedex_daemon/answer/fresh_reads.py",
         (("                self._worker.could_not_read(stale.unreadable)\n", "                pass\n"),),
         f"{SYSTEM}::test_what_only_the_search_could_not_read",
@@ -146,7 +146,7 @@ DEFECTS = (
     ),
     Defect(
         "denied-markers-absent",
-        "a folder beside whose name no marker can be looked for is taken for an ordinary one",
+        "a folder whose siblings cannot be searched for markers is taken for an ordinary one",
         "livedex_indexing/ignore/folder_rules.py",
         (("                if where == self._rel:\n", "                if False:\n"),),
         "tests/indexing/ignore/test_ignore_errors.py::test_a_denial_is_no_absence",
@@ -258,7 +258,7 @@ DEFECTS = (
     ),
     Defect(
         "subscription-called-fresh",
-        "the first answer of a standing query is fresh although a file of it cannot be read",
+        "the first answer of a standing query is fresh although one of its files cannot be read",
         "livedex_daemon/answer/subscription_methods.py",
         (("            return first, first.stale\n", "            return first, Stale()\n"),),
         f"{SYSTEM}::test_what_only_a_standing_query_could_not_read",

@@ -11,7 +11,7 @@ _WORKERS = "tests/system/test_exchange_workers.py"
 DEFECTS = (
     Defect(
         "claim-without-token",
-        "whoever knows the number of a claim can complete it",
+        "any process that knows the number of a claim can complete it",
         _CLAIMS,
         (("WHERE id = ? AND token = ? AND status = 'active'", "WHERE id = ? AND ? <> 0 AND status = 'active'"),),
         f"{_TESTS}::test_another_token_is_refused",
@@ -114,7 +114,7 @@ DEFECTS = (
     ),
     Defect(
         "plugin-outlives-its-worker",
-        "the plugin of a worker that was killed goes on beside the one that has the message then",
+        "the plugin of a worker that was killed goes on while another one has the message",
         "livedex_daemon/worker_host/group_guard.py",
         (("        for group in groups:\n", "        for group in set[int]():\n"),),
         f"{_WORKERS}::test_a_killed_worker_takes_its_plugin_along",

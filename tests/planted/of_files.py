@@ -94,7 +94,7 @@ DEFECTS = (
     ),
     Defect(
         "pipe-opened",
-        "a pipe in the tree is opened before it is told from a file",
+        "a pipe in the tree is opened before it is distinguished from a file",
         "livedex_indexing/disk/tree.py",
         (
             (

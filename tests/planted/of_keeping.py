@@ -7,7 +7,7 @@ from planted.defect import Defect
 DEFECTS = (
     Defect(
         "marks-not-synced",
-        "a file is told to be forgotten before the mark is on the disk (`synchronous` off)",
+        "a file is reported as forgotten before the record is on the disk (`synchronous` off)",
         "livedex_indexing/store/forgotten_database.py",
         (('db.pragma("synchronous", "extra")', 'db.pragma("synchronous", "off")'),),
         "tests/indexing/store/test_forgotten_files.py::test_what_was_told_survives_a_crash_at_each_write",

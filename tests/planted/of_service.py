@@ -19,7 +19,7 @@ DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         "ready-said-once",
-        "a supervisor that could not be told once that the daemon serves ends it",
+        "if the first report that the daemon serves fails, the supervisor ends it",
         "livedex_service/supervisor.py",
         (("    if _untaken and notify(_untaken):", "    if False:"),),
         "tests/system/test_watchdog.py::test_it_is_told_again_what_it_could_not_be_told",

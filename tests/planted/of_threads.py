@@ -68,14 +68,14 @@ DEFECTS = (
     ),
     Defect(
         "order-after-the-end",
-        "an order is taken though the worker has ended, and nobody answers it",
+        "an order is accepted after the worker has ended, and is never answered",
         "livedex_daemon/write/worker.py",
         (("        if self._stopping:\n            self._refuse_orders()\n", ""),),
         f"{WORKER}::test_orders_after_the_end_fail",
     ),
     Defect(
         "orders-left-at-the-end",
-        "the worker ends and leaves orders that nobody answers",
+        "the worker ends and leaves orders that are never answered",
         "livedex_daemon/write/worker.py",
         (
             (
@@ -151,7 +151,7 @@ DEFECTS = (
     ),
     Defect(
         "worker-keeps-orders-when-it-fails",
-        "the worker's thread fails and whoever waits for an order waits for ever",
+        "the worker's thread fails, and clients wait forever for their orders",
         "livedex_daemon/write/worker.py",
         (('        self._refuse_orders("indexing has failed', '        str("indexing has failed'),),
         f"{WORKER}::test_orders_of_a_thread_that_fails_fail",

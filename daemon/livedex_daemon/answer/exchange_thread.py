@@ -1,6 +1,6 @@
 """Runs the calls of the exchange on a thread of their own, and wakes those that wait for a message.
 
-Invariant: a wake-up is advice. Whoever waits looks into the file again, at the latest after ``RECHECK_S`` when another
+Invariant: a wake-up is advice. Those that wait look into the file again, at the latest after ``RECHECK_S`` when another
 process has written to it, and when a lease ends.
 """
 

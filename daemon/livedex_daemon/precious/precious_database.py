@@ -161,7 +161,7 @@ class PreciousDatabase:
 
     def _set_synced(self, durable: bool) -> None:
         if self._lost_sync:
-            # The kernel marks pages as written that the disk refused. What is in the log is copied, and synced, anew.
+            # The kernel marks pages as written that the disk refused. Copy what is in the log, and sync it again.
             self._db.pragma("wal_checkpoint(TRUNCATE)")
             self._lost_sync = False
         if durable != self._is_synced:

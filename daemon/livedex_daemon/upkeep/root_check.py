@@ -49,7 +49,7 @@ class RootCheck:
 
     def _check(self) -> None:
         self._checks += 1
-        REMOTE.renew()  # no event tells of a mount where there is no watcher
+        REMOTE.renew()  # without a watcher, no event reports a mount
         seldom = self._checks % SELDOM == 0
         if seldom:
             self._worker.check_and_rebuild()

@@ -146,7 +146,7 @@ class EventSource:
     def watch_outside(self, root: Root) -> set[bytes]:
         """Watch the files outside the root that its rules depend on: those above it, the repository's, the user's.
 
-        Return the folders whose rules changed before they were watched, so that no event told of it.
+        Return the folders whose rules changed before they were watched, so that no event reported it.
         """
         outside = self._outside.setdefault(root.id, OutsideFiles())
         changed: set[bytes] = set()

@@ -55,7 +55,7 @@ class _Path:
 class UnreadablePaths:
     """``open``: the paths whose searches are not fresh. ``denied``: paths without permission, in the order to try.
 
-    ``failures`` counts the failures of all paths so far: the number tells which of a look and a failure came first.
+    ``failures`` counts the failures of all paths so far: the number shows whether a check or a failure came first.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

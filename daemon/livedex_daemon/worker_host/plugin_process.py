@@ -20,7 +20,7 @@ from livedex_daemon.worker_host.group_guard import GroupGuard
 GRACE_S: Final = 5.0  # between SIGTERM and SIGKILL
 STDERR_BYTES: Final = 8 * 1024  # of its end: six bytes each in JSON are less than metadata may have
 READ_BYTES: Final = 256 * 1024
-POLL_S: Final = 0.05  # where the system has no descriptor that tells of a process's end
+POLL_S: Final = 0.05  # if the system has no descriptor for a process's end
 
 Cause = Literal["timeout", "stop", "lost"]
 
@@ -44,7 +44,7 @@ class RunLimits(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """What goes on beside the run. ``stop``: a descriptor that can be read once the run is to be ended.
+    """What goes on during the run. ``stop``: a descriptor that can be read once the run is to be ended.
 
     ``beat`` is called every ``beat_s`` seconds; it returns False when the run has lost its purpose.
     """

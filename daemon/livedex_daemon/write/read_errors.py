@@ -72,7 +72,7 @@ class ReadErrors:
             self._unreadable.deny((root.id, path))
 
     def is_news(self, outcome: Outcome) -> bool:
-        """Return False for a file that still cannot be read, of which the index says what it is to say."""
+        """Return False for a file that still cannot be read, and whose row already says so."""
         work, result = outcome.work, outcome.result
         if not isinstance(result, Unreadable):
             return True

@@ -118,7 +118,7 @@ class Worker:
         return future
 
     def _recover(self) -> None:
-        """After a failure outside of a turn: whoever waits for an order is answered; what was in hand begins again."""
+        """After a failure outside a turn, refuse all orders and start the unfinished work over."""
         self._refuse_orders("indexing has failed: ask again; the daemon's log says more")
         self._start_over()
 

@@ -1,1 +1,1 @@
-"""Child processes of the library: how they start and end, and of which version they are."""
+"""Child processes of the library: their start, their end and their version."""

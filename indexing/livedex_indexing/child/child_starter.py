@@ -32,7 +32,7 @@ def start_child(arguments: list[str], environment: Mapping[str, str]) -> subproc
 
 
 def kill_all() -> None:
-    """Kill every child of this process: whoever waits for one is released. Call it when the process ends."""
+    """Kill every child of this process, which releases all that wait for one. Call it when the process ends."""
     for child in list(_children):
         if child.returncode is None:
             with contextlib.suppress(ProcessLookupError):

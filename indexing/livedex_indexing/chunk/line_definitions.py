@@ -1,7 +1,7 @@
 """Find the definitions of languages without a grammar, line by line.
 
 Invariant: a line is read by itself, in time linear in its length, and the definitions are in the order of their
-beginnings, a container before its content. What is around a definition is told by indentation.
+beginnings, a container before its content. Indentation shows what is around a definition.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Resolves the links in a path, of which any part may lie on a network or FUSE mount.
+"""Resolves the links in a path, any part of which may lie on a network or FUSE mount.
 
 Invariant: each entry on the way is touched by its real path, so that the child that touches such mounts is asked
 wherever the way leads, and nothing hangs.

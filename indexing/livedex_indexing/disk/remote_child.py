@@ -89,7 +89,7 @@ def _exactly(pipe: int, length: int) -> bytes:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     calls, answers, nothing = os.dup(0), os.dup(1), os.open(os.devnull, os.O_RDWR)
-    for standard in range(3):  # whoever waits for the end of the daemon's output must not wait for this process
+    for standard in range(3):  # a process that waits for the end of the daemon's output must not wait for this one
         os.dup2(nothing, standard)
     caller = Caller(answers)
     try:

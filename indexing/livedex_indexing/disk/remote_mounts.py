@@ -1,4 +1,4 @@
-"""Has network and FUSE mounts touched by a child process, so that one that stops answering holds up nobody.
+"""Uses network and FUSE mounts through a child process, so that a mount that stops answering delays no other.
 
 Invariant: a caller waits for a mount only while the mount answers. Once it does not, all callers get ETIMEDOUT at once,
 and at most one call asks it again. A path on a local mount costs no call of the child and no system call.

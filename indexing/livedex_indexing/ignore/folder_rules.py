@@ -162,7 +162,7 @@ class DirRules:
         markers = FOLDER_MARKERS[name]
         folder = relpath.join(self._rel, name)
         for where, wanted, text in (
-            (self._rel, markers.siblings, "{0}/ beside {1}"),
+            (self._rel, markers.siblings, "{0}/ next to {1}"),
             (folder, markers.inside, "{0}/{1}"),
         ):
             try:

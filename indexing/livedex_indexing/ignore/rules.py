@@ -222,7 +222,7 @@ class RuleTree:
     def allow_again(self, mark: Callable[[bytes], None]) -> None:
         """Forget the rules of each folder with an ignore file whose permission was missing and has returned.
 
-        It may return without an event. ``mark`` is called with the folder first: who is told of no fault any more must
+        It may return without an event. ``mark`` is called with the folder first: a caller that gets no more fault must
         find that its files are to be compared again.
         """
         with self._lock:

@@ -87,7 +87,7 @@ class Registry:
         return tuple(sorted(name for kind_name, name in self._provided if kind_name == kind.name))
 
     def owner(self, kind: PluginKind[T], name: str) -> str | None:
-        """Return who registered the name, None if nobody did."""
+        """Return the plugin that registered the name; None if there is none."""
         found = self._provided.get((kind.name, name))
         return found.owner if found is not None else None
 

@@ -28,7 +28,7 @@ _MAX_TERMS: Final = 256  # with the parts of words
 _KEPT_STOP_WORDS: Final = 3
 _SENTENCE: Final = 8  # characters: a longer run of Chinese, Thai … that is not in the index is many words, not one
 
-_BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # a name of which the beginning was typed
+_BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # the typed beginning of a name
 _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
 _FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem of nearly every word

@@ -59,7 +59,7 @@ def _is_auxiliary_folder(folder: bytes) -> bool:
 
 
 def is_news(name: bytes) -> bool:
-    """Whether a file tells what changed from version to version: it has something of every question."""
+    """Whether a file is about the changes of each version: such a file contains words of every question."""
     return _NEWS.search(name) is not None
 
 

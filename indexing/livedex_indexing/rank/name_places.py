@@ -108,8 +108,7 @@ class NamePlaces:
         return {}
 
     def _pieces(self, name: TypedName) -> dict[int, float]:
-        """Rate definitions of names that contain this one, which is not defined itself: those of which it is most come
-        first."""
+        """Rate definitions of names that contain this one, which is not defined itself: the shortest come first."""
         if not name.may_be_piece:
             return {}
         own, parts = self._tokens(name.name), self._tokens(" ".join(parts_of(name.name)))

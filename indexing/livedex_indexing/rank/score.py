@@ -25,8 +25,8 @@ divided by T, the Σ idf of the query's words:
     called   Σ idf where the file has the very name that was typed
     short    1 / √ number of the file's chunks: the shorter of two equal files comes first
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
-    beside   penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
-    news     penalty of a file that tells what changed from version to version: such a share, too
+    auxiliary penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
+    news     penalty of a file about the changes of each version: such a share, too
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "called": 4.0,
     "short": 0.1,
     "brief": 0.035,  # for each factor e: functions, dev + .002 to .005, files of C 0; .05 gains no more on all sets
-    "beside": -0.25,  # five sets of commits, dev: +.02 on one, +.01, +.004, +.001, -.002 for -.15
+    "auxiliary": -0.25,  # five sets of commits, dev: +.02 on one, +.01, +.004, +.001, -.002 for -.15
     "news": -0.4,  # the same: +.02, +.015, +.01, +.003, 0 for none
 }
 K1: Final = 1.2
@@ -83,7 +83,7 @@ class Copy(NamedTuple):
     ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
     matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
     factor by which its name is shorter than usual, 0 where that says nothing. ``called``: up to Σ idf where the file
-    has the name that was typed. ``news``: it tells what changed from version to version."""
+    has the name that was typed. ``news``: it is about the changes of each version."""
 
     file_id: int
     path: bytes

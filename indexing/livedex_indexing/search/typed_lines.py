@@ -39,7 +39,7 @@ def answer_typed_lines(
     """
     query, _ = run.request.parsed()
     text = query.text if query.terms else run.request.query.strip()
-    if not text or (query.terms and (query.excluded or query.phrases)):  # these are no text beside terms
+    if not text or (query.terms and (query.excluded or query.phrases)):  # with terms, these are no text
         return None
     try:
         pattern = Pattern(text, exact=True, any_case=True)

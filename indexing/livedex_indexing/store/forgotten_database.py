@@ -1,6 +1,6 @@
 """Reads and writes ``forgotten.db``, the SQLite file with the record of forgotten files.
 
-Invariant: a commit that returned is on the disk. The file has no log and no shared memory beside it that could be lost
+Invariant: a commit that returned is on the disk. The file has no log and no shared memory next to it that could be lost
 or cut short by themselves.
 """
 
@@ -131,7 +131,7 @@ class ForgottenDatabase:
 
 
 def put_aside(path: str) -> None:
-    """Rename a damaged file to ``{path}.damaged`` and remove the files beside it. Raises OSError."""
+    """Rename a damaged file to ``{path}.damaged`` and remove the files next to it. Raises OSError."""
     keep_folder(path, path)
     keep_folder(f"{path}.damaged", path)
     with suppress(FileNotFoundError):

@@ -6,7 +6,7 @@ CREATE TABLE state (
     name  TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) WITHOUT ROWID;
--- unmerged: since when rows have been removed whose words stand in the lists still; 0: there are none, 1: do not wait.
+-- unmerged: since when rows have been removed whose words are still in the lists; 0: there are none, 1: do not wait.
 INSERT INTO state (name, value) VALUES ('generation', 0), ('unmerged', 0), ('rewritten', 0);
 
 CREATE TABLE roots (

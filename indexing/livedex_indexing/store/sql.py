@@ -1,6 +1,6 @@
 """SQL that several queries share, each written once.
 
-Invariant: plain text without parameters; the table aliases are named beside each constant.
+Invariant: plain text without parameters; the table aliases are named next to each constant.
 """
 
 from __future__ import annotations

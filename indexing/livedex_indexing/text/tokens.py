@@ -1,4 +1,4 @@
-"""Where in a text a word may stand: the few places that are worth the tokenizer's time.
+"""Where in a text a word may be: the few places that are worth the tokenizer's time.
 
 Invariant: no word of the index's tokenizer reaches over the end of a run, because every ASCII sign and blank parts
 words; so a run read alone gives the words it has inside its text.

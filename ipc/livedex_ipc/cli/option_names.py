@@ -10,7 +10,7 @@ import re
 
 from livedex_ipc.cli.argument_types import Command
 
-# A param by its form, and those that are words besides, where they stand together.
+# A param by its form; and params that are ordinary words too, if they are next to each other.
 _PARAM = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 _PAGE = "offset plus limit"
 

@@ -49,7 +49,7 @@ class Streams:
         return found[0], found[1]
 
     def write(self, text: str) -> None:
-        """Write to stdout as UTF-8; lone surrogates are written as the bytes of a path that they stand for.
+        """Write to stdout as UTF-8; lone surrogates are written as the bytes of the path that they encode.
 
         Raises OutputClosedError when the reader has gone, Unavailable when stdout cannot be written (a full disk).
         """

@@ -113,7 +113,7 @@ class StdioServer:
             return answer(call.id, run.run(), modern=call.modern)
         except CancelledCall:
             return None
-        except Exception as error:  # a bug: the agent is told, and the next call is answered
+        except Exception as error:  # a bug: report it to the agent, and answer the next call
             print(f"livedex mcp: {type(error).__name__}: {error}", file=sys.stderr)
             message = f"a fault of livedex itself: {type(error).__name__}"
             return answer(call.id, failure(message), modern=call.modern)

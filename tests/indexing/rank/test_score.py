@@ -69,7 +69,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
     expected = {
         "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
         "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
-        "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "brief": 0.0, "beside": 0.0,
+        "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "brief": 0.0, "auxiliary": 0.0,
         "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0, "similar": 0.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
@@ -151,7 +151,7 @@ def test_a_test_comes_after_what_says_as_much() -> None:
     copies = {7: [copy(b"a")._replace(auxiliary=True)], 8: [copy(b"b")], 9: [copy(b"c")]}
     files = rank_files(found, {1: 7, 2: 8, 3: 9}, copies, total=1.0)
     assert [file.copy.path for file in files] == [b"b", b"a", b"c"], "and before what says less"
-    assert files[1].parts[list(WEIGHTS).index("beside")] == pytest.approx(WEIGHTS["beside"] * files[0].score)
+    assert files[1].parts[list(WEIGHTS).index("auxiliary")] == pytest.approx(WEIGHTS["auxiliary"] * files[0].score)
     assert files[1].score == pytest.approx(sum(files[1].parts))
 
 
@@ -165,7 +165,7 @@ def test_a_short_name_is_worth_a_share_of_the_score() -> None:
     )
     test = copy(b"t")._replace(brevity=1.0, auxiliary=True)
     (damped,) = rank_files(features({1: row(2)}), {1: 7}, {7: [test]}, total=1.0)
-    assert damped.score == pytest.approx(files[0].score * (1 + WEIGHTS["beside"])), "of all the others"
+    assert damped.score == pytest.approx(files[0].score * (1 + WEIGHTS["auxiliary"])), "of all the others"
 
 
 def test_of_two_copies_the_one_that_is_no_test_stands_for_both() -> None:

@@ -131,7 +131,7 @@ def test_explain_sums_up(index: Indexed) -> None:
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
-    assert names == set(WEIGHTS) - {"heading", "titled", "beside", "typed", "called", "news", "similar"}
+    assert names == set(WEIGHTS) - {"heading", "titled", "auxiliary", "typed", "called", "news", "similar"}
     assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
 
 
@@ -245,7 +245,7 @@ BESIDE = ("tests/a.c", "src/test_a.py", "a_test.py", "examples/a.py", "vendor/x/
 
 
 @pytest.mark.parametrize("path", BESIDE)
-def test_code_comes_before_what_stands_beside_it(index: Indexed, path: str) -> None:
+def test_code_comes_before_auxiliary_files(index: Indexed, path: str) -> None:
     index.write(f"root/{path}", "walrus = 1  # one\n")
     index.write("root/src/zebra/other.py", "walrus = 1  # two\n")
     assert index.found("walrus") == ["src/zebra/other.py", path]
@@ -257,9 +257,9 @@ def test_code_comes_before_what_stands_beside_it(index: Indexed, path: str) -> N
         ("examples of a walrus", {}),
     ):
         for hit in index.search(query, explain=True, **params):
-            assert "beside" not in {part["name"] for part in hit["explain"]["parts"]}, (query, params)
+            assert "auxiliary" not in {part["name"] for part in hit["explain"]["parts"]}, (query, params)
     damped = index.search("walrus", explain=True)[1]["explain"]
-    assert {part["name"]: part["value"] for part in damped["parts"]}["beside"] < 0
+    assert {part["name"]: part["value"] for part in damped["parts"]}["auxiliary"] < 0
     assert damped["total"] == pytest.approx(sum(part["value"] for part in damped["parts"]))
 
 
@@ -269,7 +269,7 @@ def test_code_comes_before_what_stands_beside_it(index: Indexed, path: str) -> N
 def test_what_is_no_code_or_no_test_is_not_damped(index: Indexed, path: str) -> None:
     index.write(f"root/{path}", "walrus\n")
     (hit,) = index.search("walrus", explain=True)
-    assert "beside" not in {part["name"] for part in hit["explain"]["parts"]}
+    assert "auxiliary" not in {part["name"] for part in hit["explain"]["parts"]}
 
 
 def test_the_chunks_of_files_found_by_their_path_may_all_be_looked_into(

@@ -42,7 +42,7 @@ def all_lines(hit: HitFields) -> list[Line]:
 def telling(lines: Sequence[Line], most: int, around: int = 0) -> list[Line]:
     """Return at most ``most`` of ``lines``, those that say best why they are shown, with the lines ``around`` each.
 
-    A line tells more the more different words match in it, then the more matches it has; of equals, the first. Without
+    A line is better the more different words match in it, then the more matches it has; of equals, the first. Without
     a match the first line with text is returned.
     """
     matched = [at for at, line in enumerate(lines) if line.matched]

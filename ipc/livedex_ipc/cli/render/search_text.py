@@ -25,7 +25,7 @@ _WHITE = 2  # columns between a number and a path, and between a path and its br
 class View(NamedTuple):
     """How hits are shown. ``short``: a line each; ``normal``: at most three; ``long``: all that the answer has.
 
-    ``around``: how many lines to show around each line that tells why; ``width``: columns to cut lines to, None to
+    ``around``: how many lines to show around each matching line; ``width``: columns to cut lines to, None to
     leave them whole; ``links``: a `link_form`; ``folder``: paths below it are relative, "" for none.
     """
 
@@ -38,7 +38,7 @@ class View(NamedTuple):
 
 
 def hits_text(hits: Sequence[HitFields], view: View, first: int = 1) -> str:
-    """Format hits, the first of which has the number ``first``."""
+    """Format hits; the first has the number ``first``."""
     margin = len(str(first + len(hits) - 1))
     lines: list[str] = []
     for number, hit in enumerate(hits, first):
@@ -110,7 +110,7 @@ def _numbered(line: Line, view: View, indent: int) -> str:
 
 
 def _grep_lines(hit: HitFields, view: View) -> Iterator[str]:
-    """Yield the line that tells why as ``path:line:text``, and those around it as ``path-line-text``."""
+    """Yield the best matching line as ``path:line:text``, and those around it as ``path-line-text``."""
     for line in telling(all_lines(hit), 1, view.around):
         sign = ":" if line.matched or not view.around else "-"
         used = display_width(_plain_place(hit, line.number, view)) + 1
@@ -118,7 +118,7 @@ def _grep_lines(hit: HitFields, view: View) -> Iterator[str]:
 
 
 def _text(line: Line, view: View, used: int) -> str:
-    """Return the text of a line, escaped, with coloured matches, cut to what is left beside ``used`` columns."""
+    """Return the text of a line, escaped, with coloured matches, cut to the width that ``used`` columns leave."""
     style = Style(view.colour)
     if view.width is not None:
         line = cut_line(line, max(_LEAST_COLUMNS, view.width - used))

@@ -20,7 +20,7 @@ FILES: Final = 6_000  # of the other root, at most
 LOOK_EVERY: Final = 20  # searches between two looks whether it is indexed
 
 
-def beside(server: Server, corpus: Path, folder: Path, count: int) -> list[Figure]:
+def mixed_load(server: Server, corpus: Path, folder: Path, count: int) -> list[Figure]:
     """Needs the corpus indexed and at rest; leaves the other root behind, in ``folder``."""
     mix = mixed(corpus, count)
     other = _like(corpus, folder / "other")
