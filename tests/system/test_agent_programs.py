@@ -28,7 +28,7 @@ class Desk(NamedTuple):
     tree: Tree
 
     def config(self, client: str) -> str:
-        """What `--print-config` prints, without its comments."""
+        """Return what `--print-config` prints, without its comments."""
         text = self.home.run("mcp", "--print-config", client).stdout
         return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(("//", "#")))
 

@@ -1,4 +1,4 @@
-"""A folder that becomes a root of its own, and is one no more: its files always lie in one of the two roots."""
+"""A folder becomes a root inside another one, and is removed again: its files always are in one of the two roots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COUNT = 20
 FOLDERS = 300
 # A walk takes one folder at a time, so that it is under way for long.
 SLICES = "from livedex_daemon.write import inspector; inspector.WALK_S = -1.0"
-# What is between two steps of a reload takes as long as a search.
+# The steps of a reload are as far apart as a search takes.
 SLOW = """
 import time
 from livedex_daemon.watch.root_presence import Presence
