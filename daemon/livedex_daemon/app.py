@@ -18,6 +18,7 @@ from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.audit_pass import AuditSources
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.exchange_thread import ExchangeThread
+from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import FreshReads, SearchMethod
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
@@ -151,6 +152,7 @@ class App:
             RootMethods(reads, health, worker, self._reloader.reload, self._locations.config_path),
             IndexMethods(reads, index.store, roots, IndexRun(worker, self._backlog, roots, store_health), audits),
             FileMethods(reads, roots, worker),
+            FileSearch(reads),
             *self._precious_methods(),
             PluginMethods(self._plugins),
         )

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
         Empty,
         ExplainResult,
         FileFields,
+        FileFindResult,
         FileListResult,
+        FoundFileFields,
         HitFields,
         IndexRunResult,
         PluginsResult,
@@ -137,6 +139,11 @@ class MethodCalls:
     def files_list(self, *, timeout_s: float | None = None, **params: object) -> FileListResult[FileFields]:
         """Indexed, pending, skipped and failed files, by path."""
         result: FileListResult[FileFields] = self.call("files/list", params, timeout_s=timeout_s)
+        return result
+
+    def files_find(self, *, timeout_s: float | None = None, **params: object) -> FileFindResult[FoundFileFields]:
+        """Indexed and skipped files by pieces of their paths, as a picker needs them."""
+        result: FileFindResult[FoundFileFields] = self.call("files/find", params, timeout_s=timeout_s)
         return result
 
     def files_explain(self, *, timeout_s: float | None = None, **params: object) -> ExplainResult:

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from livedex_ipc.common_params import FRESH, LIMIT_DOC, MAX_WAIT_MS, SCOPE, SCOPES, STATE, SUPERSEDES
 from livedex_ipc.constants import (
     FACETS,
-    FRESH_TIMEOUT_MS,
     GROUPS,
     KINDS,
     MODES,
     SEARCH_WINDOW,
-    STATUSES,
     SYNC_TIMEOUT_MS,
 )
 from livedex_ipc.errors import InvalidParams, MethodNotFound
 from livedex_ipc.exchange_methods import EXCHANGE
+from livedex_ipc.file_methods import FILES
 from livedex_ipc.knowledge_methods import KNOWLEDGE
 from livedex_ipc.method_types import Field, Method
 from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, path_params, paths_bytes, shown
@@ -27,8 +27,6 @@ from livedex_ipc.params import MAX_INTEGER, Param, check, nearest, path_bytes, p
 __all__ = ["METHODS", "check_params", "method_named", "path_bytes", "paths_bytes"]
 
 PROTOCOL = 1  # incremented when a client of the previous version would misread an answer
-
-MAX_WAIT_MS = 24 * 60 * 60 * 1000
 
 
 def check_params(method: str, params: object, methods: Mapping[str, Method] | None = None) -> dict[str, Any]:
@@ -56,35 +54,16 @@ def method_named(name: str, methods: Mapping[str, Method] | None = None) -> Meth
     return known
 
 
-_LIMIT_DOC = "how many at most"
-_OFFSET = Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=MAX_INTEGER)
-_FRESH = (
-    Param("fresh", "boolean", "wait until every earlier write is reflected", default=True),
-    Param(
-        "timeout_ms",
-        "integer",
-        "milliseconds to wait and to work at most",
-        default=FRESH_TIMEOUT_MS,
-        minimum=0,
-        maximum=MAX_WAIT_MS,
-    ),
-)
-_STATE = (
-    Field("fresh", "boolean", "every write before the request is reflected"),
-    Field("reason", "string", "why not fresh", optional=True),
-)
 _PROGRESS = Param("progress_token", "token", "asks for `$/progress` notifications under this token")
-_SCOPES = path_params("paths", "more of them: any", many=True)
-_SCOPE = path_params("path", "absolute path of a file or folder: only what lies in it")
 
 _SEARCH_PARAMS = (
     Param("query", "string", 'words, "phrases", prefix*, -without and terms such as lang:python', required=True),
     Param("typing", "boolean", "the last word is still being typed: words that begin with it match", default=False),
-    Param("limit", "integer", _LIMIT_DOC, default=10, minimum=1, maximum=1000),
+    Param("limit", "integer", LIMIT_DOC, default=10, minimum=1, maximum=1000),
     Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
     Param("mode", "string", "by words, meaning, both; exact, regex: whole lines", default="auto", choices=MODES),
-    *_SCOPE,
-    *_SCOPES,
+    *SCOPE,
+    *SCOPES,
     Param(
         "globs", "strings", "as ripgrep's -g, relative to each root; ! excludes, the last that matches wins", default=[]
     ),
@@ -99,8 +78,8 @@ _SEARCH_PARAMS = (
     Param("max_chars", "integer", "length of all snippets together", minimum=1, maximum=MAX_INTEGER),
     Param("facets", "strings", "count the files that match by these", default=[], choices=FACETS),
     Param("total", "boolean", "count the hits of all pages, and their files", default=False),
-    *_FRESH,
-    Param("supersedes", "string", "ends this connection's running search with the same key", minimum=1, maximum=200),
+    *FRESH,
+    SUPERSEDES,
     Param("explain", "boolean", "explain each score", default=False),
 )
 
@@ -220,7 +199,7 @@ _TABLE = (
             Field("generation", "integer", "state of the index"),
             Field("pending", "integer", "changes in its scope that are not reflected yet"),
             Field("warnings", "array", "{code, message, remedy}"),
-            *_STATE,
+            *STATE,
         ),
         cancel_on_close=True,
     ),
@@ -293,67 +272,7 @@ _TABLE = (
             Field("repaired", "integer", "differences repaired"),
         ),
     ),
-    Method(
-        "files/list",
-        "Indexed, pending, skipped and failed files, by path.",
-        (
-            *path_params("root", "only this root"),
-            *_SCOPE,
-            *_SCOPES,
-            Param("glob", "string", "as ripgrep's -g, relative to the root"),
-            Param("status", "string", "only files of this status", choices=STATUSES),
-            Param("limit", "integer", _LIMIT_DOC, default=1000, minimum=1, maximum=10_000),
-            _OFFSET,
-            *_FRESH,
-        ),
-        (
-            Field("files", "array", "{path, status, size, chunks, language, content_hash, indexed_at, reason?}"),
-            Field("total", "integer", "files that match, on all pages"),
-            *_STATE,
-        ),
-        cancel_on_close=True,
-    ),
-    Method(
-        "files/explain",
-        "Why a path is or is not in the index.",
-        (*path_params("path", "absolute path of anything", required=True), *_FRESH),
-        (
-            Field("path", "string", "the path"),
-            Field("status", "string", "indexed, pending, skipped, failed, ignored or outside"),
-            Field("reason", "string?", "why"),
-            Field("rule", "object?", "{file, line, pattern} that decided"),
-            _STATE[0],
-        ),
-        cancel_on_close=True,
-    ),
-    Method(
-        "files/retrieve",
-        "All chunks of one file, or those that touch some lines.",
-        (
-            *path_params("path", "absolute path of a file", required=True),
-            Param("start_line", "integer", "first line, 1-based", minimum=1, maximum=MAX_INTEGER),
-            Param("end_line", "integer", "last line, inclusive", minimum=1, maximum=MAX_INTEGER),
-            *_FRESH,
-        ),
-        (
-            Field("path", "string", "the path"),
-            Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
-            Field(
-                "chunks",
-                "array",
-                "{ordinal, text, context, kind, language, heading, symbol, start_line, end_line, start_byte, end_byte,"
-                " metadata}",
-            ),
-            *_STATE,
-        ),
-        cancel_on_close=True,
-    ),
-    Method(
-        "files/delete",
-        "Forgets the files there now, each until its content or path changes.",
-        path_params("path", "absolute path of a file or folder", required=True),
-        (Field("deleted", "integer", "number of files"),),
-    ),
+    *FILES,
     Method(
         "plugins/list",
         "What plugins there are, and which are loaded; first what livedex provides itself.",

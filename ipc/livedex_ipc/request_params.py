@@ -99,6 +99,13 @@ class FileListParams(PathParams, PathsParams, FreshParams):
     offset: int
 
 
+class FileFindParams(FreshParams):
+    query: str
+    limit: int
+    offset: int
+    supersedes: str | None
+
+
 class ExplainParams(PathParams, FreshParams):
     pass
 

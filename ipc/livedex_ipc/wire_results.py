@@ -306,6 +306,19 @@ class FileListResult(FreshFields, Generic[F]):
     total: int
 
 
+class FoundFileFields(PathFields):
+    """A file found by its path; its fields are explained at ``livedex_indexing.search.path_finder.FoundFile``."""
+
+    root: str
+    relative_path: str
+    status: str
+
+
+class FileFindResult(FreshFields, Generic[F]):
+    files: list[F]
+    total: int
+
+
 class RuleFields(TypedDict):
     file: str
     line: int

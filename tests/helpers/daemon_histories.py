@@ -38,6 +38,7 @@ LONG_METHODS: list[tuple[str, dict[str, Any]]] = [
     ("search", {"query": "text", "limit": 1000}),
     ("search/subscribe", {"query": "text"}),
     ("files/list", {}),
+    ("files/find", {"query": "a"}),
     ("server/reload", {}),
 ]
 

@@ -11,7 +11,7 @@ from livedex_ipc import exchange_results, knowledge_results
 from livedex_ipc.methods import METHODS
 
 GENERIC = {"search": "HitFields", "search/subscribe": "HitFields", "files/list": "FileFields"}
-GENERIC["files/retrieve"] = "ChunkFields"
+GENERIC |= {"files/find": "FoundFileFields", "files/retrieve": "ChunkFields"}
 
 _HEAD = '''"""{what} of the daemon, as {kind} of {client}: its keyword arguments are the params.
 

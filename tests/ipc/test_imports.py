@@ -12,8 +12,10 @@ CLIENT_PATH = "livedex_ipc.client, livedex_ipc.methods, livedex_ipc.paths"
 OURS = {
     "livedex_ipc",
     "livedex_ipc.client",
+    "livedex_ipc.common_params",
     "livedex_ipc.constants",
     "livedex_ipc.errors",
+    "livedex_ipc.file_methods",
     "livedex_ipc.exchange_methods",
     "livedex_ipc.knowledge_methods",
     "livedex_ipc.method_types",

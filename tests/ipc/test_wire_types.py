@@ -21,6 +21,7 @@ ELEMENTS: dict[str, Any] = {
     "hits": wire_results.HitFields,
     "added": wire_results.HitFields,
     "files": wire_results.FileFields,
+    "files/find: files": wire_results.FoundFileFields,
     "chunks": wire_results.ChunkFields,
 }
 TYPES: dict[str, Any] = {"integer": int, "number": float, "string": str, "boolean": bool, "array": list, "hits": list}
@@ -82,7 +83,7 @@ def check_object(kind: Any, fields: Iterable[Field], at: str) -> None:
 def check_inside(kind: Any, field: Field, at: str) -> None:
     """Compare the names in ``{path, state, …}`` of a field's description with the fields of what it contains."""
     inside = get_args(kind)[0] if get_origin(kind) is list else kind
-    inside = ELEMENTS[field.name] if isinstance(inside, TypeVar) else inside
+    inside = ELEMENTS.get(at, ELEMENTS.get(field.name)) if isinstance(inside, TypeVar) else inside
     described = re.match(r"\{([\w?, ]+)\}", field.doc)
     if described is None or not is_object(inside):
         return

@@ -13,6 +13,13 @@ ARGUMENTS = "tests/ipc/cli/test_arguments.py"
 
 DEFECTS = (
     Defect(
+        "paths-of-before",
+        "`livedex files` goes on with the paths of an earlier generation",
+        "livedex_indexing/search/path_finder.py",
+        (("if paths is None or paths.generation != generation or paths.roots", "if paths is None or paths.roots"),),
+        "tests/indexing/search/test_path_finder.py::test_a_change_is_seen_at_once",
+    ),
+    Defect(
         "beginning-only-by-stem",
         "`renewa`, while `renewal` is typed, finds no renewal: its stem is `renew`",
         "livedex_indexing/query/query_compiler.py",

@@ -67,6 +67,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "search": {"query": "okapi", "timeout_ms": 500},
     "search/subscribe": {"query": "okapi", "timeout_ms": 500},
     "files/list": {"timeout_ms": 500},
+    "files/find": {"query": "oka", "timeout_ms": 500},
     "files/explain": {"timeout_ms": 500},
     "files/retrieve": {"timeout_ms": 500},
     "sync": {"timeout_ms": 500},

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from livedex_indexing.model import Counts
+from livedex_indexing.search.path_finder import PathFinder
 from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store import counts
 from livedex_indexing.store.read_pool import ReadPool
@@ -23,6 +24,7 @@ class ReadHandle(NamedTuple):
 
     readers: ReadPool
     searcher: Searcher
+    paths: PathFinder
 
 
 class IndexReaders:
@@ -37,7 +39,7 @@ class IndexReaders:
 
     def _open(self) -> ReadHandle:
         readers = ReadPool(self._path)
-        return ReadHandle(readers, Searcher(readers))
+        return ReadHandle(readers, Searcher(readers), PathFinder())
 
     def renew(self) -> None:
         """Read the new file from now on: the former one was replaced."""
@@ -73,6 +75,7 @@ class IndexReaders:
     def release_memory(self) -> None:
         self.current.readers.release_memory()
         self.current.searcher.release_memory()
+        self.current.paths.release_memory()
 
     def close(self) -> None:
         self.current.readers.close()

@@ -15,6 +15,7 @@ from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.watch.root_table import Root, Roots
 from livedex_indexing.disk.tree import ReadFailed
 from livedex_indexing.hits.hit import Hit
+from livedex_indexing.search.path_finder import PathFinder
 from livedex_indexing.search.search_answer import SearchAnswer
 from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, translated
@@ -36,7 +37,7 @@ class Salvage:
         """Open the remains. ``path``: the present path of the damaged file."""
         self.close()
         readers = ReadPool(path)
-        self.handle = ReadHandle(readers, Searcher(readers))
+        self.handle = ReadHandle(readers, Searcher(readers), PathFinder())
 
     def close(self) -> None:
         handle, self.handle = self.handle, None

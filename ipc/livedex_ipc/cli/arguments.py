@@ -155,6 +155,20 @@ ROOT = Command(
             examples=("livedex list --status failed", "livedex list ~/notes -g '*.md'"),
         ),
         Command(
+            "files",
+            "indexed and skipped files by pieces of their paths, as fzf matches them",
+            run="files_command:find",
+            operand=Operand("WORD", "query", least=0, most=None),
+            options=(
+                Option("-n --limit", "limit", "at most N files (all)", metavar="N", convert="integer"),
+                Option("-0 --null", "null", "end each path with a NUL byte instead of a line end"),
+                Option("--typing", "typing", "always exit 0: what is typed next may find something"),
+                *FRESHNESS,
+            ),
+            notes="WORD: letters in order; with an upper-case letter case counts. No WORD: all, the newest first.",
+            examples=("livedex files | fzf", "livedex files src main"),
+        ),
+        Command(
             "retrieve",
             "all chunks of one file",
             run="files_command:retrieve",

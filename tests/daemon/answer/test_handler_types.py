@@ -8,6 +8,7 @@ import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
+from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import SearchMethod
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods
@@ -21,6 +22,7 @@ GROUPS: tuple[Any, ...] = (
     RootMethods,
     IndexMethods,
     FileMethods,
+    FileSearch,
     SearchMethod,
     SubscriptionMethods,
     ExchangeMethods,

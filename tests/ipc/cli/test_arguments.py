@@ -28,6 +28,7 @@ CALLS = {
     "index": ("index/run", {"progress_token"}),
     "audit": ("index/audit", set()),
     "list": ("files/list", {"offset", "path"}),
+    "files": ("files/find", {"offset", "supersedes"}),
     "retrieve": ("files/retrieve", set()),
     "why": ("files/explain", set()),
     "forget": ("files/delete", set()),
@@ -44,7 +45,7 @@ CALLS = {
     "roots list": ("roots/list", set()),
 }
 # Options that choose the form of the output, and are not params.
-FORMS = {"form", "watch", "all", "here", "null", "undo"}
+FORMS = {"typing", "form", "watch", "all", "here", "null", "undo"}
 
 
 def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:
@@ -122,7 +123,8 @@ def test_every_param_of_a_command_has_exactly_one_option(name: str) -> None:
     method, meaningless = CALLS[name]
     command = COMMANDS[name]
     # -F means --mode exact: it is a shorter way to give a value.
-    params = [each.param for each in command.options if each.param not in FORMS and not isinstance(each.const, str)]
+    forms = FORMS - METHODS[method].params.keys()
+    params = [each.param for each in command.options if each.param not in forms and not isinstance(each.const, str)]
     if command.operand is not None:
         # Several paths are several calls of a method that takes one.
         several = command.operand.param == "paths" and "paths" not in METHODS[method].params

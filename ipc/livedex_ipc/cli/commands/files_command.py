@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from shlex import quote
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from livedex_ipc.cli.argument_values import wire_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
         ChunkFields,
         ExplainResult,
         FileFields,
+        FileFindResult,
         FileListResult,
+        FoundFileFields,
         FreshFields,
         IndexRunResult,
+        PathFields,
         RetrieveResult,
     )
+
+    Page = FileListResult[PathFields] | FileFindResult[PathFields]
 
 S = TypeVar("S", bound="FreshFields")
 
@@ -36,7 +41,7 @@ def show(context: Context) -> int:
     if "root" in params:
         params.update(wire_path(params["root"], "root"))
     with context.connect() as client:
-        result = _all_pages(client, params, context.values.get("limit", sys.maxsize))
+        result = _all_pages(client, "files/list", params, context.values.get("limit", sys.maxsize))
     if not result["files"]:
         context.streams.hint("livedex: no files")
 
@@ -49,20 +54,42 @@ def show(context: Context) -> int:
     return 0 if result["files"] else 1
 
 
-def _all_pages(client: Client, params: Mapping[str, object], limit: int) -> FileListResult[FileFields]:
+def _all_pages(client: Client, method: str, params: Mapping[str, object], limit: int) -> Any:
     """Return the first ``limit`` files of all pages as one result; its other fields are the first stale page's, or the
     last page's."""
     timeout_s = deadline_s(params, FRESH_TIMEOUT_MS)
-    files: list[FileFields] = []
-    shown: FileListResult[FileFields] | None = None
+    files: list[PathFields] = []
+    shown: Page | None = None
     while True:
         part = {**params, "limit": min(_PAGE, limit - len(files)), "offset": len(files)}
-        page: FileListResult[FileFields] = client.call("files/list", part, timeout_s=timeout_s)
+        page: Page = client.call(method, part, timeout_s=timeout_s)
         files += page["files"]
         if shown is None or shown["fresh"]:
             shown = page
         if not page["files"] or len(files) >= min(limit, page["total"]):
             return {**shown, "files": files, "total": page["total"]}
+
+
+def find(context: Context) -> int:
+    """Print the paths that match, the best first; exit code 1 if there is none."""
+    from livedex_ipc.cli.render.shown_paths import shown_path
+    from livedex_ipc.cli.render.vimgrep import one_line
+
+    given = context.values
+    params = {name: value for name, value in given.items() if name not in ("limit", "null", "typing")}
+    params["query"] = " ".join(given.get("query", ()))
+    found: FileFindResult[FoundFileFields]
+    with context.connect() as client:
+        found = _all_pages(client, "files/find", params, given.get("limit", sys.maxsize))
+    if context.streams.json:
+        context.streams.write_json(found)
+    elif given.get("null"):
+        context.streams.write("".join(shown_path(file) + "\0" for file in found["files"]))
+    else:
+        context.streams.write("".join(one_line(shown_path(file)) + "\n" for file in found["files"]))
+    context.streams.flush()
+    context.print_state(found, hints=False)
+    return 0 if found["files"] or given.get("typing") else 1
 
 
 def retrieve(context: Context) -> int:

@@ -1,0 +1,45 @@
+"""Answer ``files/find``: files by pieces of their paths, for pickers that ask with every key.
+
+Invariant: an answer marked ``fresh`` has every file that was there before the request.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from livedex_daemon.answer.fresh_reads import FreshReads
+from livedex_daemon.answer.freshness import fresh_fields
+from livedex_daemon.answer.request_timing import Timing
+from livedex_daemon.index_file.index_readers import ReadHandle
+from livedex_indexing.search.path_finder import FoundFile, FoundFiles
+from livedex_ipc.request_params import FileFindParams
+from livedex_ipc.server.rpc_server import Call, Handler
+from livedex_ipc.wire_results import FileFindResult
+
+
+class FileSearch:
+    """The method ``files/find``."""
+
+    def __init__(self, reads: FreshReads) -> None:
+        self._reads = reads
+
+    def table(self) -> dict[str, Handler]:
+        return {"files/find": self.find}
+
+    async def find(self, call: Call, params: FileFindParams) -> FileFindResult[FoundFile]:
+        if params["supersedes"] is not None:
+            call.supersede(params["supersedes"])
+        timing = Timing.of(call, params)
+        return await timing.within(self._found(timing, params))
+
+    async def _found(self, timing: Timing, params: FileFindParams) -> FileFindResult[FoundFile]:
+        state = await self._reads.freshen(timing, None)
+        roots, ends = self._reads.served(), timing.query_ends()
+
+        def read(handle: ReadHandle, ended: threading.Event) -> FoundFiles:
+            with handle.readers.connection(deadline=ends, cancelled=ended.is_set) as reader:
+                query, limit, offset = params["query"], params["limit"], params["offset"]
+                return handle.paths.find(reader, query, roots, limit=limit, offset=offset)
+
+        found = await self._reads.reading(read, timing)
+        return {"files": found.files, "total": found.total, **fresh_fields(state)}
