@@ -60,6 +60,11 @@ _SAME: Final = {
 }
 
 
+def names_of(language: str) -> list[str]:
+    """Return the usual name of a language and its other names."""
+    return [language, *(alias for alias, name in _SAME.items() if name == language)]
+
+
 def same_language(name: str) -> str:
     """Return the usual name of the language called ``name``, in lower case; an unknown name is its own."""
     folded = name.lower()

@@ -20,6 +20,7 @@ from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, Sea
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.typed_lines import answer_typed_lines
+from livedex_indexing.search.unknown_values import unknown_values
 from livedex_indexing.search.word_search import WordSearch
 from livedex_indexing.store.read_pool import DeadlinePassed, ReadPool
 
@@ -64,7 +65,9 @@ class Searcher:
                     answer = self._words(run, meaning)._replace(vectors_pending=meaning.pending)
                 else:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
-                return answer._replace(failed=run.failed)
+                with reader.without_deadline():
+                    unknown = unknown_values(reader, request)
+                return answer._replace(failed=run.failed, warnings=[*answer.warnings, *unknown])
         except DeadlinePassed:
             mode = meaning.mode if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []

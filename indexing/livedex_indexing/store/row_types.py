@@ -33,6 +33,8 @@ class ContentRow(NamedTuple):
         found: dict[str, Any] = {}
         if self.frontmatter is not None:
             found["frontmatter"] = json.loads(self.frontmatter)
+        if self.encoding != "utf-8":
+            found["encoding"] = self.encoding
         if self.lossy:
             found["lossy"] = True
         if self.fallback is not None:

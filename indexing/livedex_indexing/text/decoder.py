@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from livedex_indexing.text.encoding_detection import detect
 
-VERSION = 1  # of the rules below: a change re-reads every file
+VERSION = 2  # of the rules below: a change re-reads every file
 BINARY_HEAD = 8192  # bytes looked at for a NUL
 
 # UTF-32 first: its little-endian mark begins with UTF-16's.

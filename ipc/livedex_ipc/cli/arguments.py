@@ -169,6 +169,15 @@ ROOT = Command(
             examples=("livedex files | fzf", "livedex files src main"),
         ),
         Command(
+            "languages",
+            "the languages of the indexed files, with their numbers of files",
+            run="languages_command:languages",
+            operand=_ANY_PATHS,
+            options=FRESHNESS,
+            notes="-t and lang: take these names and the usual others, such as js, ts, rs, md, c++ and sh.",
+            examples=("livedex languages", "livedex languages ~/src"),
+        ),
+        Command(
             "retrieve",
             "all chunks of one file",
             run="files_command:retrieve",

@@ -13,6 +13,7 @@ Place = tuple[str, Command]
 
 # Set by the scripts to ask for values (`root`) instead of the script; not meant for users, so it is not an option.
 VALUES_VARIABLE = "_LIVEDEX_VALUES"
+_OF_THE_DAEMON = ("root", "language")
 
 
 def script(shell: str) -> str:
@@ -146,7 +147,7 @@ def _bash() -> str:
 def _bash_offer(words: tuple[str, ...] | list[str], complete: str) -> str:
     if words:
         return f"_livedex_offer {' '.join(words)}; "
-    return f"_livedex_values {complete}; " if complete == "root" else ""
+    return f"_livedex_values {complete}; " if complete in _OF_THE_DAEMON else ""
 
 
 def _zsh() -> str:
@@ -170,7 +171,9 @@ def _zsh() -> str:
 def _zsh_offer(words: tuple[str, ...], complete: str) -> str:
     if words:
         return f"compadd -- {' '.join(words)}; "
-    return {"root": "_livedex_values root; ", "path": "_files; "}.get(complete, "")
+    if complete in _OF_THE_DAEMON:
+        return f"_livedex_values {complete}; "
+    return "_files; " if complete == "path" else ""
 
 
 def _case(pattern: str, action: str, indent: int = 12) -> str:
@@ -226,6 +229,6 @@ def _fish() -> str:
 def _fish_values(words: tuple[str, ...], complete: str, exclusive: str) -> str:
     if words:
         return f"{exclusive} -a {_fish_quote(' '.join(words))}"
-    if complete == "root":
-        return f"{exclusive} -a '(__livedex_values root)'"
+    if complete in _OF_THE_DAEMON:
+        return f"{exclusive} -a '(__livedex_values {complete})'"
     return (" -r -F" if exclusive else " -F") if complete == "path" else exclusive

@@ -38,7 +38,7 @@ _SEARCH_OPTIONS = (
     ),
     Option("--here", "here", "only what lies below the working folder"),
     Option("-g --glob", "globs", "only paths that match; `!` excludes; as ripgrep's -g", metavar="GLOB", many=True),
-    Option("-t --lang", "languages", "only this language, such as python", metavar="L", many=True),
+    Option("-t --lang", "languages", "only this language, such as python", metavar="L", many=True, complete="language"),
     Option("--kind", "kinds", "only this kind of chunk", metavar="K", many=True, choices=KINDS),
     Option("--root", "roots", "only this root", metavar="R", convert="path", many=True, complete="root"),
     Option("--since", "modified_after", "only files modified at T or later", metavar="T", convert="time"),

@@ -218,3 +218,22 @@ def test_an_answer_has_a_bound_in_bytes_and_the_next_page_goes_on(index: Indexed
             assert answer.extras["omitted"] > 0 and answer.next_offset == len(numbers)
         offset = answer.next_offset
     assert sorted(numbers) == list(range(1, lines + 1, 1 if mode == "exact" else LINES))
+
+
+@pytest.mark.parametrize(
+    ("query", "params", "said"),
+    [
+        ("walrus lang:pyton", {}, ("no indexed file has the language 'pyton'", "did you mean python?")),
+        ("walrus", {"languages": ["pyton"]}, ("no indexed file has the language 'pyton'", "did you mean python?")),
+        ("walrus", {"languages": ["ruby"]}, ("no indexed file has the language 'ruby'", "livedex languages")),
+        ("walrus kind:table", {}, ("no kind of chunk is called 'table'", "did you mean markdown_table?")),
+        ("walrus lang:py kind:code", {}, None),
+        ("lang:pyton", {"mode": "exact"}, None),
+    ],
+)
+def test_an_unknown_language_or_kind_is_said(
+    index: Indexed, query: str, params: dict[str, Any], said: tuple[str, str] | None
+) -> None:
+    index.write("root/a.py", "walrus = 1\n")
+    found = [(w["message"], w["remedy"]) for w in index.ask(query, **params).warnings if w["code"] == "query_unknown"]
+    assert found == ([] if said is None else [said])

@@ -136,7 +136,7 @@ def test_chunks_of_a_file_with_bytes_of_no_character(index: Indexed, monkeypatch
     found = chunks(index, "one/t.txt")
     assert "".join(chunk["text"] for chunk in found).encode("cp1252", "ignore") == data.replace(b"\x81\x8d", b"")
     hit = index.search("walrus")[0]
-    assert hit["metadata"] == {"lossy": True}
+    assert hit["metadata"] == {"encoding": "cp1252", "lossy": True}
     assert data[hit["snippet_byte"] :].startswith(hit["snippet"].encode("cp1252", "ignore")[:4])
 
 

@@ -68,6 +68,34 @@ def test_an_alphabet_is_found(text: str, encoding: str) -> None:
     assert not decoded.lossy
 
 
+SHORT = (
+    ("/* J\xfcrgen M\xfcller */\n", "latin-1"),
+    ("El ni\xf1o comi\xf3 una pi\xf1a, \xbfno?\n", "latin-1"),
+    ("Tr\xe8s \xe9l\xe9gant, d\xe9j\xe0 vu \xe0 l’\xe9t\xe9 – œuvre\n", "cp1252"),
+    ("na\xefve", "latin-1"),
+    ("\xfc", "latin-1"),
+    ("Fu\xdfball: 5 €", "cp1252"),
+    ("\xabOui\xbb, dit-il", "latin-1"),
+    ("这是一个简短的中文文件。\n", "gb18030"),
+    ("你好，世界\n", "gb18030"),
+    ("# 注释 comment\nint 变量 = 1;\n", "gb18030"),
+    ("안녕하세요 세계\n", "euc_kr"),
+    ("こんにちは世界\n", "euc_jp"),
+    ("こんにちは世界、これは短い文章です。\n", "shift_jis"),
+    ("Привет, мир! Это короткий текст.\n", "cp1251"),
+    ("Zażółć gęślą jaźń w Łodzi\n", "cp1250"),
+)
+
+
+@pytest.mark.parametrize(("text", "encoding"), SHORT, ids=[f"{encoding}-{text[:5]}" for text, encoding in SHORT])
+def test_a_short_text_is_read_as_it_was_written(text: str, encoding: str) -> None:
+    """Statistics took these for Polish, Korean or EBCDIC."""
+    data = text.encode(encoding)
+    decoded = decoder.decode(data)
+    assert (decoded.text, decoded.lossy) == (text, False)
+    assert data.decode(decoded.encoding) == text
+
+
 def test_a_sample_is_not_cut_inside_a_character() -> None:
     text = JAPANESE * 60
     data = text.encode("shift_jis")

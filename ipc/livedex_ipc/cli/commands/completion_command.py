@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from livedex_ipc.cli.render.shown_paths import path_text
 from livedex_ipc.errors import LivedexError
 
 if TYPE_CHECKING:
+    from livedex_ipc.client import Client
     from livedex_ipc.wire_results import RootsResult
 
 _VALUES_S = 0.1
@@ -24,8 +26,9 @@ _VALUES_S = 0.1
 def completion(context: Context) -> int:
     """Print the completion script of the shell, or the values that it asks for."""
     shell = context.values["shell"]
-    if os.environ.get(VALUES_VARIABLE) == "root":
-        context.streams.write("".join(value + "\n" for value in _roots(context)))
+    read = {"root": _roots, "language": _languages}.get(os.environ.get(VALUES_VARIABLE, ""))
+    if read is not None:
+        context.streams.write("".join(value + "\n" for value in _in_time(context, read) if value.isprintable()))
         return 0
     if context.streams.json:
         context.streams.write_json({"shell": shell, "script": script(shell)})
@@ -38,8 +41,19 @@ class _TooLateError(Exception):
     """The time limit for values has passed."""
 
 
-def _roots(context: Context) -> list[str]:
-    """Return the roots that a shell can show; an empty list if no daemon answers in time."""
+def _roots(client: Client) -> list[str]:
+    answer: RootsResult = client.call("roots/list")
+    return [path_text(root) for root in answer["roots"]]
+
+
+def _languages(client: Client) -> list[str]:
+    from livedex_ipc.cli.commands.languages_command import counted
+
+    return list(counted(client, {"fresh": False}).get("facets", {}).get("languages", {}))
+
+
+def _in_time(context: Context, read: Callable[[Client], list[str]]) -> list[str]:
+    """Return what ``read`` returns; an empty list if no daemon answers in time."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise _TooLateError
@@ -49,8 +63,7 @@ def _roots(context: Context) -> list[str]:
     signal.setitimer(signal.ITIMER_REAL, _VALUES_S)
     try:
         with context.connect(spawn=False) as client:
-            answer: RootsResult = client.call("roots/list")
-        return [path for root in answer["roots"] if (path := path_text(root)).isprintable()]
+            return read(client)
     except (_TooLateError, LivedexError):
         return []
     finally:

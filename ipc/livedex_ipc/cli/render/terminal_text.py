@@ -166,7 +166,16 @@ _REASONS = {
 
 AS_LINES = "query_as_lines"  # said before the hits
 _OF_THE_ANSWER = frozenset(
-    ("query_deadline", "query_cut", "query_no_words", "files_changed", "root_missing", "root_denied", "read_errors")
+    (
+        "query_unknown",
+        "query_deadline",
+        "query_cut",
+        "query_no_words",
+        "files_changed",
+        "root_missing",
+        "root_denied",
+        "read_errors",
+    )
 )
 
 
