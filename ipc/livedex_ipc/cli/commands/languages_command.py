@@ -19,7 +19,7 @@ def languages(context: Context) -> int:
         answer = counted(client, context.values)
     counts = answer.get("facets", {}).get("languages", {})
     if context.streams.json:
-        state = {name: answer[name] for name in ("fresh", "reason") if name in answer}  # type: ignore[literal-required]
+        state = {name: answer[name] for name in ("fresh", "reason") if name in answer}
         context.streams.write_json({"languages": counts, **state})
     elif counts:
         from livedex_ipc.cli.render.terminal_text import table, visible
@@ -36,6 +36,6 @@ def counted(client: Client, values: dict[str, object]) -> SearchResult[HitFields
     params = {name: value for name, value in values.items() if name != "paths"}
     paths = values.get("paths")
     scope = wire_paths(paths) if isinstance(paths, list) else {}
-    asked = {**params, **scope, "query": "", "limit": 1, "max_snippet_chars": 1, "facets": ["languages"]}
-    answer: SearchResult[HitFields] = client.call("search", asked, timeout_s=deadline_s(asked, FRESH_TIMEOUT_MS))
+    request = {**params, **scope, "query": "", "limit": 1, "max_snippet_chars": 1, "facets": ["languages"]}
+    answer: SearchResult[HitFields] = client.call("search", request, timeout_s=deadline_s(request, FRESH_TIMEOUT_MS))
     return answer
