@@ -226,6 +226,17 @@ ROOT = Command(
             run="status_command:socket",
             notes="It starts the daemon if none runs; with --no-spawn: exit 3.",
         ),
+        Command(
+            "uninstall",
+            "stop the daemon, remove the service, the index and the log",
+            run="uninstall_command:uninstall",
+            options=(
+                Option("--all", "all", "also the configuration, forgotten marks, messages and memory"),
+                Option("--dry-run", "dry_run", "only print what would be removed"),
+            ),
+            notes="On a terminal it asks for the configuration and what else cannot be made again; else it keeps them.",
+            examples=("livedex uninstall --dry-run", "livedex uninstall --all"),
+        ),
         Command("paths", "where the configuration, the index, the log and the socket are", run=_DAEMON),
         Command(
             "logs",

@@ -52,6 +52,27 @@ def uninstall(context: Context) -> int:
     return 0
 
 
+def installed_files(context: Context) -> list[str]:
+    """Return the files of the service that are there and start the daemon of this home. Raises Unavailable."""
+    home = paths.home()
+    found = []
+    for file in _manager(context).uninstall_plan().files:
+        try:
+            with open(file.path, encoding="utf-8", errors="replace") as opened:
+                text = opened.read()
+        except OSError:
+            continue
+        if (home in text) if home else ("LIVEDEX_HOME" not in text):
+            found.append(file.path)
+    return found
+
+
+def remove(context: Context) -> None:
+    """Stop and remove the service. Raises Unavailable."""
+    manager = _manager(context)
+    _checked(lambda: service_manager.uninstall(manager))
+
+
 def show(context: Context) -> int:
     """Print the files of the service."""
     manager = _manager(context, context.values.get("platform"))

@@ -1,0 +1,139 @@
+"""``livedex uninstall``: stops the daemon and removes the service and livedex's own files.
+
+Invariant: only files that livedex made are removed, by their names; what can not be made again (the configuration, the
+marks of forgotten files, messages, memory) only on request.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from livedex_ipc import paths
+from livedex_ipc.cli.commands.up_command import stop_daemon
+from livedex_ipc.cli.context import Context
+from livedex_ipc.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_DERIVED = ("index.db", "in-hand", "starts", "daemon.lock", "cookies")
+_PRECIOUS = ("forgotten.db", "exchange.db", "knowledge.db")
+_LOG = "livedex.log"
+
+
+def uninstall(context: Context) -> int:
+    """Remove everything but the package; what is precious only with --all, or if a person at a terminal says so."""
+    everything = bool(context.values.get("all"))
+    dry_run = bool(context.values.get("dry_run"))
+    precious = list(_precious())
+    if precious and not everything and not dry_run and _can_ask(context):
+        everything = _is_wanted(context, precious)
+    service = _service_files(context)
+    derived = list(_derived())
+    removed = [*service, *derived, *(precious if everything else ())]
+    kept = [] if everything else precious
+    if not dry_run:
+        if service:
+            from livedex_ipc.cli.commands import service_command
+
+            service_command.remove(context)
+        stop_daemon()
+        for path in removed[len(service) :]:
+            _remove(path)
+        for folder in _folders():
+            _remove_if_empty(folder)
+    context.show(
+        {"removed": removed, "kept": kept, "dry_run": dry_run}, lambda result: _text(result["removed"], kept, dry_run)
+    )
+    return 0
+
+
+def _text(removed: list[str], kept: list[str], dry_run: bool) -> str:
+    from livedex_ipc.cli.render.terminal_text import visible
+
+    done = "would remove" if dry_run else "removed"
+    lines = [f"{done} {visible(path)}" for path in removed] or ["there was nothing to remove"]
+    lines += [f"kept {visible(path)}" for path in kept]
+    if kept:
+        lines.append("livedex uninstall --all removes these, too")
+    lines.append("the program itself: pipx uninstall livedex, or uv tool uninstall livedex")
+    return "".join(line + "\n" for line in lines)
+
+
+def _can_ask(context: Context) -> bool:
+    return context.streams.err_is_terminal and not context.streams.json and sys.stdin is not None and sys.stdin.isatty()
+
+
+def _is_wanted(context: Context, precious: list[str]) -> bool:
+    from livedex_ipc.cli.render.terminal_text import visible
+
+    context.streams.write_err("".join(f"{visible(path)}\n" for path in precious))
+    context.streams.write_err("Remove these, too? They can not be made again. [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _service_files(context: Context) -> list[str]:
+    """Return the files of the installed service; none where there is no service manager."""
+    from livedex_ipc.cli.commands import service_command
+
+    try:
+        return service_command.installed_files(context)
+    except Unavailable:
+        return []
+
+
+def _derived() -> Iterator[str]:
+    """Yield livedex's own files that can be made again, as far as they are there."""
+    yield from _named(paths.data_dir(), _DERIVED)
+    yield from _named(paths.log_dir(), (_LOG,))
+    socket = paths.socket_path()
+    yield from (path for path in (socket, socket + ".lock") if os.path.lexists(path))
+
+
+def _precious() -> Iterator[str]:
+    yield from _named(paths.data_dir(), _PRECIOUS)
+    if os.path.lexists(paths.config_path()):
+        yield paths.config_path()
+
+
+def _named(folder: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the entries of a folder with these names, and those that SQLite and livedex keep with them."""
+    try:
+        entries = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if any(entry == name or entry.startswith((f"{name}-", f"{name}.")) for name in names):
+            yield os.path.join(folder, entry)
+
+
+def _folders() -> list[str]:
+    """Return livedex's own folders, the inner ones first."""
+    runtime = os.path.dirname(paths.socket_path())
+    own = [paths.data_dir(), paths.log_dir(), paths.state_dir(), os.path.dirname(paths.config_path()), runtime]
+    named = [folder for folder in own if os.path.basename(folder) in (paths.APP, "data", "log")]
+    return sorted({*named, *filter(None, [paths.home()])}, key=len, reverse=True)
+
+
+def _remove(path: str) -> None:
+    """Remove a file, or a folder of livedex's with files only. Raises Unavailable."""
+    try:
+        if os.path.isdir(path) and not os.path.islink(path):
+            for entry in os.listdir(path):
+                os.unlink(os.path.join(path, entry))
+            os.rmdir(path)
+        else:
+            os.unlink(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be removed: {error.strerror}", {"path": path}) from error
+
+
+def _remove_if_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        return
