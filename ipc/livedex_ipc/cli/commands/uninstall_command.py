@@ -28,7 +28,7 @@ def uninstall(context: Context) -> int:
     everything = bool(context.values.get("all"))
     dry_run = bool(context.values.get("dry_run"))
     precious = list(_precious())
-    if precious and not everything and not dry_run and _can_ask(context):
+    if precious and not everything and not dry_run and _has_reader(context):
         everything = _is_wanted(context, precious)
     service = _service_files(context)
     derived = list(_derived())
@@ -44,9 +44,8 @@ def uninstall(context: Context) -> int:
             _remove(path)
         for folder in _folders():
             _remove_if_empty(folder)
-    context.show(
-        {"removed": removed, "kept": kept, "dry_run": dry_run}, lambda result: _text(result["removed"], kept, dry_run)
-    )
+    result = {"removed": removed, "kept": kept, "dry_run": dry_run}
+    context.show(result, lambda _: _text(removed, kept, dry_run))
     return 0
 
 
@@ -62,7 +61,7 @@ def _text(removed: list[str], kept: list[str], dry_run: bool) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _can_ask(context: Context) -> bool:
+def _has_reader(context: Context) -> bool:
     return context.streams.err_is_terminal and not context.streams.json and sys.stdin is not None and sys.stdin.isatty()
 
 
