@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,9 +29,8 @@ class Desk(NamedTuple):
     tree: Tree
 
     def config(self, client: str) -> str:
-        """Return what `--print-config` prints, without its comments."""
-        text = self.home.run("mcp", "--print-config", client).stdout
-        return "".join(line for line in text.splitlines(keepends=True) if not line.startswith(("//", "#")))
+        """Return what `--print-config` prints for the program's configuration."""
+        return self.home.run("mcp", "--print-config", client).stdout
 
     def write(self, name: str, text: str) -> Path:
         """A file of the user's."""
@@ -75,6 +75,14 @@ def test_claude_code(desk: Desk, deferred: bool) -> None:
         assert '"name": "mcp__livedex__search"' not in asked, "the model sees the tool's name and not what it is for"
     else:
         assert "TOOL SAID" in printed and "today.md" in printed and "Buy a zither" in printed
+
+
+@pytest.mark.needs("claude")
+def test_claude_code_adds_it_for_all_projects(desk: Desk) -> None:
+    said = desk.home.run("mcp", "--print-config", "claude-code").stderr
+    desk.run(shlex.split(said.partition("for all projects: ")[2]))
+    listed = desk.run(["claude", "mcp", "list"]).stdout
+    assert "livedex: " in listed and "Connected" in listed
 
 
 @pytest.mark.needs("codex")

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from livedex_ipc.cli.context import Context
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.mcp.mcp_tools import TOOLSETS
 from livedex_ipc.paths import files_environment
+
+if TYPE_CHECKING:
+    from livedex_ipc.mcp.client_configs import Config
 
 
 def mcp(context: Context) -> int:
@@ -13,7 +18,9 @@ def mcp(context: Context) -> int:
     toolset = context.values.get("toolset", "core")
     client = context.values.get("print_config")
     if client is not None:
-        context.streams.write(_config(client, toolset))
+        config = _config(client, toolset)
+        context.streams.write(config.text)
+        context.streams.message(f"this belongs into {config.file}")
         return 0
     from livedex_ipc.mcp.mcp_stdio import serve
 
@@ -21,13 +28,13 @@ def mcp(context: Context) -> int:
     return 0
 
 
-def _config(client: str, toolset: str) -> str:
+def _config(client: str, toolset: str) -> Config:
     from livedex_ipc.mcp.agent_guide import skill
-    from livedex_ipc.mcp.client_configs import CLIENTS, Server
+    from livedex_ipc.mcp.client_configs import CLIENTS, Config, Server
     from livedex_service.executable import NotInstalledError, daemon_command
 
     if client == "skill":
-        return skill(TOOLSETS[toolset])
+        return Config("the agent's folder of skills, as livedex/SKILL.md", skill(TOOLSETS[toolset]))
     try:
         command = [*daemon_command(), "mcp"]
     except NotInstalledError as error:
