@@ -147,7 +147,7 @@ $(VENV)/.systemd: Makefile | $(VENV)/.made
 
 $(VENV)/.agents: Makefile | $(VENV)/.made
 	@if ! command -v npm >/dev/null; then echo 'no npm here: the tests with agents are skipped'; \
-	elif npm install --prefix $(VENV)/agents --ignore-scripts --no-audit --no-fund --loglevel=error $(AGENTS) >/dev/null && \
+	elif npm install --prefix $(VENV)/agents --ignore-scripts --fetch-retries=1 --fetch-timeout=60000 --no-audit --no-fund --loglevel=error $(AGENTS) >/dev/null && \
 	  for script in $(AGENT_SCRIPTS); do node $(VENV)/agents/node_modules/$$script >/dev/null || exit 1; done; then touch $@; \
 	else echo 'could not install the programs of agents: the tests that need them are skipped'; fi
 
