@@ -43,9 +43,12 @@ def test_importing_the_package_loads_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("code", EXAMPLES)
-def test_an_example(code: str, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example(
+    code: str, notes: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(notes.parent)
     exec(compile(code, "python.md", "exec"), {})
+    assert bool(capsys.readouterr().out) == ("print(" in code), "an example that prints has something to print"
 
 
 def test_an_index_follows_its_folder(notes: Path) -> None:

@@ -175,9 +175,11 @@ def test_what_is_no_strict_json_is_a_parse_error(body: bytes) -> None:
 @given(st.binary(max_size=50))
 def test_parsing_raises_nothing_else(body: bytes) -> None:
     try:
-        parse(body)
+        parsed = parse(body)
     except ParseError as error:
-        error.message.encode()
+        assert error.message.encode()
+    else:
+        assert parsed == json.loads(body.decode())
 
 
 def test_what_is_neither_a_header_nor_a_line_may_be_as_long_as_headers() -> None:

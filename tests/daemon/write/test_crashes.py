@@ -96,8 +96,11 @@ def test_a_list_that_cannot_be_written_ends_nothing(tmp_path: Path, monkeypatch:
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(os, "pwrite", refuse)
+    was_read = False
     with run.reading(b"/a"):
-        pass
+        was_read = True
+    assert was_read
+    assert b"/a" not in (tmp_path / "in-hand").read_bytes()
 
 
 def test_what_it_keeps_is_private_and_nonsense_in_it_is_harmless(tmp_path: Path) -> None:

@@ -16,12 +16,12 @@ MANY = FEW + 1
 
 
 @contextmanager
-def indexing(priority: SearchPriority) -> Iterator[threading.Event]:
-    """A thread that starts on one of many files; the event is set once it continues."""
+def indexing(priority: SearchPriority, files: int = MANY) -> Iterator[threading.Event]:
+    """A thread that starts on one of ``files`` files; the event is set once it continues."""
     goes_on = threading.Event()
 
     def run() -> None:
-        priority.yield_to_searches(MANY)
+        priority.yield_to_searches(files)
         goes_on.set()
 
     thread = threading.Thread(target=run)
@@ -54,8 +54,8 @@ def test_a_search_that_fails_holds_nobody_up() -> None:
 
 def test_few_files_wait_for_no_search() -> None:
     priority = SearchPriority(LONG_S)
-    with priority.searching():
-        priority.yield_to_searches(FEW)
+    with priority.searching(), indexing(priority, FEW) as goes_on:
+        assert goes_on.wait(LONG_S / 2), "it waited for the search"
 
 
 def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:

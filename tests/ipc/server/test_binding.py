@@ -41,6 +41,7 @@ def test_the_socket_and_its_folders_are_private(folder: Path) -> None:
 def test_it_listens_at_once(folder: Path) -> None:
     with bind(str(folder / "s")), socket.socket(socket.AF_UNIX) as client:
         client.connect(str(folder / "s"))
+        assert client.getpeername() == str(folder / "s")
 
 
 def test_a_dead_socket_is_replaced(folder: Path) -> None:
