@@ -1,4 +1,4 @@
-"""The part of the argument tree about the service that starts the daemon, and about agents."""
+"""The part of the argument tree about the service that starts the daemon, and about agents and editors."""
 
 from __future__ import annotations
 
@@ -55,4 +55,11 @@ MCP = Command(
         "livedex mcp --print-config claude-code",
         "livedex mcp --print-config skill > ~/.claude/skills/livedex/SKILL.md",
     ),
+)
+
+LSP = Command(
+    "lsp",
+    "serve an editor: the Language Server Protocol on stdin and stdout",
+    run="lsp_command:lsp",
+    notes="An editor starts it, for its search of workspace symbols. The daemon is started at the first search.",
 )

@@ -1,0 +1,188 @@
+"""Serves an editor on stdin and stdout: reads messages on the main thread, searches on another, writes answers whole.
+
+Invariant: nothing but messages is written to stdout; each request is answered; the process ends with its client and
+does nothing while no message comes. A daemon that restarts is connected to again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from binascii import b2a_base64
+from collections import deque
+from typing import BinaryIO
+
+from livedex_ipc.client import Client, connect
+from livedex_ipc.errors import LivedexError, OutsideRoots, ParseError, Unavailable
+from livedex_ipc.framing import Decoder, FrameError, encode, parse
+from livedex_ipc.limits import Limits
+from livedex_ipc.lsp.lsp_protocol import (
+    CANCELLED,
+    FAILED,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Ask,
+    Cancel,
+    End,
+    Message,
+    Protocol,
+    RequestId,
+    answer,
+    refusal,
+)
+from livedex_ipc.lsp.symbols import symbols
+
+MOST_SYMBOLS = 100
+MAX_WAITING = 1000
+ANSWER_S = 10.0
+READ_BYTES = 64 * 1024
+
+
+def serve(stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> int:
+    """Answer the client on stdin until it ends; return the exit code."""
+    return Server(stdin or sys.stdin.buffer, stdout or sys.stdout.buffer).run()
+
+
+class Server:
+    """One client's server."""
+
+    def __init__(self, stdin: BinaryIO, stdout: BinaryIO) -> None:
+        self._protocol = Protocol()
+        self._stdin, self._stdout = stdin, stdout
+        self._decoder = Decoder(Limits())
+        self._write_lock = threading.Lock()
+        self._state = threading.Condition()
+        self._waiting: deque[Ask] = deque()
+        self._running: RequestId | None = None
+        self._cancelled = False  # the running one
+        self._client: Client | None = None
+
+    def run(self) -> int:
+        """Read until the client says ``exit`` (0 after ``shutdown``, else 1) or closes its end (1)."""
+        threading.Thread(target=self._work, daemon=True).start()
+        descriptor = self._stdin.fileno()
+        while data := os.read(descriptor, READ_BYTES):
+            for frame in self._decoder.feed(data):
+                if isinstance(frame, FrameError):
+                    self._write(refusal(None, frame.error.code, frame.error.message))
+                    return 1
+                end = self._take(frame.body)
+                if end is not None:
+                    return end.code
+        return 1
+
+    def _take(self, body: bytes) -> End | None:
+        try:
+            message = parse(body)
+        except ParseError as error:
+            self._write(refusal(None, PARSE_ERROR, error.message))
+            return None
+        taken = self._protocol.take(message)
+        if isinstance(taken, End):
+            return taken
+        if isinstance(taken, Ask):
+            self._queue(taken)
+        elif isinstance(taken, Cancel):
+            self._cancel(taken.id)
+        elif taken is not None:
+            self._write(taken)
+        return None
+
+    def _queue(self, ask: Ask) -> None:
+        with self._state:
+            is_full = len(self._waiting) >= MAX_WAITING
+            if not is_full:
+                self._waiting.append(ask)
+                self._state.notify()
+        if is_full:
+            self._write(refusal(ask.id, INVALID_REQUEST, "too many requests wait: read the answers first"))
+
+    def _cancel(self, number: RequestId) -> None:
+        with self._state:
+            waiting = next((ask for ask in self._waiting if ask.id == number), None)
+            if waiting is not None:
+                self._waiting.remove(waiting)
+            elif self._running == number:
+                self._cancelled = True
+                if self._client is not None:
+                    self._client.interrupt()
+        if waiting is not None:
+            self._write(refusal(number, CANCELLED, "cancelled"))
+
+    def _work(self) -> None:
+        while True:
+            with self._state:
+                self._state.wait_for(lambda: bool(self._waiting))
+                ask = self._waiting.popleft()
+                self._running, self._cancelled = ask.id, False
+            reply = self._reply(ask)
+            with self._state:
+                self._running = None
+            self._write(reply)
+
+    def _reply(self, ask: Ask) -> Message:
+        try:
+            return answer(ask.id, self._symbols(ask.query))
+        except LivedexError as error:
+            if self._cancelled:
+                return refusal(ask.id, CANCELLED, "cancelled")
+            return refusal(ask.id, FAILED, error.message)
+        except Exception as error:  # a bug: the editor is told, and the next request is answered
+            print(f"livedex lsp: {type(error).__name__}: {error}", file=sys.stderr)
+            return refusal(ask.id, FAILED, f"a fault of livedex itself: {type(error).__name__}")
+
+    def _symbols(self, query: str) -> list[dict[str, object]]:
+        """Search as the user types; in the workspace where it is indexed, else everywhere. Raise LivedexError."""
+        params: dict[str, object] = {"query": query, "limit": MOST_SYMBOLS, "typing": True}
+        folders = self._protocol.folders
+        if folders:
+            try:
+                return self._search({**params, **_paths(folders)})
+            except OutsideRoots:
+                pass
+        return self._search(params)
+
+    def _search(self, params: dict[str, object]) -> list[dict[str, object]]:
+        """Search; once more if the connection is lost, since the daemon may have been restarted."""
+        try:
+            result = self._connected().call("search", params, timeout_s=ANSWER_S)
+        except Unavailable as error:
+            self._disconnect()
+            if not isinstance(error.__cause__, OSError) or self._cancelled:
+                raise
+            result = self._connected().call("search", params, timeout_s=ANSWER_S)
+        return symbols(result["hits"], self._protocol.encoding)
+
+    def _connected(self) -> Client:
+        client = self._client or connect()
+        with self._state:
+            self._client = client
+        return client
+
+    def _disconnect(self) -> None:
+        with self._state:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _write(self, message: Message) -> None:
+        data = encode(json.dumps(message, separators=(",", ":")).encode(), "headers")
+        try:
+            with self._write_lock:
+                self._stdout.write(data)
+                self._stdout.flush()
+        except (OSError, ValueError):
+            os._exit(1)  # the client has gone
+
+
+def _paths(folders: tuple[bytes, ...]) -> dict[str, object]:
+    """Return the params that limit a search to folders."""
+    plain, encoded = [], []
+    for folder in folders:
+        try:
+            plain.append(folder.decode())
+        except UnicodeDecodeError:
+            encoded.append(b2a_base64(folder, newline=False).decode())
+    return {"paths": plain, **({"paths_b64": encoded} if encoded else {})}

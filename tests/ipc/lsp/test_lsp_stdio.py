@@ -1,0 +1,121 @@
+"""``livedex lsp`` as an editor runs it: a process, a real daemon, and files that are saved meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
+
+
+class Editor:
+    """Sends requests and reads answers, with headers."""
+
+    def __init__(self, home: Home) -> None:
+        self.process = subprocess.Popen(
+            [str(LIVEDEX), "lsp"], env=home.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self._last = 0
+
+    def send(self, message: dict[str, object]) -> None:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.send_bytes(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def send_bytes(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        length = 0
+        while line := self.process.stdout.readline().strip():
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        answer: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        return answer
+
+    def ask(self, method: str, **params: object) -> dict[str, Any]:
+        self._last += 1
+        self.send({"id": self._last, "method": method, "params": params})
+        answer = self.receive()
+        assert answer["id"] == self._last
+        return answer
+
+    def names(self, query: str) -> list[str]:
+        return [found["name"] for found in self.ask("workspace/symbol", query=query)["result"]]
+
+    def ends_with(self, code: int) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        assert self.process.wait(30) == code
+
+
+@pytest.fixture
+def editor(home: Home) -> Iterator[Editor]:
+    started = Editor(home)
+    yield started
+    started.process.kill()
+    started.process.wait(30)
+    for stream in (started.process.stdin, started.process.stdout, started.process.stderr):
+        assert stream is not None
+        stream.close()
+
+
+def test_an_editor_finds_what_was_saved_just_now(daemon: Daemon, tree: Tree, editor: Editor, tmp_path: Path) -> None:
+    tree.write("notes/a.md", "# Leases\n\nA lease lasts thirty days.\n")
+    other = Tree(tmp_path / "other")
+    other.write("b.md", "another lease\n")
+    with daemon.client() as client:
+        add_root(client, tree)
+        add_root(client, other)
+    editor.ask("initialize", workspaceFolders=[{"uri": tree.path.as_uri(), "name": "root"}])
+    assert editor.names("thirt") == ["A lease lasts thirty days."]
+    tree.write("new.md", "lease of the new file\n")
+    assert "lease of the new file" in editor.names("lease")
+    (found,) = editor.ask("workspace/symbol", query="new fil")["result"]
+    assert found["location"]["uri"] == (tree.path / "new.md").as_uri()
+    assert editor.ask("shutdown")["result"] is None
+    editor.send({"method": "exit"})
+    editor.ends_with(0)
+
+
+def test_a_workspace_outside_of_the_index_searches_everything(
+    daemon: Daemon, tree: Tree, editor: Editor, tmp_path: Path
+) -> None:
+    tree.write("a.md", "a lease\n")
+    with daemon.client() as client:
+        add_root(client, tree)
+    editor.ask("initialize", rootUri=(tmp_path / "elsewhere").as_uri())
+    assert editor.names("lease") == ["a lease"]
+
+
+def test_it_goes_on_after_the_daemon_was_killed(daemon: Daemon, tree: Tree, editor: Editor) -> None:
+    tree.write("a.md", "a lease\n")
+    with daemon.client() as client:
+        add_root(client, tree)
+    editor.ask("initialize")
+    assert editor.names("lease") == ["a lease"]
+    os.kill(daemon.pid, signal.SIGKILL)
+    wait_until(lambda: not daemon.running(), what="the daemon's end")
+    wait_until(lambda: editor.names("lease") == ["a lease"], what="the answer of a new daemon")
+
+
+def test_what_is_no_message_is_refused_and_the_next_one_answered(editor: Editor) -> None:
+    editor.send_bytes(b"Content-Length: 1\r\n\r\n{")
+    assert editor.receive()["error"]["code"] == -32700
+    assert "capabilities" in editor.ask("initialize")["result"]
+    editor.ends_with(1)
+
+
+def test_what_is_no_frame_ends_it(editor: Editor) -> None:
+    editor.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
+    assert "error" in json.loads(editor.process.stdout.read().split(b"\r\n\r\n")[1])  # type: ignore[union-attr]
+    editor.ends_with(1)
