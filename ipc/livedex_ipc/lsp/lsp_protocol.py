@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from livedex_ipc import __version__
-from livedex_ipc.lsp.symbols import ENCODINGS, Encoding
+from livedex_ipc.lsp.workspace_symbols import ENCODINGS, Encoding
 
 Message = dict[str, object]
 RequestId = int | str

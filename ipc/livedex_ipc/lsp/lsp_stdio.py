@@ -32,7 +32,7 @@ from livedex_ipc.lsp.lsp_protocol import (
     answer,
     refusal,
 )
-from livedex_ipc.lsp.symbols import symbols
+from livedex_ipc.lsp.workspace_symbols import symbols
 
 MOST_SYMBOLS = 100
 MAX_WAITING = 1000

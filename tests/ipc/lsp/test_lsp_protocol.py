@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedex_ipc.lsp.lsp_protocol import Ask, Cancel, End, Protocol
-from livedex_ipc.lsp.symbols import Encoding, symbols
+from livedex_ipc.lsp.workspace_symbols import Encoding, symbols
 from livedex_ipc.wire_results import HitFields
 
 
