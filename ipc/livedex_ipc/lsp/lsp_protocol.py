@@ -1,6 +1,6 @@
 """The Language Server Protocol, 3.17, as far as a server needs it that only knows ``workspace/symbol``. Without I/O.
 
-Invariant: each request is answered, refused or handed on as an ``Ask``; no message raises.
+Invariant: each request is answered, refused or handed on as an ``SymbolSearch``; no message raises.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600,
 NOT_INITIALIZED, CANCELLED, FAILED = -32002, -32800, -32803
 
 
-class Ask(NamedTuple):
+class SymbolSearch(NamedTuple):
     """A search that is to be answered."""
 
     id: RequestId
@@ -47,7 +47,7 @@ class Protocol:
         self.encoding: Encoding = "utf-16"
         self.folders: tuple[bytes, ...] = ()  # of the workspace, absolute; searches are limited to them
 
-    def take(self, message: object) -> Message | Ask | Cancel | End | None:
+    def take(self, message: object) -> Message | SymbolSearch | Cancel | End | None:
         """Return what follows from one message: an answer to send, or something to do; None if nothing does."""
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             is_answer = isinstance(message, dict) and "id" in message and "method" not in message
@@ -68,7 +68,7 @@ class Protocol:
             return Cancel(number)
         return None
 
-    def _requested(self, number: RequestId, method: str, params: Mapping[str, Any]) -> Message | Ask:
+    def _requested(self, number: RequestId, method: str, params: Mapping[str, Any]) -> Message | SymbolSearch:
         if self._shut_down:
             return refusal(number, INVALID_REQUEST, "the server was shut down")
         if method == "initialize":
@@ -82,7 +82,7 @@ class Protocol:
             query = params.get("query")
             if not isinstance(query, str):
                 return refusal(number, INVALID_PARAMS, "query must be a string")
-            return Ask(number, query)
+            return SymbolSearch(number, query)
         return refusal(number, METHOD_NOT_FOUND, f"livedex answers `workspace/symbol`, not {method[:100]!a}")
 
     def _initialize(self, number: RequestId, params: Mapping[str, Any]) -> Message:

@@ -23,12 +23,12 @@ from livedex_ipc.lsp.lsp_protocol import (
     FAILED,
     INVALID_REQUEST,
     PARSE_ERROR,
-    Ask,
     Cancel,
     End,
     Message,
     Protocol,
     RequestId,
+    SymbolSearch,
     answer,
     refusal,
 )
@@ -54,7 +54,7 @@ class Server:
         self._decoder = Decoder(Limits())
         self._write_lock = threading.Lock()
         self._state = threading.Condition()
-        self._waiting: deque[Ask] = deque()
+        self._waiting: deque[SymbolSearch] = deque()
         self._running: RequestId | None = None
         self._cancelled = False  # the running one
         self._client: Client | None = None
@@ -82,7 +82,7 @@ class Server:
         taken = self._protocol.take(message)
         if isinstance(taken, End):
             return taken
-        if isinstance(taken, Ask):
+        if isinstance(taken, SymbolSearch):
             self._queue(taken)
         elif isinstance(taken, Cancel):
             self._cancel(taken.id)
@@ -90,18 +90,18 @@ class Server:
             self._write(taken)
         return None
 
-    def _queue(self, ask: Ask) -> None:
+    def _queue(self, wanted: SymbolSearch) -> None:
         with self._state:
             is_full = len(self._waiting) >= MAX_WAITING
             if not is_full:
-                self._waiting.append(ask)
+                self._waiting.append(wanted)
                 self._state.notify()
         if is_full:
-            self._write(refusal(ask.id, INVALID_REQUEST, "too many requests wait: read the answers first"))
+            self._write(refusal(wanted.id, INVALID_REQUEST, "too many requests wait: read the answers first"))
 
     def _cancel(self, number: RequestId) -> None:
         with self._state:
-            waiting = next((ask for ask in self._waiting if ask.id == number), None)
+            waiting = next((wanted for wanted in self._waiting if wanted.id == number), None)
             if waiting is not None:
                 self._waiting.remove(waiting)
             elif self._running == number:
@@ -115,23 +115,23 @@ class Server:
         while True:
             with self._state:
                 self._state.wait_for(lambda: bool(self._waiting))
-                ask = self._waiting.popleft()
-                self._running, self._cancelled = ask.id, False
-            reply = self._reply(ask)
+                wanted = self._waiting.popleft()
+                self._running, self._cancelled = wanted.id, False
+            reply = self._reply(wanted)
             with self._state:
                 self._running = None
             self._write(reply)
 
-    def _reply(self, ask: Ask) -> Message:
+    def _reply(self, wanted: SymbolSearch) -> Message:
         try:
-            return answer(ask.id, self._symbols(ask.query))
+            return answer(wanted.id, self._symbols(wanted.query))
         except LivedexError as error:
             if self._cancelled:
-                return refusal(ask.id, CANCELLED, "cancelled")
-            return refusal(ask.id, FAILED, error.message)
+                return refusal(wanted.id, CANCELLED, "cancelled")
+            return refusal(wanted.id, FAILED, error.message)
         except Exception as error:  # a bug: the editor is told, and the next request is answered
             print(f"livedex lsp: {type(error).__name__}: {error}", file=sys.stderr)
-            return refusal(ask.id, FAILED, f"a fault of livedex itself: {type(error).__name__}")
+            return refusal(wanted.id, FAILED, f"a fault of livedex itself: {type(error).__name__}")
 
     def _symbols(self, query: str) -> list[dict[str, object]]:
         """Search as the user types; in the workspace where it is indexed, else everywhere. Raise LivedexError."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_ipc.lsp.lsp_protocol import Ask, Cancel, End, Protocol
+from livedex_ipc.lsp.lsp_protocol import Cancel, End, Protocol, SymbolSearch
 from livedex_ipc.lsp.workspace_symbols import Encoding, symbols
 from livedex_ipc.wire_results import HitFields
 
@@ -47,7 +47,7 @@ def test_a_session_in_order() -> None:
     protocol.take(request("initialize"))
     assert code(protocol.take(request("initialize"))) == -32600
     assert protocol.take({"method": "initialized", "params": {}}) is None
-    assert protocol.take(request("workspace/symbol", {"query": "x"}, 2)) == Ask(2, "x")
+    assert protocol.take(request("workspace/symbol", {"query": "x"}, 2)) == SymbolSearch(2, "x")
     assert protocol.take({"method": "$/cancelRequest", "params": {"id": 2}}) == Cancel(2)
     assert code(protocol.take(request("textDocument/hover"))) == -32601
     assert code(protocol.take(request("workspace/symbol", {"query": 3}))) == -32602
@@ -88,7 +88,7 @@ def test_whatever_comes_each_request_is_answered(messages: list[dict[str, object
     for message in messages:
         taken = protocol.take(message)
         if "id" in message and "method" in message:
-            assert isinstance(taken, dict | Ask)
+            assert isinstance(taken, dict | SymbolSearch)
 
 
 def hit(**fields: object) -> HitFields:
