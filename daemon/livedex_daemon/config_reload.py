@@ -32,7 +32,7 @@ from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
-from livedex_ipc.errors import ConfigInvalid
+from livedex_ipc.errors import ConfigInvalid, Unavailable
 from livedex_service import supervisor
 
 log = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ class Reloader:
         former = self._current.fault
         try:
             await self.reload()
-        except IndexUnwritable as error:
+        except Unavailable as error:
             log.warning("reload_waits", extra={"cause": error.message})
         except ConfigInvalid as error:
             if error.message != former:  # log it once, not at each check
@@ -189,13 +189,12 @@ class Reloader:
     async def _reload(self) -> None:
         self._seen = self._state_of_file()
         try:
-            config = await asyncio.to_thread(
-                configuration.load,
-                self._locations.config_path,
-                own_folders=self._locations.own_folders,
-            )
+            config = await in_daemon_thread(self._load, "configuration")
         except ConfigInvalid as error:
             self._current.fault = error.message
+            raise
+        except BaseException:
+            self._seen = None  # it was not read: look at it again
             raise
         self._current.fault = None
         config = _with_known_paths(config, self._current.config)
@@ -204,6 +203,9 @@ class Reloader:
             self._targets.steps.pool.pipelines.forget()
         if config != self._current.config or self.must_apply or other_plugins:
             await self._apply(config, first=False)
+
+    def _load(self) -> Config:
+        return configuration.load(self._locations.config_path, own_folders=self._locations.own_folders)
 
     async def _load_plugins(self, config: Config) -> bool:
         """Load plugins, which may take its time, on a thread; return whether anything changed."""

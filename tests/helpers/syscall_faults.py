@@ -17,7 +17,7 @@ from helpers.fault_injection import with_code
 from helpers.support import wait_until
 
 CALLS: Final = ("open", "read", "stat", "getdents", "inotify_add_watch", "write", "rename", "fsync", "exec", "pipe",
-                "accept", "connect")  # fmt: skip
+                "accept", "connect", "thread")  # fmt: skip
 
 # Runs inside the daemon before anything else. The import system has its own functions, which do not fail.
 SEAM = """
@@ -67,6 +67,18 @@ if "livedex_daemon" in sys.orig_argv:
         for name in names:
             setattr(os, name, failing(call, getattr(os, name)))
     subprocess._fork_exec = failing("exec", subprocess._fork_exec)
+    def failing_start(real):
+        def called(*args, **kwargs):
+            try:
+                strike("thread", ())
+            except OSError:
+                raise RuntimeError("can't start new thread") from None
+            return real(*args, **kwargs)
+        return called
+
+    for name in ("_start_new_thread", "_start_joinable_thread"):
+        if hasattr(threading, name):
+            setattr(threading, name, failing_start(getattr(threading, name)))
     accept = socket.socket.accept
     socket.socket.accept = failing("accept", accept)
     socket.socket.connect = failing("connect", socket.socket.connect)

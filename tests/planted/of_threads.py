@@ -105,6 +105,39 @@ DEFECTS = (
         f"{BATTERY}::test_what_nobody_asked_for_waits_and_is_named",
     ),
     Defect(
+        "refused-though-threads-are-there",
+        "where no further thread starts, work is refused although threads are there to do it",
+        "livedex_daemon/process/lasting_threads.py",
+        (("            if not self._threads:\n", "            if True:\n"),),
+        "tests/daemon/process/test_lasting_threads.py::test_one_thread_does_the_work_of_all",
+    ),
+    Defect(
+        "refused-read-keeps-its-place",
+        "each read for which no thread starts takes a place for good, until none is left",
+        "livedex_daemon/answer/reader_threads.py",
+        (
+            (
+                "            ended = self._threads.submit(read.action)\n",
+                "            self._running.add(read)\n            ended = self._threads.submit(read.action)\n",
+            ),
+        ),
+        "tests/daemon/answer/test_reader_threads.py::test_a_read_for_which_no_thread_starts_keeps_no_place",
+    ),
+    Defect(
+        "configuration-seen-and-not-read",
+        "an edit of the configuration that could not be read for a moment is never applied",
+        "livedex_daemon/config_reload.py",
+        (("            self._seen = None  # it was not read", "            pass  # it was not read"),),
+        "tests/system/test_thread_shortage.py::test_no_more_threads",
+    ),
+    Defect(
+        "long-request-without-a-thread",
+        "a long request for which no thread starts is never answered",
+        "livedex_ipc/server/connection.py",
+        (("        with suppress(RuntimeError):  # no thread", "        with suppress(OSError):  # no thread"),),
+        "tests/system/test_thread_shortage.py::test_no_more_threads",
+    ),
+    Defect(
         "asked-for-behind-the-unasked",
         "on battery a search waits for a file that is kept back for a walk that nobody asked for",
         "livedex_daemon/write/inspector.py",

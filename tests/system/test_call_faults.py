@@ -15,7 +15,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ from livedex_ipc.errors import LivedexError
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
-CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "12"))
+CELLS = int(os.environ.get("LIVEDEX_CALL_CELLS", "13"))
 FIRST_CELL = int(os.environ.get("LIVEDEX_CALL_FIRST", "0"))  # where an earlier run ended
 SEED = 5
 TOTALS_EVERY = 10
@@ -37,6 +37,11 @@ HEALED_S = 10.0  # the promise
 PING_S = 2.0  # 0.1 s on an idle machine
 DELAY_S = 3.0
 FILES = 12
+CLIENTS = 8
+CROWD = b"".join(
+    b'{"jsonrpc": "2.0", "id": %d, "method": "search", "params": {"query": "c.mmon", "mode": "regex"}}\n' % number
+    for number in range(2)
+)
 ERRORS = (
     errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EAGAIN, errno.EINTR, errno.ENOSPC
 )  # fmt: skip
@@ -70,7 +75,7 @@ def cells() -> list[Cell]:
     slow = [
         Cell(call, Order(0, delay_s=DELAY_S, most=1), f"{call} takes {DELAY_S} s")
         for call in CALLS
-        if call not in ("accept", "connect")  # the kernel never waits in these for a local socket
+        if call not in ("accept", "connect", "thread")  # the kernel never waits in these
     ]
     every = [*failing, *slow]
     random.Random(SEED).shuffle(every)
@@ -179,6 +184,14 @@ class World:
         if took > PING_S:
             self.slow_pings.append(f"{says}: {took:.1f} s")
 
+    def crowd(self) -> None:
+        """So many clients ask at once that threads must be started."""
+        with ExitStack() as clients:
+            for _ in range(CLIENTS):
+                peer = clients.enter_context(socket.socket(socket.AF_UNIX))
+                peer.connect(str(self.daemon.home.socket))
+                peer.sendall(CROWD)
+
     def kill_children(self) -> None:
         """New ones must then be started."""
         for task in Path(f"/proc/{self.daemon.pid}/task").iterdir():
@@ -226,6 +239,8 @@ class World:
             if cell.call in ("rename", "fsync", "connect"):
                 self.edit_configuration(client)
             for _ in self.changes():
+                if cell.call == "thread":
+                    self.crowd()
                 self.judge(client, cell.says)
                 self.ping(other, cell.says)
         self.failed += self.faults.failed

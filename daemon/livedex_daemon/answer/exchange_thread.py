@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.exchange.exchange_store import Exchange
 from livedex_daemon.exchange.log_watch import RECHECK_S, LogWatch
+from livedex_daemon.process.lasting_threads import LastingThreads
+from livedex_ipc.errors import Unavailable
 
 TIDY_EVERY_S: Final = 600.0
 
@@ -27,7 +29,7 @@ class ExchangeThread:
     def __init__(self, path: str, current: CurrentConfig) -> None:
         self._path = path
         self._current = current
-        self._thread = ThreadPoolExecutor(1, "exchange")
+        self._thread = LastingThreads(1, "exchange")
         self._exchange: Exchange | None = None  # for that thread alone
         self._tidied_at = 0.0
         self.waiters = Waiters(path)
@@ -47,12 +49,14 @@ class ExchangeThread:
         now = time.monotonic()
         if now - self._tidied_at > TIDY_EVERY_S:
             self._tidied_at = now
-            self._thread.submit(self._run, lambda exchange: exchange.remove_old())
+            with suppress(Unavailable):  # later, then
+                self._thread.submit(self._run, lambda exchange: exchange.remove_old())
 
     def close(self) -> None:
         """Close the file after the call that is under way, which may hang: nobody waits for it here."""
-        self._thread.submit(self._close)
-        self._thread.shutdown(wait=False)
+        with suppress(Unavailable):  # without a thread the file was never opened
+            self._thread.submit(self._close)
+        self._thread.shutdown()
         self.waiters.close()
 
     def _close(self) -> None:

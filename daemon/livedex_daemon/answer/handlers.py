@@ -22,6 +22,7 @@ from livedex_daemon.answer.path_lookup import Lookup
 from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.config import config_edit
+from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.restart import Restart
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
@@ -166,19 +167,21 @@ class RootMethods:
             raise InvalidParams(f"{display_path(path)} {state}: a root must be an existing folder", {"field": "path"})
         await self._prove_writable()
         config = self._config_path
-        added = await asyncio.to_thread(config_edit.add_root, config, os.fsdecode(path), tuple(params["ignore"]))
+        added = await in_daemon_thread(
+            lambda: config_edit.add_root(config, os.fsdecode(path), tuple(params["ignore"])), "configuration"
+        )
         try:
             await self._reload()
         except IndexUnwritable:
             if added:  # a refused request must change nothing
-                await asyncio.to_thread(config_edit.remove_root, config, os.fsdecode(path))
+                await in_daemon_thread(lambda: config_edit.remove_root(config, os.fsdecode(path)), "configuration")
             raise
         return await self._listed()
 
     async def roots_remove(self, _call: Call, params: PathParams) -> RootsResult:
         path = os.fsdecode(_required_path(params))
         await self._prove_writable()
-        await asyncio.to_thread(config_edit.remove_root, self._config_path, path)
+        await in_daemon_thread(lambda: config_edit.remove_root(self._config_path, path), "configuration")
         await self._reload()
         return await self._listed()
 

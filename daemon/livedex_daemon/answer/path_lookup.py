@@ -10,10 +10,10 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final, TypeVar
 
+from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.disk.mounts import mount_point
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
@@ -70,7 +70,7 @@ class PathLookups:
     def __init__(self, mount_of: Callable[[bytes], bytes] = mount_point) -> None:
         """``mount_of``: returns the mount point of a path without touching it."""
         self._mount_of = mount_of
-        self._threads = ThreadPoolExecutor(THREADS, "path")
+        self._threads = LastingThreads(THREADS, "path", at_once=1)
         self._running: set[Lookup] = set()
 
     def close(self) -> None:

@@ -10,10 +10,12 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any, Final, Protocol, TypeVar
 
 from livedex_daemon.process.event_loop import on_loop
+from livedex_daemon.process.lasting_threads import LastingThreads
+from livedex_ipc.errors import Unavailable
 
 PER_CLIENT: Final = 2
 PLACES: Final = 4  # reads that have just begun: with more, each would only be slower
@@ -55,8 +57,8 @@ class ReaderThreads:
     def __init__(self, *, long_s: float = LONG_S) -> None:
         """``long_s``: seconds after which a read counts as long."""
         self._long_s = long_s
-        self._threads = ThreadPoolExecutor(PLACES + LONG_PLACES, "reader")
-        self._status = ThreadPoolExecutor(1, "status")
+        self._threads = LastingThreads(PLACES + LONG_PLACES, "reader", at_once=1)
+        self._status = LastingThreads(1, "status", at_once=1)
         self._waiting: dict[Client, deque[_Read]] = {}  # the client whose turn it is comes first
         self._running: set[_Read] = set()
         self._poll: asyncio.TimerHandle | None = None
@@ -109,8 +111,12 @@ class ReaderThreads:
     def _start(self, read: _Read) -> None:
         loop = asyncio.get_running_loop()
         read.started = time.monotonic()
+        try:
+            ended = self._threads.submit(read.action)
+        except Unavailable as error:
+            read.result.set_exception(error)
+            return
         self._running.add(read)
-        ended = self._threads.submit(read.action)
         ended.add_done_callback(lambda _: on_loop(loop, lambda: self._finish(read, ended))())
         read.check = loop.call_later(self._long_s + _MARGIN_S, self._start_waiting)
 

@@ -6,16 +6,20 @@ Invariant: it takes no thread from the executors that short actions share, and t
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
+
+from livedex_daemon.process.lasting_threads import start_thread
 
 T = TypeVar("T")
 
 
 async def in_daemon_thread(action: Callable[[], T], name: str) -> T:
-    """Return what ``action`` returns. A caller that is cancelled does not wait for it: the action goes on."""
+    """Return what ``action`` returns. A caller that is cancelled does not wait for it: the action goes on.
+
+    Raise Unavailable if no thread can be started.
+    """
     future: Future[T] = Future()
 
     def run() -> None:
@@ -26,5 +30,5 @@ async def in_daemon_thread(action: Callable[[], T], name: str) -> T:
         except BaseException as error:  # passed to the caller
             future.set_exception(error)
 
-    threading.Thread(target=run, name=name, daemon=True).start()
+    start_thread(run, name)
     return await asyncio.wrap_future(future)

@@ -6,13 +6,13 @@ status reports it. A socket inherited from a supervisor is neither watched nor r
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import socket
 import time
 from collections.abc import Callable
 
+from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.tick import tick
 from livedex_ipc.errors import LivedexError
 from livedex_ipc.server.binding import Identity, bind, identity, unbind
@@ -52,7 +52,7 @@ class SocketGuard:
 
     async def _bind_again(self, server: Server) -> None:
         try:
-            sock = await asyncio.to_thread(bind, self.path)
+            sock = await in_daemon_thread(lambda: bind(self.path), "socket")
         except LivedexError as error:
             if self.fault is None:
                 log.warning("socket_lost", extra={"reason": error.message})

@@ -92,15 +92,22 @@ class InotifyWatcher:
         self._mounts = MountEvents(sink.mounts_changed)
 
     def start(self) -> None:
-        """Open the descriptor and start its reader thread. Raises OSError (EMFILE: no inotify instance is left)."""
+        """Open the descriptor and start its reader thread.
+
+        Raises OSError (EMFILE: no inotify instance is left; EAGAIN: no thread).
+        """
         fd = InotifyReader()
         try:
             self._place_cookies(fd)
         except OSError:
             fd.release()
             raise
+        try:
+            fd.start()
+        except RuntimeError as error:
+            fd.release()
+            raise OSError(errno.EAGAIN, str(error)) from error
         self._fd = fd
-        fd.start()
         self._mounts.start()
 
     def stop(self) -> None:

@@ -10,8 +10,10 @@ import enum
 import logging
 import select
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Executor
-from typing import Protocol
+from contextlib import suppress
+from typing import Any, Protocol
 
 from livedex_ipc import framing
 from livedex_ipc.errors import LivedexError, ParseError, TimedOut, Unavailable
@@ -233,10 +235,13 @@ class Connection(asyncio.Protocol):
             self._requests.accept(lambda: framing.parse(frame.body), allow_batch=self._allows_batch())
 
     async def _parse_in_thread(self, body: bytes) -> None:
-        parsed = self._loop.run_in_executor(self._server.parser, framing.parse, body)
-        await asyncio.wait([parsed])
+        result: Callable[[], Any] = lambda: framing.parse(body)  # noqa: E731
+        with suppress(RuntimeError):  # no thread can be started
+            parsed = self._loop.run_in_executor(self._server.parser, framing.parse, body)
+            await asyncio.wait([parsed])
+            result = parsed.result
         self._parsing = None
-        self._requests.accept(parsed.result, allow_batch=self._allows_batch())
+        self._requests.accept(result, allow_batch=self._allows_batch())
         self._work()
 
     def _allows_batch(self) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 from helpers.support import wait_until
 from livedex_daemon.answer.reader_threads import LONG_PLACES, PER_CLIENT, PLACES, ReaderThreads
+from livedex_ipc.errors import Unavailable
 
 WAIT_S = 10.0
 NEVER_S = 1000.0
@@ -53,6 +54,20 @@ def run(main: Callable[[World], Coroutine[Any, Any, None]], *, long_s: float) ->
             world.threads.close()
 
     asyncio.run(in_world())
+
+
+def test_a_read_for_which_no_thread_starts_keeps_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main(world: World) -> None:
+        world.threads.close()  # without any thread
+        for _ in range(PLACES + LONG_PLACES + 1):
+            with pytest.raises(Unavailable):
+                await world.begin(Client(), "refused", lasts=False)
+        busy = [world.begin(Client(), str(number)) for number in range(PLACES)]
+        for refused in busy:
+            with pytest.raises(Unavailable):
+                await refused
+
+    run(main, long_s=NEVER_S)
 
 
 def test_a_client_has_two_threads_and_the_next_one_is_served() -> None:
