@@ -33,6 +33,7 @@ from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config
 from livedex_daemon.config_reload import ConfigTargets, Reloader, policy_of
+from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
@@ -105,7 +106,7 @@ class App:
         # The index file
         readers = IndexReaders(locations.index_db, wake)
         self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
-        store, rebuilds = open_store(locations.index_db, notifier.changed)
+        store, rebuilds = open_store(locations.index_db, self._changed)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
         rebuilder = Rebuilder(index, backlog, notifier.mark_all_changed, under_way=rebuilds)
         # Writing
@@ -118,12 +119,14 @@ class App:
         committer = Committer(store, self._forgotten, roots, priority)
         steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder)
         self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
+        self._embedding = readers.semantics = self._vectors(roots, power)
         # Upkeep
         upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files))
         root_check = RootCheck(worker, steps, roots, watching, upkeep)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
-        targets = ConfigTargets(store, worker, steps, roots, watching, power, self._schedule, self._plugins)
+        shared = (self._schedule, self._plugins, self._embedding)
+        targets = ConfigTargets(store, worker, steps, roots, watching, power, *shared)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
         self._ending, self._signals = self._hear_signals(edited)  # a client that sees the socket may send one
@@ -132,15 +135,25 @@ class App:
         self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
         self._reports = SupervisorReports(worker, backlog.pending)
         self._tasks = self._supervised_tasks()
-        parts: tuple[Part, ...] = (notifier.thread, self._schedule.checks, *self._reloader.followers, *self._tasks)
+        parts: tuple[Part, ...] = (
+            notifier.thread,
+            self._embedding.thread,
+            self._schedule.checks,
+            *self._reloader.followers,
+            *self._tasks,
+        )
         self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
             self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
-            self._plugins,
+            self._plugins, self._embedding,
         ))  # fmt: skip
         self._reads = FreshReads(index, self._freshness, roots, priority, worker)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
+
+    def _vectors(self, roots: Roots, power: PowerGate) -> EmbeddingThread:
+        folder = self._locations.vectors_dir
+        return EmbeddingThread(self._index, roots, self._config, self._plugins, folder, may_run=power.bulk_may_run)
 
     def _methods(self, steps: WriteSteps, roots: Roots, store_health: StoreHealth) -> dict[str, Handler]:
         index, worker, reads, health = self._index, self._worker, self._reads, self._health
@@ -177,6 +190,10 @@ class App:
     def exit_code(self) -> int:
         """A supervisor starts again only what fails; without one, the next client starts a daemon."""
         return EXIT_CODE if self._restart.ends and supervisor.is_present() else 0
+
+    def _changed(self, files: set[Key], roots: set[int]) -> None:
+        self._notifier.changed(files, roots)
+        self._embedding.changed()
 
     def _could_not_read(self, paths: dict[Key, int]) -> None:
         self._worker.could_not_read(paths)
@@ -233,6 +250,7 @@ class App:
         self._freshness.begun.set()
         self._schedule.start(self._config.config)
         self._reloader.start()
+        self._embedding.start()
         await self._freshness.ensure(None, time.monotonic() + BEGIN_S)
 
     async def _stop(self) -> None:
@@ -250,6 +268,7 @@ class App:
         worker_ended = self._worker.stop(WORKER_S)
         child_starter.kill_all()
         self._pool.stop(POOL_S)
+        self._embedding.stop()
         self._index.readers.close()
         self._index.salvage.close()
         if worker_ended:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
+from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import logs, tick
 from livedex_daemon.process.daemon_thread import in_daemon_thread
@@ -77,6 +78,7 @@ class ConfigTargets(NamedTuple):
     power: PowerGate
     schedule: Schedule
     plugins: PluginHost
+    embedding: EmbeddingThread
 
 
 class Reloader:
@@ -227,6 +229,7 @@ class Reloader:
         except IndexDamaged:  # the worker has begun a new index, which has no roots yet
             await self._on_worker(lambda: self._apply_roots(config, former, first))
         self.must_apply = False
+        targets.embedding.changed()
         log.info("config_applied", extra={"roots": len(config.roots)})
 
     async def _on_worker(self, action: Callable[[], None]) -> None:

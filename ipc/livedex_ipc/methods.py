@@ -158,6 +158,7 @@ _STATUS_FIELDS = (
     Field("embedder", "string?", "null: none"),
     Field("vectors_pending", "integer", "chunks without a vector yet"),
     Field("documents_pending", "integer", "conversions under way"),
+    Field("gateways", "array", "{host, bytes_sent}: where texts are sent to be embedded, since the start"),
     Field("work", "object", "counters since the start: files_read, files_chunked, files_parsed, chunks_embedded"),
     Field("roots", "array", "{path, state, watching, files, pending, overflows, last_reconciled}"),
     Field("freshness", "object", "{p50_ms, p99_ms, samples}, from event to commit"),

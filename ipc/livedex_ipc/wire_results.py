@@ -234,6 +234,13 @@ class LatencyFigures(TypedDict):
     samples: int
 
 
+class GatewayFields(TypedDict):
+    """A host that texts are sent to, and how much since the start."""
+
+    host: str
+    bytes_sent: int
+
+
 class StatusResult(TypedDict):
     state: ServerState
     version: str
@@ -251,6 +258,7 @@ class StatusResult(TypedDict):
     embedder: str | None
     vectors_pending: int
     documents_pending: int
+    gateways: list[GatewayFields]
     work: WorkCounters
     roots: list[RootFields]
     freshness: LatencyFigures

@@ -44,6 +44,7 @@ STATUS = {
     "embedder": None,
     "vectors_pending": int,
     "documents_pending": int,
+    "gateways": [{"host": str, "bytes_sent": int}],
     "work": {"files_read": int, "files_chunked": int, "files_parsed": int, "chunks_embedded": int},
     "roots": [ROOT],
     "freshness": {"p50_ms": (float, None), "p99_ms": (float, None), "samples": int},

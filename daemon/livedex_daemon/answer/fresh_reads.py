@@ -41,7 +41,7 @@ from livedex_ipc.errors import OutsideRoots, TimedOut
 from livedex_ipc.methods import path_bytes, paths_bytes
 from livedex_ipc.request_params import FileListParams, QueryParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
-from livedex_ipc.wire_results import SearchResult
+from livedex_ipc.wire_results import AnswerWarning, SearchResult
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class SearchMethod:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - timing.began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": [*self._health.warnings(answer.failed, before), *answer.warnings],
+            "warnings": _joined(self._health.warnings(answer.failed, before), answer.warnings),
             **answer.optional_fields(),
         }
 
@@ -158,7 +158,8 @@ class FreshReads:
         ends, roots = timing.query_ends(), self.served()
 
         def read(handle: ReadHandle, ended: threading.Event) -> SearchAnswer:
-            return handle.searcher.search(request, roots, deadline=ends, cancelled=ended.is_set)
+            semantics = self._readers.semantics if handle is self._readers.current else None
+            return handle.searcher.search(request, roots, deadline=ends, cancelled=ended.is_set, semantics=semantics)
 
         if self._salvage.handle is not None:
             left = await self.in_thread(lambda ended: self._salvage.search(lambda handle: read(handle, ended)), timing)
@@ -282,6 +283,12 @@ class FreshReads:
                 return action(reader)
 
         return await self.reading(act, timing)
+
+
+def _joined(daemons: list[AnswerWarning], own: list[AnswerWarning]) -> list[AnswerWarning]:
+    """Return the warnings of the daemon and of an answer; what both say of the embedder comes once."""
+    of_search = {warned["code"] for warned in own} & {"embedder_unavailable"}
+    return [*(warned for warned in daemons if warned["code"] not in of_search), *own]
 
 
 def outside(path: bytes, field: str) -> OutsideRoots:

@@ -19,6 +19,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.restart import Restart
@@ -42,7 +43,7 @@ from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, Sta
 Warnings = list[AnswerWarning]
 
 HARMLESS = frozenset(  # these do not break a promise
-    ("files_failed", "parser_missing", "pipeline_unavailable", "plugin_refused")
+    ("embedder_unavailable", "files_failed", "parser_missing", "pipeline_unavailable", "plugin_refused")
 )
 
 
@@ -64,6 +65,7 @@ class DaemonState(NamedTuple):
     stuck: StuckCheck
     restart: Restart
     plugins: PluginHost
+    embedding: EmbeddingThread
 
 
 class Health:
@@ -97,7 +99,7 @@ class Health:
         counted = [counts.roots[root.id] for root in self._roots if root.present and root.id in counts.roots]
         failed = sum(root.failed for root in counted)
         warnings = self.warnings(failed)
-        pool = self._parts.pool
+        pool, embedding = self._parts.pool, self._parts.embedding
         return {
             "state": self._state(warnings),
             "version": __version__,
@@ -112,15 +114,16 @@ class Health:
             "db_path": self._store.path,
             "db_bytes": _bytes_on_disk(self._store.path),
             "backend": "sqlite",
-            "embedder": None,
-            "vectors_pending": 0,
+            "embedder": embedding.name,
+            "vectors_pending": embedding.pending or 0,
             "documents_pending": 0,
             "work": {
                 "files_read": pool.files_read,
                 "files_chunked": pool.files_chunked,
                 "files_parsed": 0,
-                "chunks_embedded": 0,
+                "chunks_embedded": embedding.embedded,
             },
+            "gateways": [{"host": host, "bytes_sent": sent} for host, sent in embedding.gateways],
             "roots": self._root_fields(counts, waiting),
             "freshness": self._parts.latency.figures(),
             "warnings": warnings,

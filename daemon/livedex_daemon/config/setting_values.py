@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlsplit
 
 from livedex_ipc.params import nearest
 
@@ -28,6 +29,7 @@ SIZE_UNITS = {
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _NUMBER_AND_UNIT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([A-Za-z]+)", re.ASCII)
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 _SUFFIX = re.compile(r"\.[^/\\\s.][^/\\\s]*")
 _PART_NAME = re.compile(r"\w[\w.-]{0,99}")
 
@@ -60,6 +62,45 @@ def plugin_name(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"must be a name in quotes, not {kind_of(value)}")
     return value
+
+
+def text(value: Any) -> str:
+    """Read a text of one line; empty: none."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be a text in quotes, not {kind_of(value)}")
+    if set(value) & {"\n", "\r", "\0"}:
+        raise ValueError("must be one line")
+    return value
+
+
+def http_address(value: Any) -> str:
+    """Read the address of a gateway, without a key in it; empty: the usual one."""
+    address = text(value)
+    parts = urlsplit(address)
+    if address and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError('must be an address such as "http://localhost:11434"')
+    if parts.username or parts.password or parts.query:
+        raise ValueError("must have no key in it: name its variable in embedding.api_key_env")
+    return address
+
+
+def variable_name(value: Any) -> str:
+    """Read the name of an environment variable, so that no key is ever in the file."""
+    name = text(value)
+    if name and not _VARIABLE.fullmatch(name):
+        raise ValueError('must be the name of an environment variable such as "OPENAI_API_KEY", not a key')
+    return name
+
+
+def number(least: float, most: float) -> Reader:
+    def read(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"must be a number, not {kind_of(value)}")
+        if not least <= value <= most:
+            raise ValueError(f"must be from {least:g} to {most:g}")
+        return float(value)
+
+    return read
 
 
 def flag(value: Any) -> bool:

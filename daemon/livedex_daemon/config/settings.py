@@ -93,6 +93,21 @@ class KnowledgeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingConfig:
+    """``embedder`` is a name, empty for none; ``timeout`` is in seconds; ``fusion`` is ``score`` or ``rrf``. No key is
+    here: ``api_key_env`` is the variable that holds it."""
+
+    embedder: str = ""
+    model: str = ""
+    api_base: str = ""
+    api_key_env: str = ""
+    batch: int = 32
+    timeout: float = 30.0
+    weight: float = 0.5
+    fusion: str = "score"
+
+
+@dataclass(frozen=True, slots=True)
 class PowerConfig:
     wait_on_battery: bool
     yield_to_load: bool
@@ -116,6 +131,7 @@ class Config:
     power: PowerConfig
     log: LogConfig
     plugins: PluginsConfig = PluginsConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
     effective: Mapping[str, object] = field(default_factory=dict, compare=False)
     """What a plugin's factory gets: ``{"index": {"backend": "sqlite", …}, …}``; ``roots`` is a tuple of paths."""
 
@@ -234,6 +250,7 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
         power=PowerConfig(of("power.wait_on_battery"), of("power.yield_to_load")),
         log=LogConfig(of("log.level")),
         plugins=PluginsConfig(of("plugins.paths"), MappingProxyType(checked.plugins)),
+        embedding=EmbeddingConfig(**{name: of(f"embedding.{name}") for name in TABLES["embedding"]}),
         effective=_effective(of, tuple(root.path for root in roots)),
     )
 

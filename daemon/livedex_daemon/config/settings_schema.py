@@ -36,6 +36,16 @@ SETTINGS: dict[str, Setting] = {
     "exchange.max_hops": Setting(32, values.whole_number(1, 10_000), "length of a chain of follow-ups"),
     "plugins.paths": Setting([], values.folders, "folders with plugin modules, besides installed packages"),
     "knowledge.backend": Setting("", values.plugin_name, "of agent memory; empty: livedex's own store"),
+    "embedding.embedder": Setting(
+        "", values.plugin_name, "makes the vectors of meaning; empty: searches compare words"
+    ),
+    "embedding.model": Setting("", values.text, "a name, or a folder; for static empty: the installed package"),
+    "embedding.api_base": Setting("", values.http_address, "of the gateway; empty: its usual address"),
+    "embedding.api_key_env": Setting("", values.variable_name, "the environment variable that holds the key"),
+    "embedding.batch": Setting(32, values.whole_number(1, 2048), "texts in one request"),
+    "embedding.timeout": Setting(30, values.whole_number(1, 3600), "seconds for one request"),
+    "embedding.weight": Setting(0.5, values.number(0.0, 100.0), "of a cosine, in units of the score of words"),
+    "embedding.fusion": Setting("score", values.choice("score", "rrf"), "score adds both, rrf counts places alone"),
     "power.wait_on_battery": Setting(True, values.flag, "on battery, bulk work that nobody asked for waits"),
     "power.yield_to_load": Setting(True, values.flag, "bulk work yields to other programs under load"),
     "log.level": Setting("info", values.choice("debug", "info", "warning", "error"), "debug, info, warning or error"),

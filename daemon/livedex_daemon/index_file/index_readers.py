@@ -12,6 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from livedex_indexing.model import Counts
+from livedex_indexing.search.meaning import Semantics
 from livedex_indexing.search.path_finder import PathFinder
 from livedex_indexing.search.searcher import Searcher
 from livedex_indexing.store import counts
@@ -35,6 +36,7 @@ class IndexReaders:
         self._path = path
         self._wake = wake
         self._reported: tuple[ReadHandle, Exception] | None = None
+        self.semantics: Semantics | None = None  # the vectors that searches of the current file use
         self.current = self._open()
 
     def _open(self) -> ReadHandle:

@@ -47,6 +47,11 @@ class Locations:
         return os.path.join(self.data_dir, "exchange.db")
 
     @property
+    def vectors_dir(self) -> str:
+        """Where the vectors of the index are: derived data, a file for each model."""
+        return os.path.join(self.data_dir, "vectors")
+
+    @property
     def knowledge_db(self) -> str:
         return os.path.join(self.data_dir, "knowledge.db")
 

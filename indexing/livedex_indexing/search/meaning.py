@@ -24,7 +24,7 @@ EMBED_S: Final = 1.0  # for the vector of a query, at most; never more than half
 NEAREST: Final = 150  # chunks found by their vectors
 _NONE: Final = warning(
     "embedder_unavailable",
-    "no embedder is configured: the search compared words alone",
+    "there are no vectors: no embedder is configured, or its first vectors are still being made",
     "set `embedding.embedder`, as in docs/semantic.md",
 )
 _REMEDY: Final = "see `livedex status`; searches compare words alone until it answers"

@@ -109,6 +109,9 @@ class VectorStore:
         ]
         with self._transaction():
             self.remove([key.id for key, _ in contents])
+            ids = id_list(chunk_id for chunk_id, _, _ in chunks)  # an id may come again after the highest was removed
+            again = fetch(self._db, "SELECT id FROM chunks WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+            self.index.remove(self._db, [row[0] for row in again])
             self._db.executemany("INSERT INTO contents VALUES (?, ?, ?, ?)", [key for key, _ in contents])
             self._db.executemany("INSERT OR REPLACE INTO chunks VALUES (?, ?, ?)", chunks)
             self.index.add(self._db, [chunk_id for chunk_id, _, _ in chunks])

@@ -19,6 +19,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
@@ -57,6 +58,18 @@ class FakeStuckCheck:
         return cast("StuckCheck", self)
 
 
+class FakeEmbedding:
+    """No embedder."""
+
+    name = pending = fault = None
+    embedded = 0
+    gateways: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def real(self) -> EmbeddingThread:
+        return cast("EmbeddingThread", self)
+
+
 class World:
     """A healthy daemon, which a test then breaks."""
 
@@ -82,7 +95,7 @@ class World:
             DaemonState(
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
-                PluginHost({}),
+                PluginHost({}), FakeEmbedding().real,
             )
         )  # fmt: skip
 

@@ -1,0 +1,279 @@
+"""The thread that gives each chunk its vector, behind the index, and what searches get of it.
+
+Invariant: the index never waits for it: it reads through the pool of the searches, writes files of its own, and rests
+while a root is indexed for the first time. Vectors of another model are built next to those in use, which serve until
+the new ones are complete. Whatever fails is a reason that the status names, and is tried again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import apsw
+
+from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.embedding.vector_set import VectorSet, former_settings, others
+from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.process.supervision import SupervisedThread
+from livedex_daemon.watch.root_table import Roots
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings, settings_of
+from livedex_indexing.plugins import EMBEDDER
+from livedex_indexing.search.meaning import Fusion, Vectors
+from livedex_indexing.vectors import vector_database
+from livedex_indexing.vectors.token_frequencies import chunks_in
+from livedex_indexing.vectors.vector_database import SqliteVecMissing
+from livedex_ipc.errors import LivedexError
+
+log = logging.getLogger(__name__)
+
+AGAIN_S: Final = (1.0, 2.0, 5.0, 15.0, 60.0)  # after each failure in a row
+COMPARE_S: Final = 60.0  # at least, between two comparisons of the whole index
+IDLE_S: Final = 5.0  # a child that embedded nothing for so long ends
+_BUSY_S: Final = 0.5
+_JOIN_S: Final = 0.5
+
+_FAULTS = (EmbedderUnavailable, SqliteVecMissing, LivedexError, apsw.Error, OSError)
+
+
+class EmbeddingThread:
+    """Start it once the configuration was applied. The properties and ``vectors`` are for any thread."""
+
+    def __init__(
+        self, index: IndexFile, roots: Roots, config: CurrentConfig, plugins: PluginHost, folder: str,
+        may_run: Callable[[], bool],
+    ) -> None:  # fmt: skip
+        """``folder``: where the files of vectors are; ``may_run``: whether bulk work may run now."""
+        self._index, self._roots, self._config, self._plugins = index, roots, config, plugins
+        self._folder, self._may_run = folder, may_run
+        self._wake, self._ended = threading.Event(), threading.Event()
+        self._active: tuple[EmbeddingSettings, int] | None = None  # what the present embedder was made from
+        self._used: VectorSet | None = None  # by searches
+        self._next: VectorSet | None = None  # under construction
+        self._failures = 0
+        self._compared = 0.0
+        self._looked = -1  # the generation whose contents are known here
+        self._embedded = 0
+        self._unmade = 0  # chunks, while there is no set
+        self.fault: str | None = None
+        self.thread = SupervisedThread("embedding", self._run, recover=self._drop_all)
+
+    # What the status and searches ask
+
+    @property
+    def name(self) -> str | None:
+        """The embedder that is configured; None for none."""
+        return self._settings().embedder or None
+
+    @property
+    def pending(self) -> int | None:
+        """How many chunks have no vector yet; None without an embedder."""
+        if self.name is None:
+            return None
+        filling = self._next or self._used
+        filler = None if filling is None else filling.filler
+        known = self._unmade if filler is None else filler.pending
+        return known if self._looked == self._index.store.generation else max(known, 1)
+
+    @property
+    def embedded(self) -> int:
+        """How many texts were embedded since the start."""
+        filling = self._next or self._used
+        filler = None if filling is None else filling.filler
+        return self._embedded + (0 if filler is None else filler.embedded)
+
+    @property
+    def gateways(self) -> list[tuple[str, int]]:
+        """The hosts that texts are sent to, and how many bytes were sent to each since the start."""
+        sets = {id(one): one for one in (self._used, self._next) if one is not None}.values()
+        found = [(getattr(one.embedder, "host", None), getattr(one.embedder, "bytes_sent", 0)) for one in sets]
+        return [(host, sent) for host, sent in found if host is not None]
+
+    def vectors(self, text: str, seconds: float) -> Vectors | None:
+        """Return what a search compares with; None without an embedder, or before the first vectors. Raises
+        EmbedderUnavailable."""
+        used = self._used
+        if self.name is None:
+            return None
+        if used is None or not used.usable:
+            if self.fault is not None:
+                raise EmbedderUnavailable(self.fault)
+            return None
+        embedding = self._config.config.embedding
+        fusion: Fusion = "rrf" if embedding.fusion == "rrf" else "score"
+        return Vectors(used.store.index, used.queries.vector(text, seconds), embedding.weight, fusion)
+
+    # The thread
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def changed(self) -> None:
+        """Note that the index or the configuration changed. Call it from any thread."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._wake.set()
+        if self.thread.end(_JOIN_S):
+            self._drop_all()
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            self._wake.clear()
+            wait = self._turn()
+            if wait is None or wait > 0:
+                self._wake.wait(wait)
+                if self.fault is not None and wait is not None:  # changes of files do not mend an embedder
+                    self._ended.wait(min(wait, _BUSY_S))
+
+    def _turn(self) -> float | None:
+        """Do one step. Return for how long to rest; None: until something changes."""
+        wanted = (self._settings(), self._plugins.generation)
+        if wanted != self._active:
+            self._active = wanted
+            self._change(wanted[0])
+        if not wanted[0].embedder:
+            return None
+        if self._is_busy():
+            return _BUSY_S
+        try:
+            wait = self._step()
+        except _FAULTS as fault:
+            self._fail(str(fault))
+            return self._again_s()
+        self._failures, self.fault = 0, None
+        self._plugins.report(EMBEDDER, wanted[0].embedder, None)
+        return wait
+
+    def _step(self) -> float | None:
+        generation = self._index.store.generation
+        settings = self._settings()
+        filling = self._next or self._used
+        if filling is None or filling.settings != settings:
+            if not chunks_in(self._index.readers.current.readers):
+                self._unmade, self._looked = 0, generation
+                return None
+            filling = self._next = self._made(settings)
+            self._use_former(filling)
+        filling.follow(generation)
+        if self._used is not None and self._used is not filling:
+            self._used.follow(generation)
+        self._looked = generation
+        assert filling.filler is not None
+        if filling.filler.step():
+            if self._used is None:
+                self._used = filling
+            return 0.0
+        self._complete(filling)
+        return self._rest(filling, generation)
+
+    def _rest(self, filling: VectorSet, generation: int) -> float | None:
+        """Do what is due while nothing waits. Return for how long to rest."""
+        if filling.outgrown:
+            self._next = self._made(filling.settings)
+            return 0.0
+        now = time.monotonic()
+        if generation != self._compared_at(now):
+            filling.compare()
+        rest = getattr(filling.embedder, "rest", None)
+        if rest is not None:
+            rest(IDLE_S)
+        return COMPARE_S if rest is None else 2 * IDLE_S
+
+    def _compared_at(self, now: float) -> int:
+        """Return the generation that needs no comparison now, and note that one is made otherwise."""
+        if now - self._compared < COMPARE_S:
+            return self._index.store.generation
+        self._compared = now
+        return -1
+
+    def _complete(self, filling: VectorSet) -> None:
+        """Use what is complete, and remove all other files."""
+        if filling is not self._next:
+            return
+        former, self._used, self._next = self._used, filling, None
+        if former is not None and former is not filling:
+            former.close()
+        for path in others(self._folder, filling.store.path):
+            vector_database.remove(path)
+        log.info("vectors_complete", extra={"embedder": filling.settings.embedder, "chunks": filling.store.counts()[0]})
+
+    def _made(self, settings: EmbeddingSettings) -> VectorSet:
+        embedder = self._plugins.obtain(EMBEDDER, settings.embedder)
+        if embedder is None:
+            reasons = [one.reason for one in self._plugins.faults() if one.name == settings.embedder]
+            raise EmbedderUnavailable(reasons[0] if reasons else f"there is no embedder {settings.embedder!r}")
+        return VectorSet(self._folder, embedder, settings, self._index.readers, self._served)
+
+    def _use_former(self, new: VectorSet) -> None:
+        """Use the complete vectors of the embedder before, until the new ones are complete."""
+        if new.store.complete or self._used is not None:
+            return
+        for path in others(self._folder, new.store.path):
+            settings = former_settings(path)
+            if settings is None:
+                continue
+            try:
+                config = {**self._plugins.config_for(EMBEDDER, settings.embedder), "embedding": settings.as_dict()}
+                embedder = self._plugins.registry.create(EMBEDDER, settings.embedder, config)
+                former = VectorSet(self._folder, embedder, settings, self._index.readers, self._served)
+            except Exception as fault:  # whatever it is: searches compare words until the new ones are there
+                log.info("former_vectors", extra={"reason": type(fault).__name__})
+                continue
+            if former.store.path == path:
+                self._used = former
+                return
+            former.close()
+
+    def _change(self, settings: EmbeddingSettings) -> None:
+        """Begin with other settings. What is complete serves until the new is, unless there is to be none."""
+        self._failures, self.fault = 0, None
+        if self._next is not None:
+            self._forget(self._next)
+        self._next = None
+        self._plugins.used(EMBEDDER, [settings.embedder] if settings.embedder else [])
+        if not settings.embedder:
+            self._drop_all()
+
+    def _forget(self, one: VectorSet) -> None:
+        if one.filler is not None:
+            self._embedded += one.filler.embedded
+        if one is not self._used:
+            one.close()
+
+    def _drop_all(self) -> None:
+        used, new = self._used, self._next
+        self._used = self._next = None
+        for one in {id(one): one for one in (used, new) if one is not None}.values():
+            self._forget(one)
+            one.close()
+
+    def _fail(self, reason: str) -> None:
+        self._failures += 1
+        self.fault = reason
+        self._plugins.report(EMBEDDER, self._settings().embedder, reason)
+        if self._next is None and self._used is None:
+            try:
+                self._unmade = chunks_in(self._index.readers.current.readers)
+                self._looked = self._index.store.generation
+            except _FAULTS:
+                self._unmade = max(1, self._unmade)
+
+    def _again_s(self) -> float:
+        return AGAIN_S[min(self._failures, len(AGAIN_S)) - 1]
+
+    def _is_busy(self) -> bool:
+        """Whether a root is indexed for the first time, the index is being replaced, or bulk work waits for power."""
+        indexing = any(root.present and not root.first_indexed for root in self._roots)
+        return indexing or self._index.health.rebuilding or not self._may_run()
+
+    def _settings(self) -> EmbeddingSettings:
+        return settings_of(self._config.config.effective)
+
+    def _served(self) -> Mapping[int, bytes]:
+        return {root.id: root.path for root in self._roots}

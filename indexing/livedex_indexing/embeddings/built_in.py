@@ -1,0 +1,26 @@
+"""Registers the embedders that come with livedex.
+
+Invariant: to register imports no model and opens no connection; a factory only checks what it can check without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from livedex_indexing.embeddings.embedding_settings import settings_of
+from livedex_indexing.embeddings.process_embedder import FASTEMBED, STATIC, ProcessEmbedder, StaticInProcess
+from livedex_indexing.plugins import Registrar
+
+
+def register(registrar: Registrar) -> None:
+    """Register every built-in embedder."""
+    registrar.register_embedder(STATIC, _static)
+    registrar.register_embedder(FASTEMBED, _fastembed)
+
+
+def _static(config: Mapping[str, object]) -> StaticInProcess:
+    return StaticInProcess(settings_of(config))
+
+
+def _fastembed(config: Mapping[str, object]) -> ProcessEmbedder:
+    return ProcessEmbedder(FASTEMBED, settings_of(config))
