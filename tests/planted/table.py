@@ -20,6 +20,7 @@ from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
 from planted.of_service import DEFECTS as OF_SERVICE
 from planted.of_threads import DEFECTS as OF_THREADS
+from planted.of_vectors import DEFECTS as OF_VECTORS
 
 PARTS: dict[str, tuple[Defect, ...]] = {
     "Hearing of changes, and waiting for them": OF_CHANGES,
@@ -39,6 +40,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
     "Plugins": OF_PLUGINS,
+    "Vectors": OF_VECTORS,
 }
 DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect in part)
 

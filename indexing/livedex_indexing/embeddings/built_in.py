@@ -6,8 +6,10 @@ Invariant: to register imports no model and opens no connection; a factory only 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from livedex_indexing.embeddings.embedding_settings import settings_of
+from livedex_indexing.embeddings.gateways import SERVICES, GatewayEmbedder
 from livedex_indexing.embeddings.process_embedder import FASTEMBED, STATIC, ProcessEmbedder, StaticInProcess
 from livedex_indexing.plugins import Registrar
 
@@ -16,6 +18,8 @@ def register(registrar: Registrar) -> None:
     """Register every built-in embedder."""
     registrar.register_embedder(STATIC, _static)
     registrar.register_embedder(FASTEMBED, _fastembed)
+    for name in SERVICES:
+        registrar.register_embedder(name, partial(_gateway, name))
 
 
 def _static(config: Mapping[str, object]) -> StaticInProcess:
@@ -24,3 +28,7 @@ def _static(config: Mapping[str, object]) -> StaticInProcess:
 
 def _fastembed(config: Mapping[str, object]) -> ProcessEmbedder:
     return ProcessEmbedder(FASTEMBED, settings_of(config))
+
+
+def _gateway(name: str, config: Mapping[str, object]) -> GatewayEmbedder:
+    return GatewayEmbedder(name, settings_of(config))

@@ -1,0 +1,105 @@
+"""Sends JSON to a gateway and reads its answer, with the standard library alone.
+
+Invariant: a call ends by its deadline. It goes to the configured host only: no proxy, no redirect. No error contains a
+key or a text.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import time
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+
+MOST_BYTES: Final = 256 << 20  # of an answer
+TRIES: Final = 3
+LONGEST_WAIT_S: Final = 30.0  # that a gateway may ask for
+_AGAIN: Final = frozenset((408, 425, 429, 500, 502, 503, 504))
+_PART: Final = 1 << 16
+
+
+class Gateway:
+    """One host. ``bytes_sent`` counts the bodies of all requests. For any thread."""
+
+    def __init__(self, api_base: str, headers: Mapping[str, str]) -> None:
+        self._address = urlsplit(api_base)
+        self._headers = {**headers, "Content-Type": "application/json", "Accept": "application/json"}
+        self.host = self._address.hostname or ""
+        self.bytes_sent = 0
+
+    def post(self, path: str, body: bytes, seconds: float, *, tries: int = TRIES) -> bytes:
+        """Return the answer's body. A gateway that is busy or failing is asked again within ``seconds``, after as long
+        as it says. Raises EmbedderUnavailable."""
+        deadline = time.monotonic() + seconds
+        pause = 0.5
+        while True:
+            tries -= 1
+            status, answer, wait = self._once(path, body, deadline)
+            if status == http.client.OK:
+                return answer
+            pause = min(LONGEST_WAIT_S, wait if wait is not None else pause)
+            if status not in _AGAIN or not tries or time.monotonic() + pause >= deadline:
+                raise EmbedderUnavailable(f"the gateway {self.host} answers {status}{_REMEDY.get(status, '')}")
+            time.sleep(pause)
+            pause *= 2
+
+    def _once(self, path: str, body: bytes, deadline: float) -> tuple[int, bytes, float | None]:
+        connection = self._connection(max(0.05, deadline - time.monotonic()))
+        try:
+            self.bytes_sent += len(body)
+            connection.request("POST", self._address.path.rstrip("/") + path, body, self._headers)
+            response = connection.getresponse()
+            answer = _read(connection, response, deadline)
+            return response.status, answer, _seconds(response.getheader("Retry-After"))
+        except TimeoutError as error:
+            raise EmbedderUnavailable(f"the gateway {self.host} did not answer in time") from error
+        except (OSError, http.client.HTTPException) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+            raise EmbedderUnavailable(f"the gateway {self.host} does not answer: {why}") from error
+        finally:
+            connection.close()
+
+    def _connection(self, seconds: float) -> http.client.HTTPConnection:
+        if self._address.scheme == "https":
+            context = ssl.create_default_context()
+            return http.client.HTTPSConnection(self.host, self._address.port, timeout=seconds, context=context)
+        return http.client.HTTPConnection(self.host, self._address.port, timeout=seconds)
+
+
+_REMEDY: Final = {
+    401: ": is its key right? (embedding.api_key_env)",
+    403: ": may this key use the model?",
+    404: ": does it have this model? (embedding.model, embedding.api_base)",
+    429: ": its limit of requests is reached",
+}
+
+
+def _read(connection: http.client.HTTPConnection, response: http.client.HTTPResponse, deadline: float) -> bytes:
+    """Read a body, however slowly it comes, until the deadline."""
+    parts: list[bytes] = []
+    total = 0
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        if isinstance(connection.sock, socket.socket):
+            connection.sock.settimeout(left)
+        part = response.read1(_PART)
+        if not part:
+            return b"".join(parts)
+        total += len(part)
+        if total > MOST_BYTES:
+            raise http.client.HTTPException("too long")
+        parts.append(part)
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    try:
+        return None if retry_after is None else max(0.0, float(retry_after))
+    except ValueError:
+        return None

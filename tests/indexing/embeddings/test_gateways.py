@@ -1,0 +1,90 @@
+"""Embedders behind HTTP, against a real server that fails, stalls and lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.fake_gateway import FakeGateway
+from helpers.made_model import DIMENSIONS, MeaningEmbedder
+from livedex_indexing.conformance import check_embedder
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings
+from livedex_indexing.embeddings.gateways import SERVICES, GatewayEmbedder
+
+KEY = "secret-key-1"
+
+
+@pytest.fixture
+def gateway() -> Iterator[FakeGateway]:
+    made = FakeGateway()
+    yield made
+    made.close()
+
+
+def embedder_of(name: str, gateway: FakeGateway, timeout: float = 20.0) -> GatewayEmbedder:
+    settings = EmbeddingSettings(name, "a-model", gateway.url, "TEST_KEY", 32, timeout)
+    return GatewayEmbedder(name, settings, {"TEST_KEY": KEY})
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_each_service_is_asked_in_its_own_form(gateway: FakeGateway, name: str) -> None:
+    embedder = embedder_of(name, gateway)
+    assert check_embedder(lambda: embedder) == []
+    texts = ["a car", "a boat", "bread"]
+    assert embedder.embed_batch(texts) == MeaningEmbedder().embed_batch(texts)
+    assert embedder.dimensions == DIMENSIONS
+    path, body, authorization = gateway.requests[-1]
+    assert (path, body["model"], authorization) == (SERVICES[name].path, "a-model", f"Bearer {KEY}")
+    assert (embedder.host, embedder.bytes_sent > 100) == ("127.0.0.1", True)
+
+
+def test_more_texts_than_one_request_takes_are_several(gateway: FakeGateway) -> None:
+    embedder = embedder_of("cohere", gateway)
+    assert len(embedder.embed_batch(["a car"] * 200)) == 200
+    assert [len(body["texts"]) for _, body, _ in gateway.requests] == [96, 96, 8]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_gateway_is_asked_again(gateway: FakeGateway, status: int) -> None:
+    gateway.statuses = [(status, "0"), (status, "0.01")]
+    assert embedder_of("openai", gateway).embed_batch(["a car"]) == MeaningEmbedder().embed_batch(["a car"])
+    assert len(gateway.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("statuses", "message"),
+    [([(429, "3600")], "limit of requests"), ([(401, None)], "embedding.api_key_env"), ([(404, None)], "model")],
+)
+def test_one_that_refuses_is_named_without_the_key(
+    gateway: FakeGateway, statuses: list[tuple[int, str | None]], message: str
+) -> None:
+    gateway.statuses = statuses
+    with pytest.raises(EmbedderUnavailable, match=message) as caught:
+        embedder_of("voyage", gateway).embed_batch(["a secret text"])
+    assert KEY not in str(caught.value)
+    assert "secret text" not in str(caught.value)
+    assert len(gateway.requests) == 1
+
+
+@pytest.mark.parametrize("mode", ["stall", "fail", "few", "garbage", "nan", "redirect"])
+def test_one_that_fails_gives_no_vectors(gateway: FakeGateway, mode: str) -> None:
+    gateway.mode = mode
+    with pytest.raises(EmbedderUnavailable, match=r"the gateway 127\.0\.0\.1"):
+        embedder_of("ollama", gateway, timeout=0.3).embed_batch(["a car", "a boat"])
+    assert all(path == "/api/embed" for path, _, _ in gateway.requests)
+
+
+def test_one_that_is_down_is_named() -> None:
+    gateway = FakeGateway()
+    gateway.close()
+    with pytest.raises(EmbedderUnavailable, match="does not answer"):
+        embedder_of("openai", gateway).embed("a car")
+
+
+def test_without_a_model_or_a_key_nothing_is_sent() -> None:
+    with pytest.raises(EmbedderUnavailable, match=r"embedding\.model"):
+        GatewayEmbedder("ollama", EmbeddingSettings("ollama"), {})
+    with pytest.raises(EmbedderUnavailable, match="OPENAI_API_KEY"):
+        GatewayEmbedder("openai", EmbeddingSettings("openai", "m"), {})
+    GatewayEmbedder("openai", EmbeddingSettings("openai", "m", "http://localhost:1/v1"), {})

@@ -1,0 +1,48 @@
+"""Defects in vectors and in search by meaning."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+DEFECTS = (
+    Defect(
+        "vector-not-finite",
+        "a vector that is not finite reaches the store",
+        "livedex_indexing/embeddings/vector_check.py",
+        (("if not math.isfinite(sum(values)) or not math.isfinite(most):", "if False:"),),
+        "tests/indexing/vectors/test_vectors.py::test_a_useless_vector_never_reaches_the_store",
+    ),
+    Defect(
+        "vector-twice",
+        "a text that has its vector is embedded again",
+        "livedex_indexing/vectors/filler.py",
+        (("if h not in known and t.strip()", "if t.strip()"),),
+        "tests/indexing/vectors/test_vectors.py::test_nothing_is_embedded_again_for_what_was_known",
+    ),
+    Defect(
+        "vectors-ignore-filters",
+        "what vectors find passes no filter",
+        "livedex_indexing/rank/similarity.py",
+        (("passing = filter_chunks(reader, best, resolved) if best else []", "passing = list(best)"),),
+        "tests/indexing/search/test_hybrid.py::test_filters_count_for_what_meaning_finds",
+    ),
+    Defect(
+        "name-asks-for-meaning",
+        "a name is answered by vectors, too",
+        "livedex_indexing/search/meaning.py",
+        (("return len(parsed.words) > 1 and not parsed.phrases and", "return bool(parsed.words) or"),),
+        "tests/indexing/search/test_hybrid.py::test_a_name_a_path_and_a_phrase_stay_keyword",
+    ),
+    Defect(
+        "gateway-key-in-error",
+        "an error of a gateway quotes the key",
+        "livedex_indexing/embeddings/http_calls.py",
+        (
+            (
+                "answers {status}{_REMEDY.get(status, '')}\"",
+                "answers {status}{_REMEDY.get(status, '')} {self._headers}\"",
+            ),
+        ),
+        "tests/indexing/embeddings/test_gateways.py::test_one_that_refuses_is_named_without_the_key",
+    ),
+)

@@ -1,0 +1,90 @@
+"""A real daemon with a gateway that is killed, down, slow and lying: nothing embedded twice, freshness unchanged."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from helpers.fake_gateway import FakeGateway
+from helpers.support import Daemon, Home, Tree, add_root, wait_until
+from livedex_ipc.client import Client
+
+KILLS = int(os.environ.get("LIVEDEX_EMBED_KILLS", "3"))
+BATCH = 4
+FILES = 120
+
+
+@pytest.fixture
+def gateway() -> Iterator[FakeGateway]:
+    made = FakeGateway()
+    yield made
+    made.close()
+
+
+def configure(home: Home, gateway: FakeGateway) -> None:
+    lines = f'embedder = "ollama"\nmodel = "m"\napi_base = "{gateway.url}"\nbatch = {BATCH}\ntimeout = 1\n'
+    text = home.config.read_text()
+    home.config.write_text(text.replace("[embedding]\n", f"[embedding]\n{lines}"))
+
+
+def is_complete(client: Client) -> bool:
+    status = client.call("status")
+    return bool(status["embedder"] == "ollama" and status["vectors_pending"] == 0)
+
+
+def has_asked(gateway: FakeGateway, texts: int) -> bool:
+    return sum(gateway.asked.values()) >= texts
+
+
+def test_a_killed_run_goes_on_where_it_was(
+    tree: Tree, home: Home, daemon: Daemon, client: Client, gateway: FakeGateway
+) -> None:
+    tree.write_all({f"{number}.md": f"a car number {number}\n" for number in range(FILES)})
+    add_root(client, tree)
+    configure(home, gateway)
+    client.call("server/reload")
+    client.close()
+    draw = random.Random(7)
+    for kill in range(KILLS):
+        wanted = (kill + 1) * FILES // (KILLS + 2) + draw.randrange(BATCH)
+        wait_until(partial(has_asked, gateway, wanted), 30.0, what="some vectors")
+        daemon.kill()
+        daemon.start()
+    with daemon.client() as again:
+        wait_until(lambda: is_complete(again), 60.0, what="all vectors")
+        assert again.call("search", {"query": "automobile driving"})["mode"] == "hybrid"
+        assert again.call("status")["gateways"][0]["host"] == "127.0.0.1"
+    texts = {text: count for text, count in gateway.asked.items() if text.startswith("a car")}
+    assert len(texts) == FILES
+    # What was under way at a kill was answered and not yet kept: one request at most, each time.
+    assert sum(texts.values()) - FILES <= KILLS * BATCH
+
+
+@pytest.mark.parametrize("mode", ["stall", "fail", "busy", "short", "zero", "few", "garbage"])
+def test_a_bad_gateway_leaves_searches_as_they_are(
+    tree: Tree, home: Home, daemon: Daemon, client: Client, gateway: FakeGateway, mode: str
+) -> None:
+    tree.write("a.md", "a vessel in the harbour\n")
+    add_root(client, tree)
+    configure(home, gateway)
+    client.call("server/reload")
+    wait_until(lambda: is_complete(client), 30.0, what="the vectors")
+    gateway.mode = mode
+    for number in range(5):
+        tree.write(f"new{number}.md", f"zebra{number} crossing\n")
+        answer = client.call("search", {"query": f"zebra{number} crossing"})
+        assert answer["fresh"]
+        assert answer["hits"][0]["relative_path"] == f"new{number}.md"
+        assert not [w for w in answer["warnings"] if w["code"] == "query_deadline"]
+    assert client.call("status")["state"] == "ready"
+    gateway.mode = "ok"
+    gateway.released.set()
+    wait_until(lambda: is_complete(client), 60.0, what="the vectors once it is well")
+    began = time.monotonic()
+    while client.call("search", {"query": "sailing boat"})["mode"] != "hybrid":
+        assert time.monotonic() - began < 30.0
