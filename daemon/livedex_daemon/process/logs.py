@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import logging.handlers
 import os
+import stat
 import sys
 import time
 from io import TextIOWrapper
@@ -26,7 +27,8 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        os.fchmod(handle, 0o600)
+        if stat.S_ISREG(os.fstat(handle).st_mode):  # a link may lead to a device, which is not ours to change
+            os.fchmod(handle, 0o600)
         return open(handle, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from livedex_daemon.process import logs
 
@@ -43,3 +47,13 @@ def test_it_is_rotated_and_private(tmp_path: Path) -> None:
 
 def test_a_full_disk_costs_lines_and_nothing_else(tmp_path: Path) -> None:
     assert write(tmp_path / "livedex.log", 1 << 20, 1000).stat().st_size <= 1000
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root makes devices")
+def test_a_device_that_the_name_leads_to_keeps_its_mode(tmp_path: Path) -> None:
+    null = tmp_path / "null"
+    os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    null.chmod(0o666)
+    (tmp_path / "livedex.log").symlink_to(null)
+    write(tmp_path / "livedex.log", 0)
+    assert null.stat().st_mode & 0o777 == 0o666
