@@ -199,6 +199,7 @@ class FakeRows:
     """The rows that a walk reads: ``states`` belong to one folder; everything else is empty."""
 
     def __init__(self, folder: bytes = b"", states: dict[bytes, KnownState] | None = None) -> None:
+        self.generation = 0
         self._folder = folder
         self._states = states
 

@@ -34,6 +34,20 @@ DEFECTS = (
         f"{INSPECTOR}::test_a_path_is_looked_at_again_after_the_commit_of_its_removal",
     ),
     Defect(
+        "rows-of-before-the-walk",
+        "what another walk stores by the old rules, after a walk for the new ones began, stays in the index",
+        "livedex_daemon/write/walk.py",
+        (("self._states_of != self._rows.generation:", "self._states_of < 0:"),),
+        f"{INSPECTOR}::test_a_walk_takes_out_what_was_stored_by_the_rules_of_before",
+        (
+            (
+                "livedex_daemon/write/walk.py",
+                "            self._leave(self._rows.folders_below(self.root.id, self.path), changes)",
+                "            self._leave(sorted(self._states or ()), changes)",
+            ),
+        ),
+    ),
+    Defect(
         "walked-before-the-commit",
         "a walk keeps files whose removal waits for the commit",
         "livedex_daemon/write/inspector.py",

@@ -74,3 +74,12 @@ def is_settled(stat: Stat, now: float) -> bool:
     """Return False while a later write could leave the file's times unchanged. ``now``: seconds since the epoch."""
     newest_ns = max(stat.mtime_ns, stat.ctime_ns)
     return now - newest_ns / 1e9 > RACY_S or newest_ns / 1e9 - now > RACY_S
+
+
+def same_suffix(old: bytes, new: bytes) -> bool:
+    """Return True when both names choose the same pipeline and language."""
+    old_name, new_name = old.rpartition(b"/")[2], new.rpartition(b"/")[2]
+    if old_name == new_name:
+        return True
+    old_suffix, new_suffix = old_name.rpartition(b".")[2::-2], new_name.rpartition(b".")[2::-2]
+    return b"" not in (*old_suffix, *new_suffix) and old_suffix[0] == new_suffix[0]

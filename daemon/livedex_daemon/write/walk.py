@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.plan_check import PlanCheck
-from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled
+from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled, same_suffix
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
@@ -32,7 +32,10 @@ AT_ONCE = 30_000  # fetch so many rows of a root in one go; fetch the rows of a 
 
 
 class Rows(Protocol):
-    """The part of the store that a walk reads."""
+    """The part of the store that a walk reads. ``generation``: of the last commit."""
+
+    @property
+    def generation(self) -> int: ...
 
     def file(self, root_id: int, path: bytes) -> FileRow | None: ...
 
@@ -173,10 +176,9 @@ class TreeWalk:
         self._visited: set[bytes] = set()
         self._with_row: set[bytes] = set()  # folders with a row: they could not be listed before
         self._states = rows.all_states(root.id, AT_ONCE) if not path else None
-        self._known: list[bytes] | None = (
-            rows.folders_below(root.id, path) if self._states is None else sorted(self._states)
-        )
-        self._had_folders = bool(self._known)
+        self._states_of = rows.generation
+        self._had_folders = bool(self._states if self._states is not None else rows.folders_below(root.id, path))
+        self._has_left = False
 
     @property
     def is_wanted(self) -> bool:
@@ -195,10 +197,11 @@ class TreeWalk:
                     return True
                 if until():
                     return False
-            if self._known is None:
+            if self._has_left:
                 return True
-            self._leave(self._known, changes)
-            self._known = None
+            # As the index has them now: while the walk went on, others may have stored files by the rules of before.
+            self._leave(self._rows.folders_below(self.root.id, self.path), changes)
+            self._has_left = True
 
     def _folder(self, path: bytes, device: int | None, changes: Changes) -> None:
         if path in self._visited:
@@ -257,7 +260,7 @@ class TreeWalk:
         """Compare a folder's entries with their rows in the index. The inner loop of every walk."""
         root = self.root
         decide = root.rules.rules(path, {name: tree.describe(st) for name, st in entries if name in RULE_NAMES}).decide
-        known = self._rows.states(root.id, path) if self._states is None else self._states.pop(path, {})
+        known = self._known_states(path)
         prefix = path + b"/" if path else b""
         quick = self._planned is None and not self.entry.force
         max_size, unchanged = self.policy.max_file_size, 0
@@ -292,6 +295,13 @@ class TreeWalk:
             self.entry.progress.unchanged += unchanged
             self.entry.progress.scanned += unchanged
 
+    def _known_states(self, path: bytes) -> dict[bytes, KnownState]:
+        """Return what the index has of a folder now: read with the whole root, as long as nothing is committed."""
+        if self._states is None or self._states_of != self._rows.generation:
+            self._states = None
+            return self._rows.states(self.root.id, path)
+        return self._states.pop(path, {})
+
     def _changed_recently(self, path: bytes) -> bool:
         """Return True when names came or went in the folder within ``SETTLE_S``."""
         try:
@@ -318,7 +328,7 @@ class TreeWalk:
     def _adopt(self, path: bytes, stat: Stat) -> FileRow | None:
         """Return the row of a file moved here with its folder (same inode and times: same content), else None."""
         for old in self._rows.by_inode(stat.ino):
-            if old.state == stat.state and old.settled and old.status == "indexed" and _same_suffix(old.path, path):
+            if old.state == stat.state and old.settled and old.status == "indexed" and same_suffix(old.path, path):
                 return old._replace(root_id=self.root.id, path=path)
         return None
 
@@ -385,12 +395,3 @@ class TreeWalk:
         except Denied:
             return True  # somewhere above it: its listing will say so
         return stat is not None and stat.kind == "folder"
-
-
-def _same_suffix(old: bytes, new: bytes) -> bool:
-    """Return True when both names choose the same pipeline and language."""
-    old_name, new_name = old.rpartition(b"/")[2], new.rpartition(b"/")[2]
-    if old_name == new_name:
-        return True
-    old_suffix, new_suffix = old_name.rpartition(b".")[2::-2], new_name.rpartition(b".")[2::-2]
-    return b"" not in (*old_suffix, *new_suffix) and old_suffix[0] == new_suffix[0]

@@ -100,6 +100,22 @@ def test_a_walk_waits_for_the_commit_of_what_others_removed(desk: Desk) -> None:
     assert desk.inspector.walk_on() and not desk.inspector.needs_commit
 
 
+@pytest.mark.parametrize(("rules", "path"), [("d/\n", b"d/f.txt"), ("*.log\n", b"f.log"), ("*.log\n", b"d/f.log")])
+def test_a_walk_takes_out_what_was_stored_by_the_rules_of_before(desk: Desk, rules: str, path: bytes) -> None:
+    """Another walk stores a file after this one began, and before it has read the ignore file."""
+    (desk.folder / "d").mkdir()
+    desk.store.put_files([row(b"stays.txt")])
+    for name in (path, b"stays.txt"):
+        (desk.folder / os.fsdecode(name)).touch()
+    desk.inspect(b"", tree=True)
+    desk.store.put_files([row(path)])
+    (desk.folder / ".gitignore").write_text(rules)
+    while desk.inspector.walk_on():
+        pass
+    assert any(desk.inspector.changes.covers((1, taken)) for taken in (path, os.path.dirname(path)) if taken)
+    assert not desk.inspector.changes.covers((1, b"stays.txt"))
+
+
 def test_a_walk_tells_its_own_removals_from_as_many_of_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", -1.0)  # each folder is a separate slice
     desk.store.put_files([row(b"d/gone.txt")])
