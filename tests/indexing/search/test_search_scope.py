@@ -79,9 +79,11 @@ def test_a_phrase_is_not_believed_of_a_changed_file(index: Indexed) -> None:
 def test_contents_of_no_visible_file_are_not_found(index: Indexed) -> None:
     for number in range(400):
         index.write("root/a.txt", f"walrus walrus walrus {number}\n")
-    index.write("root/b.txt", "one walrus in a long line of other words\n")
+    index.write("root/a.txt", "ziither\n")
+    index.write("root/b.txt", "one walrus and a zither in a long line of other words\n")
     index.write("root/a.txt", "nothing\n")
     assert index.found("walrus") == ["b.txt"], "dead rows do not crowd it out"
+    assert index.found("ziither") == ["b.txt"], "a word of dead rows alone is in no file, so it is respelt"
     assert index.search("walrus", group="file")[0]["matches"] == 1
 
 
