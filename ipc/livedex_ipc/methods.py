@@ -266,6 +266,7 @@ _TABLE = (
         (
             *path_params("paths", "absolute paths of files or folders; none: everything", many=True),
             Param("repair", "boolean", "repair the differences", default=False),
+            _PROGRESS,
         ),
         (
             Field("checked", "integer", "files compared"),

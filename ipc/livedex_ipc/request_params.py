@@ -88,6 +88,7 @@ class IndexRunParams(PathsParams):
 
 class AuditParams(PathsParams):
     repair: bool
+    progress_token: Token
 
 
 class FileListParams(PathParams, PathsParams, FreshParams):

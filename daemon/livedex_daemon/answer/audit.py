@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import apsw
 
@@ -22,11 +22,13 @@ from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key, Mark
 from livedex_indexing.chunk.chunk_process import ChunkProcess
+from livedex_indexing.model import Place
 from livedex_indexing.path_text import path_fields
+from livedex_indexing.search import listing
 from livedex_indexing.store import counts
 from livedex_indexing.store.database import IndexDamaged
 from livedex_indexing.store.read_pool import PoolClosed
-from livedex_ipc.wire_results import AuditResult, DifferenceFields
+from livedex_ipc.wire_results import AuditResult, DifferenceFields, ProgressValue
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +36,10 @@ WAIT_S = 30.0  # for the commit of known changes, before the audit and before it
 PAGES = 1_000  # of the index file to check in one turn of the worker: about 4 ms
 FOLD_TRIES = 50
 FOLD_PAUSE_S = 0.1
+PROGRESS_EVERY_S = 0.1
 
 T = TypeVar("T")
+Report = Callable[[ProgressValue], None]
 
 
 class Findings:
@@ -58,15 +62,15 @@ class Audits:
         self._sources = sources
         self._one_at_a_time = asyncio.Lock()
 
-    async def run(self, places: list[Key], *, whole: bool, repair: bool) -> AuditResult:
-        """Return the result of ``index/audit`` over ``places``.
+    async def run(self, places: list[Key], report: Report, *, whole: bool, repair: bool) -> AuditResult:
+        """Return the result of ``index/audit`` over ``places``; ``report`` gets how far it has come.
 
         ``whole``: the places are all present roots, so check the index file too. Raise Unavailable when ``repair`` is
         set and the store cannot be written.
         """
         sources = self._sources
         async with self._one_at_a_time:  # each reads every file
-            audit = Audit(sources)
+            audit = Audit(sources, report)
             try:
                 found = Findings()
                 if repair:
@@ -85,11 +89,19 @@ class Audits:
         return {"checked": found.checked, "differences": differences, "repaired": repaired}
 
 
+def _progress(kind: Literal["begin", "report", "end"], done: int, total: int) -> ProgressValue:
+    total = max(total, done)
+    percentage = 100 if kind == "end" else (100 * done // total if total else 0)
+    message = f"{done} of {total} files"
+    return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": None}
+
+
 class Audit:
     """One audit. Call it on the event loop."""
 
-    def __init__(self, sources: AuditSources) -> None:
+    def __init__(self, sources: AuditSources, report: Report) -> None:
         self._sources = sources
+        self._report = report
         self._chunker = ChunkProcess(nice=10)
         self._former = sources.index_file.readers.current
         self._chunking = threading.Lock()
@@ -115,9 +127,27 @@ class Audit:
         with self._finding(found):
             if whole:
                 await self._check_index_file(found)
-            await self._in_thread(auditor, places)
+            await self._reported(auditor, places)
             found.files = await self._confirmed(auditor)
         found.checked = auditor.checked
+
+    async def _reported(self, auditor: Auditor, places: list[Key]) -> None:
+        """Compare the files, and report how many there are and how many were compared."""
+        total = await in_daemon_thread(lambda: self._files_in(places), "audit")
+        self._report(_progress("begin", 0, total))
+        comparison = asyncio.ensure_future(self._in_thread(auditor, places))
+        try:
+            while not comparison.done():
+                await asyncio.wait({comparison}, timeout=PROGRESS_EVERY_S)
+                self._report(_progress("report", auditor.checked, total))
+            await comparison
+        finally:
+            comparison.cancel()
+        self._report(_progress("end", auditor.checked, total))
+
+    def _files_in(self, places: list[Key]) -> int:
+        with self._sources.index_file.readers.current.readers.connection() as reader:
+            return listing.count_files(reader, [Place(*place) for place in places])
 
     async def _check_index_file(self, found: Findings) -> None:
         check_and_rebuild = self._sources.worker.check_and_rebuild

@@ -221,10 +221,10 @@ class IndexMethods:
         places = await self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
         return await self._runs.run(call, places, force=params["force"])
 
-    async def index_audit(self, _call: Call, params: AuditParams) -> AuditResult:
+    async def index_audit(self, call: Call, params: AuditParams) -> AuditResult:
         places = await self._places(params)
         await self._reads.freshness.ensure(places, time.monotonic() + audit.WAIT_S, everything=True)
-        return await self._audits.run(places, whole=not paths_bytes(params), repair=params["repair"])
+        return await self._audits.run(places, call.progress, whole=not paths_bytes(params), repair=params["repair"])
 
     async def _places(self, params: PathsParams) -> list[tuple[int, bytes]]:
         """Return the params' ``paths`` as keys; all present roots without them. Raise OutsideRoots."""

@@ -6,7 +6,7 @@ Invariant: the text of a chunk is cut from the live file, after the same check a
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -90,6 +90,14 @@ def list_files(reader: Reader, request: ListRequest, roots: Mapping[int, bytes])
             for row in reader.rows(_ROWS, (json.dumps([file_id for _, file_id in page]),))
         }
     return FileList([_record(path, *rows[file_id]) for path, file_id in page], len(found))
+
+
+def count_files(reader: Reader, places: Sequence[Place]) -> int:
+    """Return how many files are at or below the places."""
+    if not places:
+        return 0
+    sql, values = within(places)
+    return int(reader.one(f"SELECT count(*) FROM files d WHERE {sql}", values))
 
 
 def retrieve(

@@ -26,6 +26,7 @@ GLOBAL_OPTIONS = (
 
 _DAEMON = "daemon_command:exec_daemon"
 _IGNORE = Option("--ignore", "ignore", "leave out what matches this gitignore pattern", metavar="PATTERN", many=True)
+_PROGRESS = Option("--progress", "progress", "with --json, print how far it has come, an object a line")
 _PATHS = Operand("PATH", "paths", most=None, convert="path", complete="path")
 _ANY_PATHS = Operand("PATH", "paths", least=0, most=None, convert="path", complete="path")
 
@@ -108,7 +109,7 @@ ROOT = Command(
             "index these paths, or everything, again now",
             run="index_command:index",
             operand=_ANY_PATHS,
-            options=(Option("--force", "force", "also files that look unchanged, and forgotten files"),),
+            options=(Option("--force", "force", "also files that look unchanged, and forgotten files"), _PROGRESS),
             examples=("livedex index ~/notes/draft.md", "livedex index --force"),
         ),
         Command(
@@ -116,7 +117,7 @@ ROOT = Command(
             "compare every file with the index; exit 1 when they differ",
             run="index_command:audit",
             operand=_ANY_PATHS,
-            options=(Option("--repair", "repair", "repair the differences"),),
+            options=(Option("--repair", "repair", "repair the differences"), _PROGRESS),
             examples=("livedex audit", "livedex audit ~/notes --repair"),
         ),
         Command(

@@ -29,6 +29,7 @@ class Progress:
         self._title = title
         self._bar: Bar | None = None
         self._task: TaskID | None = None
+        self._first: tuple[int, float] | None = None
         self._next_line = time.monotonic() + _LINE_EVERY_S
 
     def __enter__(self) -> Progress:
@@ -36,7 +37,7 @@ class Progress:
             self._bar = _bar(self._streams)
             try:
                 self._bar.start()
-                self._task = self._bar.add_task(self._title, total=None, path="")
+                self._task = self._bar.add_task(self._title, total=None, path="", rate="")
             except BaseException:
                 # Ctrl-C here comes before `with` would call __exit__, and the cursor is already hidden.
                 self._bar.stop()
@@ -58,15 +59,35 @@ class Progress:
         if self._bar is not None and self._task is not None:
             from livedex_ipc.cli.render.terminal_text import visible
 
-            self._bar.update(self._task, completed=done, total=total or None, path=visible(path))
+            rate = f"{self._rate(done):,.0f}/s"
+            self._bar.update(self._task, completed=done, total=total or None, path=visible(path), rate=rate)
         elif not self._streams.json and time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + _LINE_EVERY_S
-            self._streams.message(f"livedex: {self._title}: {done:,}" + (f" of {total:,}" if total else "") + " files")
+            self._streams.message(f"livedex: {self._title}: {self._figures(done, total)}")
+
+    def _rate(self, done: int) -> float:
+        """Return the files a second since the first figures."""
+        if self._first is None:
+            self._first = (done, time.monotonic())
+        elapsed = time.monotonic() - self._first[1]
+        return (done - self._first[0]) / elapsed if elapsed > 0 else 0.0
+
+    def _figures(self, done: int, total: int | None) -> str:
+        rate = self._rate(done)
+        text = f"{done:,}" + (f" of {total:,}" if total else "") + f" files, {rate:,.0f}/s"
+        return text + (f", {(total - done) / rate:,.0f} s left" if total and rate >= 1 else "")
 
 
 def _bar(streams: Streams) -> Bar:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
     from rich.progress import Progress as RichProgress
     from rich.table import Column
 
@@ -76,7 +97,9 @@ def _bar(streams: Streams) -> Bar:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         TextColumn("{task.fields[path]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
     )
     # Transient: the bar disappears at the end, and only the result remains. stdout is kept for the result.

@@ -17,7 +17,7 @@ class SlowAudit:
     running = 0
     most = 0
 
-    def __init__(self, _sources: object) -> None: ...
+    def __init__(self, *_: object) -> None: ...
 
     async def check(self, *_: object, whole: bool) -> None:
         SlowAudit.running += 1
@@ -37,7 +37,7 @@ def test_one_runs_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def ask_often() -> None:
         audits = Audits(sources)
-        await asyncio.gather(*(audits.run([], whole=True, repair=False) for _ in range(8)))
+        await asyncio.gather(*(audits.run([], print, whole=True, repair=False) for _ in range(8)))
 
     asyncio.run(ask_often())
     assert SlowAudit.most == 1

@@ -26,7 +26,7 @@ CALLS = {
     "sync": ("sync", set()),
     "status": ("status", set()),
     "index": ("index/run", {"progress_token"}),
-    "audit": ("index/audit", set()),
+    "audit": ("index/audit", {"progress_token"}),
     "list": ("files/list", {"offset", "path"}),
     "files": ("files/find", {"offset", "supersedes"}),
     "retrieve": ("files/retrieve", set()),
@@ -45,7 +45,7 @@ CALLS = {
     "roots list": ("roots/list", set()),
 }
 # Options that choose the form of the output, and are not params.
-FORMS = {"typing", "form", "watch", "all", "here", "null", "undo"}
+FORMS = {"progress", "typing", "form", "watch", "all", "here", "null", "undo"}
 
 
 def leaves(command: Command = ROOT, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Command]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.argument_values import wire_paths
@@ -12,13 +12,13 @@ from livedex_ipc.constants import SYNC_TIMEOUT_MS
 from livedex_ipc.errors import TimedOut
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import AuditResult, IndexRunResult, SyncResult
+    from livedex_ipc.wire_results import AuditResult, IndexRunResult, ProgressValue, SyncResult
 
 
 def index(context: Context) -> int:
     """Index the command line's paths, or everything, and print the counts. Exit code 0 even if files failed."""
     with context.connect() as client, Progress(context.streams, "indexing") as progress:
-        result: IndexRunResult = client.call("index/run", _params(context), on_progress=progress.report)
+        result: IndexRunResult = client.call("index/run", _params(context), on_progress=_shown(context, progress))
 
     def render(answer: IndexRunResult) -> str:
         from livedex_ipc.cli.render.files_text import index_lines
@@ -31,8 +31,8 @@ def index(context: Context) -> int:
 
 def audit(context: Context) -> int:
     """Compare the index with the disk; exit code 1 if they differ."""
-    with context.connect() as client, Progress(context.streams, "reading every file"):
-        result: AuditResult = client.call("index/audit", _params(context))
+    with context.connect() as client, Progress(context.streams, "reading every file") as progress:
+        result: AuditResult = client.call("index/audit", _params(context), on_progress=_shown(context, progress))
 
     def render(answer: AuditResult) -> str:
         from livedex_ipc.cli.render.files_text import audit_lines
@@ -63,6 +63,18 @@ def sync(context: Context) -> int:
     return 0
 
 
+def _shown(context: Context, progress: Progress) -> Callable[[ProgressValue], None]:
+    """Return what shows the progress: on the terminal, or with --json and --progress as an object a line."""
+    if not (context.streams.json and context.values.get("progress")):
+        return progress.report
+
+    def write(value: ProgressValue) -> None:
+        context.streams.write_json({"progress": value})
+        context.streams.flush()
+
+    return write
+
+
 def _params(context: Context) -> Mapping[str, object]:
-    params = {name: value for name, value in context.values.items() if name != "paths"}
+    params = {name: value for name, value in context.values.items() if name not in ("paths", "progress")}
     return {**params, **wire_paths(context.values.get("paths", []))}
