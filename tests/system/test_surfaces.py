@@ -50,7 +50,7 @@ STATUS = {
     "freshness": {"p50_ms": (float, None), "p99_ms": (float, None), "samples": int},
     "warnings": [WARNING],
 }
-METADATA = {"frontmatter?": dict, "alt?": str, "src?": str, "lossy?": True, "fallback?": ANY}
+METADATA = {"frontmatter?": dict, "alt?": str, "src?": str, "encoding?": str, "lossy?": True, "fallback?": ANY}
 HIT = {
     "path": str,
     "root": str,
@@ -67,6 +67,9 @@ HIT = {
     "score": float,
     "snippet": str,
     "snippet_line": int,
+    "line": int,
+    "column": int,
+    "text": str,
     "snippet_byte": int,
     "highlights": [[int]],
     "content_hash": str,
