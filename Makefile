@@ -9,7 +9,8 @@ PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze fzf tmux
 # The official client of the Model Context Protocol, in an environment of its own: livedex itself does not use it.
 MCP_SDK := mcp==2.3.0
 # Agents' own programs, for whole turns with a scripted model: half a gigabyte, so only on request.
-AGENTS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @modelcontextprotocol/inspector@2.12.0
+AGENTS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.18.33 @modelcontextprotocol/inspector@2.12.0 \
+  @open-rpc/typings@1.13.1 @open-rpc/schema-utils-js@2.2.1 typescript@5.9.3 @types/node@22.20.5
 # Their programs that npm's install scripts would put in place.
 AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.mjs
 # Debian trees in which the tests boot systemd: trixie has 257, forky 262.

@@ -1,16 +1,28 @@
 """Describes the table of methods as an OpenRPC document, for editors and authors of clients.
 
-Invariant: it is made from the table alone, so it cannot disagree with the server.
+Invariant: it is made from the table and the types of the results, so it cannot disagree with the server.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
-from livedex_ipc.method_types import Field, Method
+from livedex_ipc.errors import (
+    Cancelled,
+    Conflict,
+    InternalError,
+    InvalidParams,
+    LivedexError,
+    NotFound,
+    OutsideRoots,
+    TimedOut,
+    Unavailable,
+)
+from livedex_ipc.method_types import Method
 from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
 from livedex_ipc.params import MAX_ITEMS, Param
+from livedex_ipc.result_schemas import Schemas
+from livedex_ipc.wire_results import HitFields
 
 OPENRPC_VERSION = "1.3.2"
 
@@ -21,7 +33,7 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
     "path": {"type": "string", "pattern": "^/"},
     "path_b64": {"type": "string", "contentEncoding": "base64"},
     "time": {"type": "string", "format": "date-time"},
-    "token": {"type": ["string", "integer"]},
+    "token": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
     "object": {"type": "object"},
     "follow_up": {
         "type": "object",
@@ -31,8 +43,14 @@ _SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
+_OF_ALL = (InvalidParams, InternalError, Cancelled, Unavailable)  # that every method may raise
+
+
 def document(version: str) -> dict[str, Any]:
     """Return the answer to ``rpc.discover``. ``version``: of livedex."""
+    schemas = Schemas()
+    methods = [_method(method, schemas) for method in METHODS.values()]
+    schemas.describe(HitFields, HIT)
     return {
         "openrpc": OPENRPC_VERSION,
         "info": {
@@ -41,24 +59,43 @@ def document(version: str) -> dict[str, Any]:
             "description": "A local search index that is always fresh.",
             "license": {"name": "MIT"},
         },
-        "methods": [_method(method) for method in METHODS.values()],
-        "x-notifications": [_notification(each) for each in NOTIFICATIONS],
-        "components": {"schemas": {"Hit": _object(HIT)}},
+        "methods": methods,
+        "x-notifications": [_notification(each, schemas) for each in NOTIFICATIONS],
+        "components": {
+            "schemas": schemas.components,
+            "errors": {kind.__name__: _error(kind) for kind in (*_OF_ALL, NotFound, OutsideRoots, TimedOut, Conflict)},
+        },
     }
 
 
-def _method(method: Method) -> dict[str, Any]:
+def _method(method: Method, schemas: Schemas) -> dict[str, Any]:
     return {
         "name": method.name,
         "summary": method.doc,
         "paramStructure": "by-name",
         "params": [_param(param) for param in method.params.values()],
-        "result": {"name": "result", "schema": _object(method.fields)},
+        "result": {"name": "result", "schema": schemas.result(method)},
+        "errors": [{"$ref": f"#/components/errors/{kind.__name__}"} for kind in _errors_of(method)],
     }
 
 
-def _notification(message: Method) -> dict[str, Any]:
-    return {"name": message.name, "summary": message.doc, "params": _object(message.fields)}
+def _errors_of(method: Method) -> list[type[LivedexError]]:
+    found: list[type[LivedexError]] = list(_OF_ALL)
+    if any(param.type in ("path", "paths") for param in method.params.values()):
+        found += [NotFound, OutsideRoots]
+    if "timeout_ms" in method.params and method.name != "search":
+        found.append(TimedOut)
+    if method.name.startswith("exchange/"):
+        found += [NotFound, Conflict]
+    return found
+
+
+def _error(kind: type[LivedexError]) -> dict[str, Any]:
+    return {"code": kind.code, "message": (kind.__doc__ or "").partition("\n")[0]}
+
+
+def _notification(message: Method, schemas: Schemas) -> dict[str, Any]:
+    return {"name": message.name, "summary": message.doc, "params": schemas.notification(message)}
 
 
 def _param(param: Param) -> dict[str, Any]:
@@ -71,7 +108,7 @@ def param_schema(param: Param) -> dict[str, Any]:
     one = dict(_SCHEMAS[param.type.replace("strings", "string").replace("paths", "path") if many else param.type])
     if param.choices is not None:
         one["enum"] = list(param.choices)
-    low, high = ("minLength", "maxLength") if one["type"] == "string" else ("minimum", "maximum")
+    low, high = ("minLength", "maxLength") if one.get("type") == "string" else ("minimum", "maximum")
     if param.minimum is not None:
         one[low] = param.minimum
     if param.maximum is not None:
@@ -80,18 +117,3 @@ def param_schema(param: Param) -> dict[str, Any]:
     if param.default is not None:
         schema["default"] = param.default
     return schema
-
-
-def _object(fields: Iterable[Field]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {field.name: _field(field) for field in fields},
-        "required": [field.name for field in fields if not field.optional],
-    }
-
-
-def _field(field: Field) -> dict[str, Any]:
-    if field.name == "hits" or field.type == "hits":
-        return {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}, "description": field.doc}
-    kind = field.type.removesuffix("?")
-    return {"type": [kind, "null"] if field.type.endswith("?") else kind, "description": field.doc}
