@@ -28,6 +28,7 @@ class CannedDaemon:
         self.path = path
         self.answers: dict[str, Answer] = {name.replace("__", "/"): answer for name, answer in answers.items()}
         self.answers.setdefault("server/info", {**info(), "version": __version__})
+        self.answers.setdefault("roots/list", {"roots": []})
         self.answers.setdefault("sync", {"synced": True, "pending": 0, "generation": 1, "waited_ms": 0.1})
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self._ready = threading.Event()

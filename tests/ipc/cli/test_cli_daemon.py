@@ -81,3 +81,16 @@ def test_a_broken_configuration_is_told_by_the_command_that_started_the_daemon(h
     said = home.run("status")
     assert "line 2" in said.stderr
     assert "max_file_size" in said.stderr
+
+
+def test_up_says_what_a_folder_inside_a_root_does(home: Home, tree: Tree) -> None:
+    tree.write("sub/a.txt", "alpha")
+    assert "lies in" not in home.run("up", str(tree)).stderr
+    assert f"{tree}/sub lies in the root {tree}" in home.run("up", str(tree / "sub")).stderr
+    assert "lies in" not in home.run("up", str(tree / "sub")).stderr, "it is a root already"
+
+
+def test_up_says_which_rules_shut_everything_out(home: Home, tree: Tree) -> None:
+    tree.write_all({".gitignore": "*.o\n/*\n", "a.c": "int a;\n", "b.c": "int b;\n", "c.o": "object"})
+    told = home.run("up", str(tree)).stderr
+    assert f"nothing of {tree} is indexed: of its 4 entries, rules leave out 4 by {tree}/.gitignore:2: /*" in told

@@ -47,6 +47,8 @@ def search(context: Context) -> int:
             found = _print_for_programs(context, pages)
         else:
             found = _print_text(context, pages)
+            if not found and context.streams.out_is_terminal:
+                _advise(context, client)
     context.streams.flush()
     if context.values.get("typing"):
         return 0  # what is typed next may find something
@@ -149,6 +151,22 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
             streams.hint("livedex: nothing found")
         context.print_state(page, page["pending"], page["warnings"])
     return shown > 0
+
+
+def _advise(context: Context, client: Client) -> None:
+    """Say what a person may have meant who found nothing: a path among the words, or a folder that no root has."""
+    import os
+
+    from livedex_ipc.cli.render.shown_paths import path_text, working_folder
+    from livedex_ipc.cli.render.terminal_text import visible
+
+    for word in context.values["query"]:
+        if "/" in word.strip("/") and os.path.exists(word):
+            context.streams.hint(f"livedex: to search in a folder: --in {visible(word)}")
+    folder = working_folder()
+    roots = [path_text(root) for root in client.call("roots/list", timeout_s=1.0)["roots"]]
+    if roots and folder and not any(f"{folder}/".startswith(root.rstrip("/") + "/") for root in roots):
+        context.streams.hint("livedex: this folder is in no root; to add it: livedex up .")
 
 
 def _corrections(context: Context, result: Result) -> list[str]:

@@ -16,7 +16,7 @@ from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import NoDaemon, TimedOut
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import ServerInfo, StatusResult, SyncResult
+    from livedex_ipc.wire_results import RootsResult, ServerInfo, StatusResult, SyncResult
 
 _POLL_S = 0.1
 _ANSWER_S = 60.0
@@ -28,11 +28,22 @@ _STOP_S = 30.0
 def up(context: Context) -> int:
     """Add the command line's paths as roots, wait for the first index, print the status."""
     ignored = {"ignore": context.values["ignore"]} if "ignore" in context.values else {}
+    folders: list[bytes] = context.values.get("paths", [])
     with context.connect() as client:
-        for path in context.values.get("paths", []):
+        advice: list[str] = []
+        if folders:
+            from livedex_ipc.cli.commands.up_advice import divided, why_empty
+
+            before: RootsResult = client.call("roots/list", timeout_s=_ANSWER_S)
+            advice += divided(folders, before["roots"])
+        for path in folders:
             client.call("roots/add", {**ignored, **wire_path(path)}, timeout_s=_ANSWER_S)
         _first_index(context, client)
         status: StatusResult = client.call("status", timeout_s=_ANSWER_S)
+        if folders and not context.streams.json:
+            advice += why_empty(client, folders, status["roots"])
+    for line in [] if context.streams.json else advice:
+        context.streams.message(f"livedex: {line}")
     if not status["roots"]:
         context.streams.hint("livedex: no folder is watched yet: livedex up PATH")
     from livedex_ipc.cli.commands.status_command import show_status
