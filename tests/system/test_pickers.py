@@ -63,17 +63,12 @@ def lines(tmux: list[str]) -> set[str]:
             0,
             {"notes/lease.md:1:1:# Leases", "src/lease.py:1:1:def renew(xylophones):"},
             "xylophonesx",
-<<<<<<< HEAD
             {
                 "src/lease.py:1:11:def renew(xylophones):",
                 "src/lease.py:2:12:    return xylophones",
                 "notes/lease.md:3:3:A xylophone is leased for thirty days.",
             },
             ".",
-=======
-            {"src/lease.py:1:11:def renew(xylophones):", "src/lease.py:2:12:    return xylophones"},
-            "src/lease.py",
->>>>>>> cd13452 (audit: show how far it has come)
         ),
         (1, {"notes/lease.md", "src/lease.py"}, "slpyx", {"src/lease.py"}, "src/lease.py"),
     ],
