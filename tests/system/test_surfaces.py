@@ -374,25 +374,6 @@ def test_people_and_machines(root: Tree, client: Client, home: Home) -> None:
     assert told.stderr.startswith("livedex: no root contains /etc/passwd")
 
 
-def test_progress_is_an_object_a_line_with_json(root: Tree, client: Client, home: Home) -> None:
-    for words in (["audit"], ["index", "--force"]):
-        *steps, result = map(json.loads, home.run(*words, "--progress", "--json").stdout.splitlines())
-        assert [step["progress"]["kind"] for step in (steps[0], steps[-1])] == ["begin", "end"]
-        assert steps[-1]["progress"]["done"] >= 1
-        assert "progress" not in result
-
-
-@pytest.mark.parametrize(("method", "params"), [("index/run", {"force": True}), ("index/audit", {})])
-def test_the_progress_of_a_long_method(root: Tree, client: Client, method: str, params: dict[str, Any]) -> None:
-    told: list[Any] = []
-    client.call(method, params, on_progress=told.append)
-    shape = {"kind": str, "message": str, "percentage": int, "done": int, "total": int, "path": (str, None)}
-    assert faults(told, [shape]) == []
-    assert [told[0]["kind"], told[-1]["kind"]] == ["begin", "end"]
-    assert all(value["kind"] == "report" for value in told[1:-1])
-    assert told[-1]["percentage"] == 100
-
-
 def test_counts_add_up_after_every_kind_of_change(root: Tree, client: Client, daemon: Daemon) -> None:
     def adds_up() -> int:
         assert client.call("sync")["synced"]

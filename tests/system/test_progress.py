@@ -1,0 +1,39 @@
+"""How far a long command has come: the notifications, and what the command makes of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from helpers.answer_shapes import faults
+from helpers.support import Home, Tree
+from livedex_ipc.client import connect
+
+
+@pytest.fixture
+def indexed(home: Home, tree: Tree) -> Tree:
+    tree.write_all({"a.txt": "alpha", "sub/b.txt": "beta"})
+    home.run("up", str(tree))
+    return tree
+
+
+def test_with_json_each_step_is_an_object_a_line(home: Home, indexed: Tree) -> None:
+    for words in (["audit"], ["index", "--force"]):
+        *steps, result = map(json.loads, home.run(*words, "--progress", "--json").stdout.splitlines())
+        assert [step["progress"]["kind"] for step in (steps[0], steps[-1])] == ["begin", "end"]
+        assert steps[-1]["progress"]["done"] == 2
+        assert "progress" not in result
+
+
+@pytest.mark.parametrize(("method", "params"), [("index/run", {"force": True}), ("index/audit", {})])
+def test_the_progress_of_a_long_method(home: Home, indexed: Tree, method: str, params: dict[str, Any]) -> None:
+    told: list[Any] = []
+    with connect(spawn=False, path=str(home.socket)) as client:
+        client.call(method, params, on_progress=told.append)
+    shape = {"kind": str, "message": str, "percentage": int, "done": int, "total": int, "path": (str, None)}
+    assert faults(told, [shape]) == []
+    assert [told[0]["kind"], told[-1]["kind"]] == ["begin", "end"]
+    assert all(value["kind"] == "report" for value in told[1:-1])
+    assert told[-1]["percentage"] == 100
