@@ -270,7 +270,7 @@ DEFECTS = (
         "handler-of-another-type",
         "a handler's params have the type of another method, so that nothing checks how it reads them",
         "livedex_daemon/answer/handlers.py",
-        (("_call: Call, params: AuditParams)", "_call: Call, params: IndexRunParams)"),),
+        (("call: Call, params: AuditParams)", "call: Call, params: IndexRunParams)"),),
         "tests/daemon/answer/test_handler_types.py::test_a_handler_has_the_types_of_its_method[index/audit]",
     ),
 )
