@@ -17,15 +17,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import sub
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 from bench.quality import made, navigation, sets
 from bench.quality.measures import DEEP, interval, judge
 from bench.quality.mistakes import misspelt
 from bench.quality.peers import peers
 from bench.quality.product import engine
+from bench.quality.semantic import semantics
 from livedex_indexing.query import spell_repair
 from livedex_indexing.rank import score
+from livedex_indexing.search.meaning import Fusion
 
 WHOLE = "livedex"
 WITHOUT = "… without "
@@ -42,6 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--most", type=int, default=400, help="questions of each half (default: %(default)s)")
     parser.add_argument("--parts", action="store_true", help="also without each part of the score")
     parser.add_argument("--misspelt", action="store_true", help="also with one spelling mistake in each question")
+    parser.add_argument("--semantic", action="store_true", help="also with the static embedder (livedex[semantic])")
     parser.add_argument("--no-peers", action="store_true", help="livedex alone")
     parser.add_argument(
         "--navigation",
@@ -141,6 +144,13 @@ def report(one: sets.QuestionSet, options: argparse.Namespace, database: Path) -
             for part in score.WEIGHTS:
                 with without(part):
                     line(f"{WITHOUT}{part}", livedex.files)
+        if options.semantic:
+            for fusion in get_args(Fusion):
+                with semantics(
+                    livedex.pool, livedex.roots, database.with_suffix(".vectors.db"), fusion
+                ) as livedex.semantics:
+                    line(f"hybrid, {fusion}", livedex.files, ours)
+            livedex.semantics = None
         if options.misspelt:
             line("misspelt", lambda text, most: livedex.files(misspelt(text), most))
             with unrepaired():

@@ -16,6 +16,7 @@ from bench.corpus import text_files
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import FileRow, FileState
+from livedex_indexing.search.meaning import Semantics
 from livedex_indexing.search.search_answer import SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.searcher import Searcher
@@ -30,11 +31,13 @@ class Engine:
 
     def __init__(self, pool: ReadPool, root_id: int, root: Path) -> None:
         self.root = root
-        self._roots = {root_id: os.fsencode(root)}
+        self.pool = pool
+        self.semantics: Semantics | None = None
+        self.roots = {root_id: os.fsencode(root)}
         self._searcher = Searcher(pool)
 
     def search(self, text: str, limit: int, **fields: Any) -> SearchAnswer:
-        return self._searcher.search(SearchRequest(text, limit, **fields), self._roots)
+        return self._searcher.search(SearchRequest(text, limit, **fields), self.roots, semantics=self.semantics)
 
     def files(self, text: str, limit: int) -> list[str]:
         """The files found, best first, each once, relative to the corpus; copies of one follow it at once."""

@@ -18,6 +18,7 @@ from livedex_indexing.vectors.token_frequencies import frequencies_of
 from livedex_indexing.vectors.vector_store import VectorStore
 
 BATCH = 32
+WEIGHT = 0.5  # the default of the setting embedding.weight
 
 
 class StaticSemantics:
@@ -34,7 +35,7 @@ class StaticSemantics:
 
 @contextmanager
 def semantics(
-    pool: ReadPool, roots: dict[int, bytes], database: Path, weight: float, fusion: Fusion = "score"
+    pool: ReadPool, roots: dict[int, bytes], database: Path, fusion: Fusion, weight: float = WEIGHT
 ) -> Iterator[StaticSemantics]:
     """The vectors of an index, made if they are not there."""
     plain = StaticEmbedder()

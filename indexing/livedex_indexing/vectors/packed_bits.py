@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-RESCORED: Final = 500  # chunks whose cosines decide; a share of a large index, since its bits tell less apart
-_SHARE: Final = 400
+RESCORED: Final = range(1_000, 10_000)  # chunks whose cosines decide, 3 us each: a share of the index between these
+_SHARE: Final = 25  # recall@10 of 100,000 vectors in 20,000 clusters: .95; 100: .86; 200: .83
 _FIRST: Final = 4_096  # places at first
 _WORD: Final = 64
 
@@ -59,7 +59,8 @@ class PackedBits:
         for word in range(self._words):
             distance += np.bitwise_count(bits[word, :count] ^ query[word])
         distance[~valid] = np.iinfo(np.uint16).max
-        wanted = min(int(valid.sum()), max(RESCORED, count // _SHARE))
+        share = max(RESCORED.start, count // _SHARE)
+        wanted = min(int(valid.sum()), share, RESCORED.stop)
         if not wanted:
             return []
         best = np.argpartition(distance, wanted - 1)[:wanted]
