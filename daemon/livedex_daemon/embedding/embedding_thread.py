@@ -55,7 +55,7 @@ class EmbeddingThread:
         self._used: VectorSet | None = None  # by searches
         self._next: VectorSet | None = None  # under construction
         self._failures = 0
-        self._compared = 0.0
+        self._compared, self._compared_at = 0.0, -1  # when the whole index was compared, and its generation then
         self._looked = -1  # the generation whose contents are known here
         self._embedded = 0
         self._unmade = 0  # chunks, while there is no set
@@ -173,24 +173,18 @@ class EmbeddingThread:
         return self._rest(filling, generation)
 
     def _rest(self, filling: VectorSet, generation: int) -> float | None:
-        """Do what is due while nothing waits. Return for how long to rest."""
+        """Do what is due while nothing waits. Return for how long to rest; None: until something changes."""
         if filling.outgrown:
             self._next = self._made(filling.settings)
             return 0.0
         now = time.monotonic()
-        if generation != self._compared_at(now):
+        if generation != self._compared_at and now - self._compared >= COMPARE_S:
             filling.compare()
+            self._compared, self._compared_at = now, generation
         rest = getattr(filling.embedder, "rest", None)
-        if rest is not None:
-            rest(IDLE_S)
-        return COMPARE_S if rest is None else 2 * IDLE_S
-
-    def _compared_at(self, now: float) -> int:
-        """Return the generation that needs no comparison now, and note that one is made otherwise."""
-        if now - self._compared < COMPARE_S:
-            return self._index.store.generation
-        self._compared = now
-        return -1
+        if rest is not None and rest(IDLE_S):
+            return 2 * IDLE_S
+        return COMPARE_S if generation != self._compared_at else None
 
     def _complete(self, filling: VectorSet) -> None:
         """Use what is complete, and remove all other files."""

@@ -39,9 +39,10 @@ class ProcessEmbedder(BaseEmbedder):
     def embed_batch(self, texts: list[str]) -> list[list[float]]:
         return self.process.embed(texts)
 
-    def rest(self, idle_s: float) -> None:
-        """End the child if it embedded nothing for so long."""
+    def rest(self, idle_s: float) -> bool:
+        """End the child if it embedded nothing for so long. Return whether it still runs."""
         self.process.end_if_idle(idle_s)
+        return self.process.pid is not None
 
     def close(self) -> None:
         self.process.close()
