@@ -23,7 +23,10 @@ DEFECTS = (
         "vectors-ignore-filters",
         "what vectors find passes no filter",
         "livedex_indexing/rank/similarity.py",
-        (("passing = filter_chunks(reader, best, resolved) if best else []", "passing = list(best)"),),
+        (
+            ("passing = filter_chunks(reader, best, resolved) if best else []", "passing = list(best)"),
+            ("if best and len(passing) < ENOUGH", "if not best and len(passing) < ENOUGH"),
+        ),
         "tests/indexing/search/test_hybrid.py::test_filters_count_for_what_meaning_finds",
     ),
     Defect(
