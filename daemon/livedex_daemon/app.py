@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 from livedex_daemon.answer.audit import Audits
 from livedex_daemon.answer.audit_pass import AuditSources
+from livedex_daemon.answer.backend_change import BackendChange
 from livedex_daemon.answer.exchange_answers import ExchangeMethods
 from livedex_daemon.answer.exchange_thread import ExchangeThread
 from livedex_daemon.answer.file_search import FileSearch
@@ -29,6 +30,7 @@ from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
+from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config
@@ -68,6 +70,7 @@ from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.worker import Worker, WriteSteps
 from livedex_indexing.child import child_starter
+from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Handler, Server
@@ -105,10 +108,11 @@ class App:
         self._watching = watching = EventSource(backlog, locations, roots, edited)
         # The index file
         readers = IndexReaders(locations.index_db, wake)
+        self._backend = BackendSwitch(self._plugins, readers, roots, self._plan, locations.backend_mark)
         self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
         store, rebuilds = open_store(locations.index_db, self._changed)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
-        rebuilder = Rebuilder(index, backlog, notifier.mark_all_changed, under_way=rebuilds)
+        rebuilder = Rebuilder(index, backlog, self._all_changed, under_way=rebuilds)
         # Writing
         presence = Presence(store, store_health, backlog, watching)
         self._pool = pool = Pool(
@@ -125,7 +129,7 @@ class App:
         root_check = RootCheck(worker, steps, roots, watching, upkeep)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
-        shared = (self._schedule, self._plugins, self._embedding)
+        shared = (self._schedule, self._plugins, self._embedding, self._backend)
         targets = ConfigTargets(store, worker, steps, roots, watching, power, *shared)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
@@ -145,9 +149,9 @@ class App:
         self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
             self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
-            self._plugins, self._embedding,
+            self._plugins, self._embedding, self._backend,
         ))  # fmt: skip
-        self._reads = FreshReads(index, self._freshness, roots, priority, worker)
+        self._reads = FreshReads(index, self._freshness, roots, priority, worker, self._backend)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
@@ -158,12 +162,14 @@ class App:
     def _methods(self, steps: WriteSteps, roots: Roots, store_health: StoreHealth) -> dict[str, Handler]:
         index, worker, reads, health = self._index, self._worker, self._reads, self._health
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
+        change = BackendChange(self._backend, self._reloader.reload, self._locations.config_path)
+        runs = IndexRun(worker, self._backlog, roots, store_health, change)
         groups = (
             ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart),
             SearchMethod(reads, health),
             SubscriptionMethods(reads, self._notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, self._locations.config_path),
-            IndexMethods(reads, index.store, roots, IndexRun(worker, self._backlog, roots, store_health), audits),
+            IndexMethods(reads, index.store, roots, runs, audits),
             FileMethods(reads, roots, worker),
             FileSearch(reads),
             *self._precious_methods(),
@@ -191,9 +197,17 @@ class App:
         """A supervisor starts again only what fails; without one, the next client starts a daemon."""
         return EXIT_CODE if self._restart.ends and supervisor.is_present() else 0
 
-    def _changed(self, files: set[Key], roots: set[int]) -> None:
-        self._notifier.changed(files, roots)
+    def _plan(self) -> str:
+        return str(chunk_plan.fingerprint(self._pool.policy.chunking))
+
+    def _changed(self, files: set[Key], root_ids: set[int]) -> None:
+        self._notifier.changed(files, root_ids)
         self._embedding.changed()
+        self._backend.changed(files, root_ids)
+
+    def _all_changed(self) -> None:
+        self._notifier.mark_all_changed()
+        self._backend.mark_all_changed()
 
     def _could_not_read(self, paths: dict[Key, int]) -> None:
         self._worker.could_not_read(paths)
@@ -265,6 +279,7 @@ class App:
         self._knowledge.close()
         self._watching.stop()
         self._notifier.stop(NOTIFIER_S)
+        self._backend.stop()
         worker_ended = self._worker.stop(WORKER_S)
         child_starter.kill_all()
         self._pool.stop(POOL_S)

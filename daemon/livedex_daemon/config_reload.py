@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
@@ -79,6 +80,7 @@ class ConfigTargets(NamedTuple):
     schedule: Schedule
     plugins: PluginHost
     embedding: EmbeddingThread
+    backend: BackendSwitch
 
 
 class Reloader:
@@ -228,6 +230,7 @@ class Reloader:
             await self._on_worker(lambda: self._apply_roots(config, former, first))
         except IndexDamaged:  # the worker has begun a new index, which has no roots yet
             await self._on_worker(lambda: self._apply_roots(config, former, first))
+        targets.backend.use(config.index.backend)
         self.must_apply = False
         targets.embedding.changed()
         log.info("config_applied", extra={"roots": len(config.roots)})

@@ -248,6 +248,7 @@ _TABLE = (
         (
             *path_params("paths", "absolute paths of files or folders; none: everything", many=True),
             Param("force", "boolean", "ignore hashes and forgotten marks", default=False),
+            Param("backend", "string", "switch to this backend, once it has everything", minimum=1, maximum=100),
             _PROGRESS,
         ),
         (

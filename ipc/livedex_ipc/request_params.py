@@ -83,6 +83,7 @@ class RootsAddParams(PathParams):
 
 class IndexRunParams(PathsParams):
     force: bool
+    backend: str | None
     progress_token: Token
 
 

@@ -15,6 +15,7 @@ from livedex_daemon.watch.root_table import Root
 from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.outcomes import Outcome
+from livedex_daemon.write.pipeline_faults import PipelineFaults
 from livedex_daemon.write.unsettled import UnsettledFiles
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
@@ -143,6 +144,7 @@ class FakePool:
         self.files_read = self.files_chunked = 0
         self.is_paused = False
         self.worker_fault: WorkerFault | None = None
+        self.pipelines = PipelineFaults()
         self.retry_at = 0.0
         self.policy = Policy(ChunkSettings(), 1 << 20, True)
         self.submitted: list[Work] = []

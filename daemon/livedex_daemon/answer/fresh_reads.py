@@ -21,6 +21,7 @@ from livedex_daemon.answer.path_lookup import Lookup, PathLookups
 from livedex_daemon.answer.reader_threads import ReaderThreads
 from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.answer.status_report import Health
+from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Key, Scope
@@ -95,9 +96,16 @@ class FreshReads:
     """Call it on the event loop; it reads the index in its own threads."""
 
     def __init__(
-        self, index: IndexFile, freshness: Freshness, roots: Roots, priority: SearchPriority, worker: Worker
+        self,
+        index: IndexFile,
+        freshness: Freshness,
+        roots: Roots,
+        priority: SearchPriority,
+        worker: Worker,
+        backend: BackendSwitch,
     ) -> None:
         self.freshness = freshness
+        self._backend = backend
         self._readers = index.readers
         self._salvage = index.salvage
         self._roots = roots
@@ -159,7 +167,10 @@ class FreshReads:
 
         def read(handle: ReadHandle, ended: threading.Event) -> SearchAnswer:
             semantics = self._readers.semantics if handle is self._readers.current else None
-            return handle.searcher.search(request, roots, deadline=ends, cancelled=ended.is_set, semantics=semantics)
+            backend = self._backend.ranker(ends)
+            return handle.searcher.search(
+                request, roots, deadline=ends, cancelled=ended.is_set, semantics=semantics, backend=backend
+            )
 
         if self._salvage.handle is not None:
             left = await self.in_thread(lambda ended: self._salvage.search(lambda handle: read(handle, ended)), timing)
@@ -286,8 +297,8 @@ class FreshReads:
 
 
 def _joined(daemons: list[AnswerWarning], own: list[AnswerWarning]) -> list[AnswerWarning]:
-    """Return the warnings of the daemon and of an answer; what both say of the embedder comes once."""
-    of_search = {warned["code"] for warned in own} & {"embedder_unavailable"}
+    """Return the warnings of the daemon and of an answer; what both say of the embedder or the backend comes once."""
+    of_search = {warned["code"] for warned in own} & {"embedder_unavailable", "backend_unavailable"}
     return [*(warned for warned in daemons if warned["code"] not in of_search), *own]
 
 

@@ -219,7 +219,7 @@ class IndexMethods:
 
     async def index_run(self, call: Call, params: IndexRunParams) -> IndexRunResult:
         places = await self._places(params) if paths_bytes(params) else [(root.id, b"") for root in self._roots]
-        return await self._runs.run(call, places, force=params["force"])
+        return await self._runs.run(call, places, force=params["force"], backend=params["backend"])
 
     async def index_audit(self, call: Call, params: AuditParams) -> AuditResult:
         places = await self._places(params)

@@ -10,6 +10,7 @@ import contextlib
 import time
 from typing import Literal
 
+from livedex_daemon.answer.backend_change import BackendChange
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.root_table import Roots
@@ -28,21 +29,26 @@ _MESSAGES = {
 
 
 class IndexRun:
-    def __init__(self, worker: Worker, backlog: Backlog, roots: Roots, store_health: StoreHealth) -> None:
+    def __init__(
+        self, worker: Worker, backlog: Backlog, roots: Roots, store_health: StoreHealth, change: BackendChange
+    ) -> None:
         self._worker = worker
+        self._change = change
         self._backlog = backlog
         self._roots = roots
         self._store_health = store_health
         self._one_at_a_time = asyncio.Lock()
 
-    async def run(self, call: Call, places: list[Key], *, force: bool) -> IndexRunResult:
-        """Return the result of ``index/run`` over ``places``.
+    async def run(self, call: Call, places: list[Key], *, force: bool, backend: str | None) -> IndexRunResult:
+        """Return the result of ``index/run`` over ``places``. ``backend``: switch to this one first, None: to none.
 
         Raise Unavailable when the store cannot be written, at the start or before the end: the marks wait for it.
         """
         began = time.monotonic()
         await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
         async with self._one_at_a_time:  # so that each run counts its own work
+            if backend is not None:
+                await self._change.to(call, backend)
             return await self._run(call, places, force, RunProgress(), began)
 
     async def _run(

@@ -5,6 +5,7 @@ Invariant: each plugin that is not loaded, and each name that gives no usable ob
 
 from __future__ import annotations
 
+from livedex_daemon.backend.mirror import Mirror
 from livedex_daemon.plugin_host.plugin_host import NameFault, PluginHost
 from livedex_daemon.write.pipeline_faults import PipelineFault, PipelineFaults
 from livedex_indexing.hits.answer_json import warning
@@ -47,8 +48,17 @@ def _parts(provided: tuple[Provided, ...]) -> list[ProvidedPart]:
     return [{"kind": one.kind, "name": one.name} for one in provided]
 
 
-def plugin_warnings(host: PluginHost, pipelines: PipelineFaults) -> list[AnswerWarning]:
-    return [*map(_refused, _not_loaded(host)), *map(_unavailable, host.faults()), *map(_failed, pipelines.faults())]
+def plugin_warnings(host: PluginHost, pipelines: PipelineFaults, filling: Mirror | None) -> list[AnswerWarning]:
+    """``filling``: the backend that does not have everything yet."""
+    faults = [*map(_unavailable, host.faults()), *map(_failed, pipelines.faults())]
+    if filling is not None and filling.fault is None:
+        faults.append(_incomplete(filling))
+    return [*map(_refused, _not_loaded(host)), *faults]
+
+
+def _incomplete(mirror: Mirror) -> AnswerWarning:
+    message = f"the backend {mirror.name!r} is being filled ({mirror.behind:,} files left); the former one answers"
+    return warning("backend_unavailable", message, "nothing to do: livedex switches to it when it is complete")
 
 
 def _failed(fault: PipelineFault) -> AnswerWarning:

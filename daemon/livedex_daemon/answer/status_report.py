@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.plugin_methods import plugin_warnings
 from livedex_daemon.answer.stuck_check import StuckCheck
+from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.rebuild import IndexFile
@@ -66,6 +67,7 @@ class DaemonState(NamedTuple):
     restart: Restart
     plugins: PluginHost
     embedding: EmbeddingThread
+    backend: BackendSwitch
 
 
 class Health:
@@ -113,7 +115,7 @@ class Health:
             "failed": failed,
             "db_path": self._store.path,
             "db_bytes": _bytes_on_disk(self._store.path),
-            "backend": "sqlite",
+            "backend": self._parts.backend.name,
             "embedder": embedding.name,
             "vectors_pending": embedding.pending or 0,
             "documents_pending": 0,
@@ -382,5 +384,5 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _safe_mode,
     _rebuilt_index,
     _lost_marks,
-    lambda state: plugin_warnings(state.plugins, state.pool.pipelines),
+    lambda state: plugin_warnings(state.plugins, state.pool.pipelines, state.backend.filling),
 )

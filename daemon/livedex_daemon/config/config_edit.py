@@ -101,6 +101,19 @@ def replace(config: str, old: bytes | None, new: bytes, *, env: Mapping[str, str
     return _edit(config, edit, env)
 
 
+def set_text(config: str, table: str, name: str, value: str, *, env: Mapping[str, str] = os.environ) -> bool:
+    """Set one text in the file, which is created if it is missing. Return True if the file changed.
+
+    Raises ConfigInvalid if the file has a fault, Unavailable if it cannot be written.
+    """
+
+    def edit(content: bytes | None) -> bytes:
+        text = template() if content is None else document_of(content, config).layout.text
+        return toml_splice.with_text(text, table, name, value).encode()
+
+    return _edit(config, edit, env)
+
+
 def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
     index = root_folders.same_as(real, [root.path for root in roots])
     return None if index is None else roots[index]

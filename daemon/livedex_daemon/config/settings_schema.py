@@ -20,7 +20,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS: dict[str, Setting] = {
-    "index.backend": Setting("sqlite", values.choice("sqlite"), "where the index is kept"),
+    "index.backend": Setting("sqlite", values.part_name, "what ranks: sqlite is built in"),
     "index.max_file_size": Setting("8MiB", values.size(1 << 10, 1 << 30), "larger files are skipped"),
     "chunking.tokenizer": Setting("character", values.choice("character"), "what chunk_size and overlap count"),
     "chunking.chunk_size": Setting(2048, values.whole_number(64, 32768), "characters"),

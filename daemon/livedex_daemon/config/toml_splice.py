@@ -1,6 +1,6 @@
-"""Adds a root to a configuration's text or removes one, and leaves every other byte unchanged.
+"""Adds a root to a configuration's text, removes one or sets a text, and leaves every other byte unchanged.
 
-Invariant: the returned text parses to the old content with exactly that root added or removed; both functions are
+Invariant: the returned text parses to the old content with exactly that root or text changed; all functions are
 pure. tomlkit writes only the new table: it loses comments and moves tables when an element of an array of tables is
 deleted, and does not round-trip a text in which such an array is not contiguous.
 """
@@ -42,6 +42,26 @@ def without_root(text: str, index: int) -> str:
     if left or (ROOTS,) in layout.values:
         return _proven(changed, {**expected, ROOTS: left})
     return _proven(changed, {key: value for key, value in expected.items() if key != ROOTS})
+
+
+def with_text(text: str, table: str, name: str, value: str) -> str:
+    """Return the text with ``name = "value"`` in a table, whether or not it is there."""
+    layout = Layout(text)
+    literal = tomlkit.item(value).as_string()
+    span = layout.values.get((table, name))
+    headers = [one for one in layout.statements if one.path == (table,)]
+    if span is not None:
+        changed = text[: span.start] + literal + text[span.end :]
+    elif headers:
+        at = layout.line_end(headers[0].span.end)
+        before = text[:at] if text[:at].endswith("\n") else text[:at] + _newline(text)
+        changed = f"{before}{name} = {literal}{_newline(text)}{text[at:]}"
+    else:
+        newline = _newline(text)
+        before = text if not text or text.endswith("\n") else text + newline
+        changed = f"{before}{newline if before else ''}[{table}]{newline}{name} = {literal}{newline}"
+    expected = tomllib.loads(text)
+    return _proven(changed, {**expected, table: {**expected.get(table, {}), name: value}})
 
 
 def _proven(changed: str, expected: dict[str, object]) -> str:

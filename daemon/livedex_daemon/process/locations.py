@@ -56,6 +56,10 @@ class Locations:
         return os.path.join(self.data_dir, "knowledge.db")
 
     @property
+    def backend_mark(self) -> str:
+        return os.path.join(self.data_dir, "backend.mark")
+
+    @property
     def lock_path(self) -> str:
         return os.path.join(self.data_dir, "daemon.lock")
 

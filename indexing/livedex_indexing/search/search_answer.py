@@ -30,6 +30,13 @@ AS_LINES_WARNING: Final = warning(
 NO_WORDS_WARNING: Final = warning("query_no_words", "the query contains no letter or digit", "add a word")
 
 
+def lost_backend(reason: str) -> AnswerWarning:
+    message = f"the built-in index ranked this answer, because the backend could not: {reason}"
+    return warning(
+        "backend_unavailable", message, "run `livedex status` for the cause; livedex tries it again by itself"
+    )
+
+
 class SearchAnswer(NamedTuple):
     """``hits`` are best first. ``next_offset`` is the ``offset`` of the next page, None if there is none.
 

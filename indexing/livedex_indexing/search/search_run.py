@@ -12,6 +12,7 @@ from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.model import STATUSES
+from livedex_indexing.search.foreign_ranking import Rank
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
@@ -26,12 +27,18 @@ class SearchRun:
     """One request in progress. ``roots`` are the watched roots by id."""
 
     def __init__(
-        self, reader: Reader, request: SearchRequest, roots: Mapping[int, bytes], cancelled: Callable[[], bool]
+        self,
+        reader: Reader,
+        request: SearchRequest,
+        roots: Mapping[int, bytes],
+        cancelled: Callable[[], bool],
+        backend: Rank | None = None,
     ) -> None:
         self.reader = reader
         self.request = request
         self.roots = roots
         self.cancelled = cancelled
+        self.backend = backend
         self.failed = 0
         self.live = LiveFiles(roots)
         self.budget = TextBudget(request.max_chars)

@@ -14,6 +14,7 @@ from livedex_indexing.lines.line_search import MODES
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
+from livedex_indexing.search.foreign_ranking import Rank
 from livedex_indexing.search.line_answer import LineRun
 from livedex_indexing.search.meaning import EMBED_S, KEYWORD, Meaning, Semantics, meaning_of
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer
@@ -47,12 +48,13 @@ class Searcher:
         deadline: float = float("inf"),
         cancelled: Callable[[], bool] = bool,
         semantics: Semantics | None = None,
+        backend: Rank | None = None,
     ) -> SearchAnswer:
         """Answer a request.
 
         ``roots`` are the watched roots by id; ``deadline`` is a time of the pool's clock; ``semantics`` are the vectors
-        of the index, None without any. Raises InvalidParams for a
-        pattern or glob that cannot be read, Cancelled once ``cancelled()`` is true.
+        of the index, None without any. ``backend`` ranks instead of the index; while it cannot, the index does. Raises
+        InvalidParams for a pattern or glob that cannot be read, Cancelled once ``cancelled()`` is true.
         """
         exact = request.mode == "exact"
         pattern = Pattern(request.query, exact=exact) if request.mode in MODES else None
@@ -60,7 +62,7 @@ class Searcher:
         meaning = meaning_of(request, semantics, min(left, EMBED_S)) if pattern is None else KEYWORD
         try:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
-                run = SearchRun(reader, request, roots, cancelled)
+                run = SearchRun(reader, request, roots, cancelled, backend)
                 if pattern is None:
                     answer = self._words(run, meaning)._replace(vectors_pending=meaning.pending)
                 else:

@@ -28,8 +28,15 @@ from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.results import Arrangement, RankedResults, TypedText
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
+from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
-from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, NO_WORDS_WARNING, SearchAnswer
+from livedex_indexing.search.search_answer import (
+    CUT_WARNING,
+    LATE_WARNING,
+    NO_WORDS_WARNING,
+    SearchAnswer,
+    lost_backend,
+)
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.typed_lines import may_be_pasted
 from livedex_indexing.store.read_pool import DeadlinePassed
@@ -81,6 +88,8 @@ class WordSearch:
         self._place = typed_place(run.request.query)
         self._plain: PlainReading | None = None  # set where the query was read so
         self._late = False
+        self._is_foreign = False  # a backend ranked
+        self._lost: str | None = None  # why a backend could not
         self._firsts: list[Placed] = []  # the best places of all, on whatever page
         self.may_miss_typed = False  # lines may have the text as typed, and none of the best places
         self._reached = 0  # places of the page that were processed
@@ -190,11 +199,12 @@ class WordSearch:
             (self._late, LATE_WARNING),
             (self._has_no_words(compiled), NO_WORDS_WARNING),
         )
-        return [*(warning for applies, warning in warnings if applies), *self._meaning.warnings]
+        lost = [] if self._lost is None else [lost_backend(self._lost)]
+        return [*(warning for applies, warning in warnings if applies), *self._meaning.warnings, *lost]
 
     def _meant(self, compiled: CompiledQuery, hits: Sequence[Hit]) -> DidYouMean | None:
         """Return the query as it was meant, with its corrections, spelt as in the hits; None if it was as typed."""
-        if not compiled.respelt and self._plain is None:
+        if self._plain is None and (self._is_foreign or not compiled.respelt):
             return None
         shown = [hit.snippet[start:end] for hit in hits for start, end in hit.highlights]
         words = self._reader.words
@@ -264,8 +274,28 @@ class WordSearch:
         except DeadlinePassed:
             self._late |= bool(request.facets)
 
+    def _foreign_page(self, resolved: ResolvedFilters) -> tuple[list[Placed], bool] | None:
+        """Return the page as the backend ranks it; None if the index must: there is no backend, or it is lost, or the
+        query has no words or names a line."""
+        run, request = self._run, self._run.request
+        has_words = bool(self._query.text or self._query.phrases)
+        if run.backend is None or not has_words or (self._place is not None and self._place.line):
+            return None
+        try:
+            hits = foreign_ranking.rank(self._query, request, run.roots, run.backend)
+        except foreign_ranking.RankingFailed as failed:
+            self._lost = str(failed)
+            return None
+        found = foreign_ranking.placed(self._reader, hits, resolved, run.roots, by_file=request.group == "file")
+        self._firsts, self._is_foreign = found[:FIRST], True
+        end = request.offset + request.limit
+        return found[request.offset : end], len(found) > end
+
     def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> tuple[list[Placed], bool]:
         """Return the places of the page, and whether more follow."""
+        foreign = self._foreign_page(file_filter.resolved)
+        if foreign is not None:
+            return foreign
         query, request = self._query, self._run.request
         narrowed = query.places is not None or query.globs or any(term.name == "path" for term in query.terms)
         results = RankedResults(

@@ -109,7 +109,11 @@ ROOT = Command(
             "index these paths, or everything, again now",
             run="index_command:index",
             operand=_ANY_PATHS,
-            options=(Option("--force", "force", "also files that look unchanged, and forgotten files"), _PROGRESS),
+            options=(
+                Option("--force", "force", "also files that look unchanged, and forgotten files"),
+                Option("--backend", "backend", "switch to this backend, once it is filled", metavar="NAME", once=True),
+                _PROGRESS,
+            ),
             examples=("livedex index ~/notes/draft.md", "livedex index --force"),
         ),
         Command(

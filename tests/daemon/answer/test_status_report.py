@@ -18,6 +18,7 @@ from helpers.store_rig import Rig
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.status_report import DaemonState, Health
 from livedex_daemon.answer.stuck_check import StuckCheck
+from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.index_readers import IndexReaders
@@ -96,6 +97,7 @@ class World:
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
                 PluginHost({}), FakeEmbedding().real,
+                BackendSwitch(PluginHost({}), readers, roots, str, str(folder / "mark")),
             )
         )  # fmt: skip
 

@@ -107,7 +107,7 @@ def test_all_faults_at_once_in_the_order_of_the_file() -> None:
     faults = faults_of("""\
 max_file_size = 5
 [index]
-backend = "tantivy"
+backend = "tan tivy"
 max_file_sise = "8MiB"
 [chunking]
 chunk_size = true
@@ -133,7 +133,8 @@ ignore = ["a", 7]
 
 
 EMPTY_LIST_IS_RIGHT = ("plugins.paths",)
-NAMES = ("knowledge.backend", "embedding.embedder", "embedding.model")  # of what plugins may provide: any text is right
+# What plugins may provide: any text is right.
+NAMES = ("index.backend", "knowledge.backend", "embedding.embedder", "embedding.model")
 RIGHT = {  # by key
     "embedding.api_base": ("''",),
     "embedding.api_key_env": ("''", '"nonsense"'),

@@ -272,7 +272,6 @@ def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
 def test_what_is_of_later_work_is_not_accepted() -> None:
     for word in ("--max-chars", "--facet", "--knowledge"):
         refused("search", "x", word)
-    refused("index", "--backend", "x")
 
 
 def test_values_become_what_the_method_takes() -> None:

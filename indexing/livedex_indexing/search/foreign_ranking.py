@@ -1,0 +1,116 @@
+"""Ranks by a backend of a plugin: hands it the query, and turns its hits into places of the index.
+
+Invariant: only what the index has, passes the filters and is served becomes a place: what a backend says of a file that
+changed or left is dropped. Text never comes from the backend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from livedex_indexing import relpath
+from livedex_indexing.model import Query
+from livedex_indexing.plugins import Hit, QueryTerm
+from livedex_indexing.plugins import Query as PluginQuery
+from livedex_indexing.query.filters import ResolvedFilters
+from livedex_indexing.query.scope import relative
+from livedex_indexing.rank.score import Placed
+from livedex_indexing.search.search_request import SearchRequest
+from livedex_indexing.store.read_pool import Reader
+
+Rank = Callable[[PluginQuery], list[Hit]]
+
+_MORE: Final = 20  # hits above what a page needs: some are copies, or of files that have changed
+_FILE: Final = """SELECT d.id, d.content_id, t.first_chunk, t.chunks FROM files d JOIN contents t ON t.id = d.content_id
+                  WHERE d.root_id = ? AND d.folder = ? AND d.name = ? AND {}"""
+_CHUNK: Final = "SELECT 1 FROM chunks c WHERE c.id = ? AND {}"
+_AT_LINE: Final = """SELECT id FROM chunks WHERE id BETWEEN ? AND ? AND start_line <= ? AND end_line >= ?
+                     ORDER BY id LIMIT 1"""
+
+
+class RankingFailed(Exception):
+    """The backend cannot rank now; the message says why. The index ranks instead."""
+
+
+def rank(query: Query, request: SearchRequest, roots: Mapping[int, bytes], backend: Rank) -> list[Hit]:
+    """Return the backend's hits for the pages up to the request's, best first. Raises RankingFailed."""
+    wanted = request.offset + request.limit + _MORE
+    found = [hit for one in _queries(query, request, roots, wanted) for hit in backend(one)]
+    return sorted(found, key=lambda hit: -hit.score)
+
+
+def placed(
+    reader: Reader, hits: list[Hit], resolved: ResolvedFilters, roots: Mapping[int, bytes], *, by_file: bool
+) -> list[Placed]:
+    """Return the hits that are in the index and pass the filters, each content's chunk (or, ``by_file``, each content)
+    once."""
+    found: dict[tuple[int, int | None], Placed] = {}
+    sql, wanted = _FILE.format(resolved.files.sql), _CHUNK.format(resolved.chunks.sql)
+    for hit in hits:
+        place = relative(hit.path.encode("utf-8", "replace"), roots)
+        rows = reader.rows(sql, (*_key(place), *resolved.files.values)) if place is not None else ()
+        for file_id, content_id, first, chunks in rows:
+            chunk_id = _chunk(reader, hit, first, chunks)
+            if chunk_id is not None and reader.rows(wanted, (chunk_id, *resolved.chunks.values)):
+                key = content_id, None if by_file else chunk_id
+                found.setdefault(key, Placed(content_id, file_id, chunk_id, hit.score, ()))
+    return list(found.values())
+
+
+def _key(place: tuple[int, bytes]) -> tuple[int, bytes, bytes]:
+    root_id, path = place
+    return (root_id, *relpath.split(path))
+
+
+def _chunk(reader: Reader, hit: Hit, first: int, chunks: int) -> int | None:
+    """Return the chunk that a hit means, by its ordinal or its first line; None if there is none."""
+    if hit.ordinal is not None:
+        return first + hit.ordinal if 0 <= hit.ordinal < chunks else None
+    rows = reader.rows(_AT_LINE, (first, first + chunks - 1, hit.start_line, hit.start_line))
+    return next((row[0] for row in rows), None)
+
+
+def _queries(query: Query, request: SearchRequest, roots: Mapping[int, bytes], limit: int) -> list[PluginQuery]:
+    """Return the query, once for each place that limits it."""
+    places = query.places if query.places is not None else (None,)
+    served = [root for root_id, root in roots.items() if not query.root_ids or root_id in query.root_ids]
+    return [
+        PluginQuery(
+            text=query.text,
+            excluded=query.excluded,
+            phrases=query.phrases,
+            terms=tuple(QueryTerm(term.name, term.value, term.excluded) for term in query.terms),
+            limit=limit,
+            path=None if place is None else _text(relpath.join(roots[place.root_id], place.path)),
+            globs=query.globs,
+            languages=query.languages,
+            kinds=query.kinds,
+            roots=tuple(_text(root) for root in served) if query.root_ids else (),
+            modified_after=query.modified_after,
+            modified_before=query.modified_before,
+            group=request.group,
+        )
+        for place in places
+        if place is None or place.root_id in roots
+    ]
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "replace")
+
+
+def checked(hits: object) -> list[Hit]:
+    """Return the hits if they are what the Protocol says. Raises RankingFailed."""
+    if not isinstance(hits, list):
+        raise RankingFailed(f"it returns {type(hits).__name__}, not a list of hits")
+    for hit in hits:
+        if not isinstance(hit, Hit) or not isinstance(hit.path, str):
+            raise RankingFailed(f"it returns a list of {type(hit).__name__}, not of Hit")
+        if not isinstance(hit.score, int | float) or not math.isfinite(hit.score):
+            raise RankingFailed(f"it returns the score {hit.score!r}")
+        place = hit.start_line if hit.ordinal is None else hit.ordinal
+        if type(place) is not int or "\0" in hit.path:
+            raise RankingFailed("it returns a hit without a place")
+    return hits
