@@ -20,7 +20,10 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/backend/mirror.py",
         (
             ("            self._calls, self._all = None, True\n", "            self._calls = None\n"),
-            ("                self._dirty.update(dict.fromkeys(files))\n                self._all |= compare\n", ""),
+            (
+                "                self._dirty.update(dict.fromkeys(files))\n                self._all |= compare\n",
+                "                self._working = 0\n",
+            ),
         ),
         "tests/system/test_backends.py::test_a_lost_backend_costs_its_ranking_alone"
         "[index-raise-OSError: the server is gone]",
