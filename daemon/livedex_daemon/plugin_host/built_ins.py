@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from livedex_indexing.backends import extra_backends
 from livedex_indexing.chunk import built_in_pipelines, chonkie_steps
 from livedex_indexing.embeddings import built_in
 from livedex_indexing.plugins import Registrar
@@ -15,4 +16,5 @@ BUILT_INS: tuple[Callable[[Registrar], None], ...] = (
     built_in_pipelines.register,
     chonkie_steps.register,
     built_in.register,
+    extra_backends.register,
 )

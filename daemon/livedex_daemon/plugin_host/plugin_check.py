@@ -5,6 +5,8 @@ Invariant: what a running daemon uses is not touched: a backend that the configu
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypedDict
@@ -101,7 +103,12 @@ def _part(host: PluginHost, config: Config, provided: registry.Provided) -> Chec
         fault = "it is in use (index.backend): check it with `LIVEDEX_HOME` set to another folder, and other settings"
         return {"kind": provided.kind, "name": provided.name, "faults": [fault]}
     settings = host.config_for(kind, provided.name)
-    faults = suite(partial(host.registry.create, kind, provided.name, settings))
+    factory = partial(host.registry.create, kind, provided.name, settings)
+    if provided.kind == BACKEND.name:
+        with tempfile.TemporaryDirectory(prefix="livedex-check-") as folder:
+            faults = conformance.check_backend(factory, os.path.realpath(folder))  # type: ignore[arg-type]
+    else:
+        faults = suite(factory)
     return {"kind": provided.kind, "name": provided.name, "faults": faults}
 
 
