@@ -8,27 +8,6 @@ LOADER = "tests/indexing/plugins/test_plugin_loader.py"
 
 DEFECTS: tuple[Defect, ...] = (
     Defect(
-        "backend-answers-while-behind",
-        "a fresh search is answered by a backend that has not got the newest commit",
-        "livedex_daemon/backend/mirror.py",
-        (("lambda: self.behind == 0 or self.fault is not None", "lambda: True"),),
-        "tests/system/test_backends.py::test_a_backend_of_the_page_ranks",
-    ),
-    Defect(
-        "backend-loses-what-failed",
-        "what a lost backend did not take is never sent",
-        "livedex_daemon/backend/mirror.py",
-        (
-            ("            self._calls, self._all = None, True\n", "            self._calls = None\n"),
-            (
-                "                self._dirty.update(dict.fromkeys(files))\n                self._all |= compare\n",
-                "                self._working = 0\n",
-            ),
-        ),
-        "tests/system/test_backends.py::test_a_lost_backend_costs_its_ranking_alone"
-        "[index-raise-OSError: the server is gone]",
-    ),
-    Defect(
         "plugin-that-others-may-write",
         "another user of the machine puts code into the daemon",
         "livedex_indexing/plugins/owned_files.py",
