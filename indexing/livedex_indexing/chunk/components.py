@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,7 @@ class SyntaxChunker(BaseChunker):
         if not text:
             return []
         if self.language is None or grammar(self.language) is None:
-            return self._by_lines(text)
+            return self._without_syntax(text, NO_GRAMMAR)
         if len(text) > self.limits.max_bytes:
             return self._without_syntax(text, "bytes")
         data = text.encode("utf-8")
@@ -169,22 +170,18 @@ class SyntaxChunker(BaseChunker):
             start = end
         return pieces
 
-    def _by_lines(self, text: str) -> list[Chunk]:
-        """Cut code without a grammar as text; name its definitions if their lines tell them."""
-        chunks = self._without_syntax(text, NO_GRAMMAR)
-        found = definitions_by_line(self.language, text) if self.language and len(text) <= self.limits.max_bytes else []
+    def _without_syntax(self, text: str, reason: str) -> list[Chunk]:
+        """Cut code as text; name its definitions if their lines tell them."""
+        chunks = self._text.chunk(text)
+        found = definitions_by_line(self.language or "", text)
+        outlines: Iterable[tuple[str | None, list[str]]] = repeat((None, []))
         if found:
             data = text.encode()
             edges = list(accumulate((len(chunk.text.encode()) for chunk in chunks), initial=0))
-            for chunk, (symbol, names) in zip(chunks, outline(found, edges, _first_lines(data, edges)), strict=True):
-                chunk.metadata |= {"symbol": symbol, "names": names}
-        return chunks
-
-    def _without_syntax(self, text: str, reason: str) -> list[Chunk]:
-        chunks = self._text.chunk(text)
-        for chunk in chunks:
+            outlines = outline(found, edges, _first_lines(data, edges))
+        for chunk, (symbol, names) in zip(chunks, outlines, strict=False):
             chunk.metadata = {
-                "kind": "code", "language": self.language, "symbol": None, "names": [], "fallback": reason,
+                "kind": "code", "language": self.language, "symbol": symbol, "names": names, "fallback": reason,
             }  # fmt: skip
         return chunks
 

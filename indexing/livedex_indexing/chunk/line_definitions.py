@@ -1,4 +1,4 @@
-"""Find the definitions of languages without a grammar, line by line.
+"""Find the definitions of code that is cut without its syntax, line by line: no grammar, or a file too large for it.
 
 Invariant: a line is read by itself, in time linear in its length, and the definitions are in the order of their
 beginnings, a container before its content. Indentation shows what is around a definition.
@@ -34,11 +34,44 @@ _SWIFT: Final = (
 _DART: Final = r"(?:(?:abstract|base|final|sealed|interface|mixin|static|external|late|const|covariant)[ \t]+)"
 _ATTRIBUTES: Final = r"(?:@[\w.:]+(?:\([^()]*\))?[ \t]+|\[[^\[\]]*\][ \t]*)*"
 _CLOSED: Final = re.compile(r"(?:\}|end\b)[\]});,]*$")
+_JAVA: Final = (
+    r"(?:(?:public|private|protected|static|abstract|final|synchronized|native|default|sealed|strictfp)[ \t]+)"
+)
+_RUST: Final = r'(?:pub(?:\([^()]*\))?[ \t]+|unsafe[ \t]+|async[ \t]+|const[ \t]+|extern[ \t]+(?:"\w+"[ \t]+)?)'
 _TYPE: Final = r"[A-Za-z_][\w.]*(?:<[^()=;]{0,80}>)?(?:\[[\],]*\])*\??"  # of a value, where a language has it in front
 _STATEMENT: Final = r"(?!(?:return|await|throw|else|new|yield|using|case|var|if|in|do|assert|import|export|part)\b)"
 
+_SCRIPT: Final = (
+    r"(?:(?:export|default|declare|abstract|async|const)[ \t]+)*"
+    r"(?:function[ \t]*\*?|class|interface|enum|namespace|module|type)[ \t]+([A-Za-z_$][\w$]*)",
+    r"(?:(?:export|declare)[ \t]+)*(?:const|let|var)[ \t]+([\w$]+)[ \t]*=[ \t]*(?:async[ \t]*)?"
+    r"(?:function\b|class\b|\([^()]*\)[ \t]*=>|[\w$]+[ \t]*=>)",
+)
+_C: Final = (
+    r"(?:typedef[ \t]+)?(?:struct|union|enum|class)(?:[ \t]+class)?[ \t]+(\w+)[^;()]*$",
+    r"#[ \t]*define[ \t]+(\w+)",
+    rf"{_STATEMENT}(?!goto\b|typedef\b|sizeof\b)(?:\w+[ \t*&]+){{1,6}}(?:\w+::)*(\w+)\([^;{{}}]*\{{?$",
+)
+
 # Each pattern matches at the first character of a line that is not a blank; its last group is the name.
 _RULES: Final = {
+    "c": _C,
+    "cpp": _C,
+    "go": (r"func[ \t]+(?:\([^()]*\)[ \t]*)?(\w+)", r"type[ \t]+(\w+)"),
+    "java": (
+        rf"{_JAVA}*(?:class|interface|@interface|enum|record)[ \t]+(\w+)",
+        rf"{_JAVA}+(?:<[^<>]*>[ \t]*)?(?:{_TYPE}[ \t]+)?(\w+)[ \t]*\(",
+    ),
+    "javascript": _SCRIPT,
+    "php": (
+        r"(?:(?:abstract|final|readonly)[ \t]+)*(?:class|interface|trait|enum)[ \t]+(\w+)",
+        r"(?:(?:public|private|protected|static|abstract|final)[ \t]+)*function[ \t]+&?(\w+)",
+    ),
+    "python": (r"class[ \t]+(\w+)", r"(?:async[ \t]+)?def[ \t]+(\w+)"),
+    "ruby": (r"(?:class|module)[ \t]+([\w:]+)", r"def[ \t]+(?:self\.)?(\w+[!?=]?)"),
+    "rust": (rf"{_RUST}*(?:fn|struct|enum|trait|union|mod|type)[ \t]+(\w+)", r"macro_rules![ \t]*(\w+)"),
+    "tsx": _SCRIPT,
+    "typescript": _SCRIPT,
     "c#": (
         rf"{_C_SHARP}*(?:class|struct|interface|enum|record(?:[ \t]+(?:class|struct))?|namespace)[ \t]+([\w.]+)",
         rf"{_C_SHARP}+(?:new[ \t]+)?(?:delegate[ \t]+|event[ \t]+)?(?:{_TYPE}[ \t]+)?(\w+)[ \t]*(?:<[^<>]*>)?"

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, choose
 from livedex_indexing.chunk.chunker import chunk_content
+from livedex_indexing.chunk.components import SyntaxChunker
 from livedex_indexing.chunk.line_definitions import LANGUAGES, definitions_by_line
+from livedex_indexing.chunk.syntax_chunker import Limits
 
 C_SHARP = """namespace Acme.Text
 {
@@ -106,8 +108,35 @@ def test_a_chunk_has_the_symbol_and_the_names_of_its_lines() -> None:
     assert content.terms[1].symbols.startswith("Reader Open Shut")
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "names"),
+    [
+        ("typescript", "export declare class Shape {\n}\ntype Size = 1;\nconst make = () => 1;\n", "Shape Size make"),
+        (
+            "python",
+            "class Shape:\n    async def area(self):\n        size(1)\ndef made():\n    pass\n",
+            "Shape area made",
+        ),
+        ("c", "#define SIZE 1\nstruct shape {\n};\nint *area(int x)\n{\n    return size(x);\n}\n", "SIZE shape area"),
+        ("go", "type Shape struct {\n}\nfunc (s *Shape) Area(x int) int {\n}\n", "Shape Area"),
+        ("rust", "pub(crate) struct Shape;\nimpl Shape {\n    pub async fn area(&self) {}\n}\n", "Shape area"),
+        (
+            "java",
+            "public final class Shape {\n    public <T> List<T> area(int x) {\n        size(x);\n    }\n}\n",
+            "Shape area",
+        ),
+        ("php", "abstract class Shape {\n    public static function &area($x) {\n    }\n}\n", "Shape area"),
+        ("ruby", "module Acme\n  class Shape\n    def self.area?\n    end\n  end\nend\n", "Acme Shape area?"),
+    ],
+)
+def test_a_file_that_is_too_large_for_its_grammar_has_names(language: str, text: str, names: str) -> None:
+    chunks = SyntaxChunker(language, limits=Limits(max_bytes=10)).chunk(text)
+    assert [chunk.metadata["fallback"] for chunk in chunks] == ["bytes"]
+    assert chunks[0].metadata["names"] == names.split()
+
+
 def test_only_languages_with_rules_depend_on_the_rules() -> None:
-    plans = [choose(name, b"", ChunkSettings()) for name in (b"a.cs", b"a.kt", b"a.py", b"a.cob")]
+    plans = [choose(name, b"", ChunkSettings()) for name in (b"a.cs", b"a.kt", b"a.cob", b"a.css")]
     assert [plan.language in LANGUAGES for plan in plans] == [True, True, False, False]
 
 
