@@ -156,6 +156,7 @@ def _as_words(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]
 
 def _pieces(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
     beginnings: defaultdict[str, set[str]] = defaultdict(set)
+    places = {one.name: one for one in sources.found}
     for name in sources.names:
         for at in range(1, len(name)):
             beginnings[name[:at].lower()].add(name)
@@ -168,7 +169,8 @@ def _pieces(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
         if fitting:
             piece = chance.choice(fitting)
             piece = piece[:1].lower() + piece[1:] if chance.random() < 0.3 else piece
-            wanted = {other.path: other.line for other in sources.found if other.name in beginnings[piece.lower()]}
+            meant = sorted(name for name in beginnings[piece.lower()] if name in places)
+            wanted = {places[name].path: places[name].line for name in meant}
             yield Navigation("part of a name", piece, wanted)
 
 
