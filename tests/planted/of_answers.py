@@ -13,6 +13,41 @@ NAMES = "tests/indexing/search/test_names_as_typed.py"
 
 DEFECTS = (
     Defect(
+        "pasted-line-among-the-likely-only",
+        "a pasted line of common words is looked for in the likeliest chunks alone",
+        "livedex_indexing/rank/results.py",
+        (("self._pasted = [] if found.late else self._with_text()", "self._pasted = []"),),
+        f"{NAMES}::test_a_pasted_line_of_common_words_is_found",
+    ),
+    Defect(
+        "line-worth-a-part-of-one",
+        "a text that is a whole line is worth no more than a part of a line",
+        "livedex_indexing/rank/name_places.py",
+        (("LINE if is_line(read[i]) else VERBATIM", "VERBATIM"),),
+        f"{NAMES}::test_a_whole_line_comes_before_a_part_of_one",
+    ),
+    Defect(
+        "prose-beside-code",
+        "documents are ranked like code where code answers",
+        "livedex_indexing/rank/results.py",
+        (("self._demote_prose and code_answers(ranked)", "False"),),
+        f"{NAMES}::test_documents_come_after_code_where_code_answers",
+    ),
+    Defect(
+        "titles-behind-code",
+        "a document whose heading was typed is ranked after code",
+        "livedex_indexing/rank/score.py",
+        ((" or any(file.sums[part] for part in _MEANT)", ""),),
+        "tests/indexing/rank/test_score.py::test_prose_comes_later_unless_it_is_meant",
+    ),
+    Defect(
+        "words-of-one-chunk-only",
+        "words that several chunks of a file have together count for nothing",
+        "livedex_indexing/rank/score.py",
+        (("return self._cover * math.fsum(", "return 0.0 * math.fsum("),),
+        "tests/indexing/rank/test_score.py::test_words_of_several_chunks_count_together",
+    ),
+    Defect(
         "lines-name-no-definition",
         "code in a language without a grammar has no symbols",
         "livedex_indexing/chunk/components.py",

@@ -18,7 +18,8 @@ _BACK: Final = ":.,;"
 _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
-_VERBATIM: Final = 3  # words of a text that may be pasted, at least
+_VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
+_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(")  # a sign that prose seldom has
 _PLACE: Final = re.compile(r"(?P<path>[^\s:\"']*[^\s:\"'/]\.\w+):(?P<line>[1-9][0-9]{0,6})(?::[0-9]+)?:?")
 _TRACEBACK: Final = re.compile(r'\s*File "(?P<path>[^"\n]+)", line (?P<line>[1-9][0-9]{0,6})(?:, in \S+)?.*', re.DOTALL)
 
@@ -92,12 +93,24 @@ def typed_place(text: str) -> TypedPlace | None:
     return TypedPlace(text.strip(), 0) if len(text.split()) == 1 else None
 
 
+def may_be_pasted(text: str) -> bool:
+    """Whether a text is a single word, or has a sign that prose seldom has."""
+    return len(text.split()) == 1 or _CODE.search(text) is not None
+
+
 def typed_text(text: str) -> Finder | None:
     """Return what finds a text of several words as it was typed, whatever its blanks and case; None for fewer words."""
-    if len(re.findall(r"\w+", text)) < _VERBATIM:
+    has_signs = _CODE.search(text) is not None
+    if len(re.findall(r"\w+", text)) < _VERBATIM - has_signs:
         return None
     typed = _evenly(text)
     return lambda other: typed in _evenly(other)
+
+
+def typed_line(text: str) -> Finder:
+    """Return what finds a text as a whole line, whatever its blanks and case."""
+    typed = _evenly(text)
+    return lambda other: any(typed == _evenly(line) for line in other.splitlines())
 
 
 def _evenly(text: str) -> str:

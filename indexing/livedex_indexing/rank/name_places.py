@@ -10,7 +10,14 @@ from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.query_terms import QueryTerm
-from livedex_indexing.query.typed_name import Finder, TypedName, typed_name, typed_text
+from livedex_indexing.query.typed_name import (
+    Finder,
+    TypedName,
+    may_be_pasted,
+    typed_line,
+    typed_name,
+    typed_text,
+)
 from livedex_indexing.rank.features import WORDS, MatchFeatures
 from livedex_indexing.rank.postings import other_chunks
 from livedex_indexing.store.read_pool import Reader
@@ -21,12 +28,15 @@ RowCounts = Callable[[str], int | None]  # the chunks that an FTS5 expression fi
 
 _ROWS: Final = 2_000  # chunks that the index may propose
 _READ: Final = 8  # chunks of these that are read
+_ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
+_IN_A_ROW: Final = 24  # chunks with its words in a row that are read
 _BEST: Final = 6  # other chunks that are read, the best by their words
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 VERBATIM: Final = 0.7  # … for a text of several words as typed
+LINE: Final = 1.0  # … if it is a whole line
 
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
@@ -59,12 +69,26 @@ class NamePlaces:
             rated = dict.fromkeys(self._having(best[:_BEST], name.whole), WRITTEN)
         return rated
 
-    def of_text(self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm]) -> dict[int, float]:
-        """Rate the chunks that have a text of several words as it was typed, among those with most of its neighbours.
-        No phrase is looked up: that takes long for common words. ``spoken`` are the terms of the text, in order."""
+    def with_text(self, text: str) -> list[int]:
+        """Return chunks with all words of a text that looks pasted, in a row. None for other texts, and for very common
+        words: FTS5 reads all rows of all words."""
+        tokens = self._tokens(text)
+        if len(tokens) < 2 or not may_be_pasted(text) or typed_text(text) is None:
+            return []
+        if sum(self._counted(_phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
+            return []
+        return other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _IN_A_ROW)
+
+    def of_text(
+        self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
+    ) -> dict[int, float]:
+        """Rate the chunks that have a text of several words as it was typed, among those of ``first`` or, if there are
+        none, with most of its neighbours. ``spoken`` are the terms of the text, in order."""
         finder = typed_text(text)
         if finder is None:
             return {}
+        if first:
+            return self._verbatim(first, text, finder)
         neighbours = {chunk_id: sum(map(bool, row.pairs)) for chunk_id, row in rows.items() if row.pairs}
         most = max(neighbours.values(), default=0)
         likely = [chunk_id for chunk_id, count in neighbours.items() if count and 2 * count >= most]
@@ -73,7 +97,13 @@ class NamePlaces:
         if self._are_all_words(text, spoken):
             # The first and the last word may be pieces of words there; all between have the neighbours that were typed.
             likely = [chunk_id for chunk_id in likely if all(rows[chunk_id].pairs[1:-1])]
-        return dict.fromkeys(self._having(likely, finder), VERBATIM)
+        return self._verbatim(likely, text, finder)
+
+    def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
+        """Rate those of the chunks that have the text, higher where it is a whole line."""
+        is_line = typed_line(text)
+        read = self._texts(ids) if ids else {}
+        return {i: LINE if is_line(read[i]) else VERBATIM for i in sorted(read) if finder(read[i])}
 
     def _are_all_words(self, text: str, spoken: Sequence[QueryTerm]) -> bool:
         """Whether the terms are the words of a text, one by one, so that neighbours of one are those of the other."""

@@ -10,21 +10,31 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
 from livedex_indexing.query.query_parser import with_words
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
-from livedex_indexing.query.typed_name import TypedPlace
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
 from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, with_ranks
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
-from livedex_indexing.rank.name_places import DEFINED, NamePlaces, RowCounts, Texts
+from livedex_indexing.rank.name_places import DEFINED, NamePlaces
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import first_chunks
-from livedex_indexing.rank.score import Copy, Placed, Ranked, arrange, diversify, lowered, rank_files
+from livedex_indexing.rank.ranking_request import Arrangement, TypedText
+from livedex_indexing.rank.score import (
+    Copy,
+    Placed,
+    Ranked,
+    arrange,
+    code_answers,
+    diversify,
+    lowered,
+    prose_later,
+    rank_files,
+)
 from livedex_indexing.rank.similarity import NO_COSINES, Cosines, Similarity, cosines_of, nearest_chunks
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import IN_CONTENT
@@ -52,34 +62,6 @@ _CHUNKS_OF = f"""SELECT c.id, c.content_id, c.language FROM contents t JOIN chun
                 WHERE t.id IN (SELECT value FROM json_each(?)) AND {{}}"""
 _NEWEST = """SELECT d.content_id, d.id, max(d.mtime_ns) FROM files d WHERE {}
              GROUP BY d.content_id ORDER BY 3 DESC, d.folder, d.name, d.root_id, d.content_id"""
-
-
-class Arrangement(NamedTuple):
-    """How the matches are ordered. ``no_file_limit``: the query names a single file, so its chunks may fill the page.
-    ``similarity``: the vectors, None where words alone count; ``fusion``: add the scores, put the two orders together
-    (``rrf``), or count the vectors alone (``none``). ``demote``: rank tests, examples, news of versions and the like
-    after equally good files, unless the query asks for them."""
-
-    group_by_file: bool
-    no_file_limit: bool
-    demote: bool
-    similarity: Similarity | None = None
-    fusion: Literal["score", "rrf", "none"] = "score"
-
-
-class TypedText(NamedTuple):
-    """A query as it was typed, the file that it may name, how to read the chunks that may have it, and in how many
-    chunks its words are."""
-
-    text: str
-    place: TypedPlace | None
-    read: Texts
-    counted: RowCounts
-
-    @property
-    def at_line(self) -> bool:
-        """Whether a line of a file was typed."""
-        return self.place is not None and self.place.line > 0
 
 
 class _Batch(NamedTuple):
@@ -115,10 +97,13 @@ class RankedResults:
         self._scored = scored_terms(compiled)
         self._names = NameMatcher(reader, compiled, self._scored)
         self._languages: dict[int, int | None] = {}  # of chunks
+        self._pasted: list[int] = []  # chunks that may have the text as it was typed
         self._left: list[int] = []  # candidate chunks that are not examined, best first
         words = [token for term in compiled.any_of for token in term.tokens]
         self._demote_auxiliary = arrangement.demote and not wants_auxiliary(words)
         self._demote_news = arrangement.demote and not wants_news(words)
+        self._demote_prose = arrangement.demote
+        self._prose_later = False  # once it is known that code answers
         self.late = False
 
     def placed(self, has_phrases: Callable[[int], bool]) -> Iterator[Placed]:
@@ -160,6 +145,7 @@ class RankedResults:
                 continue
             copies = self._copies(contents, dict.fromkeys(files, 0.0))
             ranked = rank_files(self._features(chunks, None), chunks, copies, self._compiled.total)
+            ranked = prose_later(ranked) if self._prose_later else ranked
             scale = min(1.0, floor / ranked[0].score) if ranked and ranked[0].score else 1.0
             for hit in self._arranged(ranked):
                 floor = min(floor, hit.score * scale)
@@ -195,8 +181,9 @@ class RankedResults:
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
             named = {} if found.late else self._with_name(proposed)
-            ids = dict.fromkeys((*proposed[:most], *named))
-            self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in named]
+            self._pasted = [] if found.late else self._with_text()
+            ids = dict.fromkeys((*proposed[:most], *named, *self._pasted))
+            self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in ids]
             content_of = self._contents(self._reader.rows_of(_CHUNKS, ids))
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
             if not found.late:
@@ -208,6 +195,8 @@ class RankedResults:
             features = self._features(content_of, None if found.late else named)
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
         ranked = rank_files(features, content_of, copies, compiled.total, cosines)
+        self._prose_later = self._demote_prose and code_answers(ranked)
+        ranked = prose_later(ranked) if self._prose_later else ranked
         if self._similarity is None:
             return ranked
         ranked = with_ranks(ranked, content_of, cosines)
@@ -279,7 +268,20 @@ class RankedResults:
                 by_path = paths.get(file_id, 0.0)
                 called = self._compiled.total * self._called(folder, name) if typed_file else 0.0
                 those.append(
-                    Copy(file_id, path, score, title, by_path, counts, chunks, auxiliary, brevity, called, news)
+                    Copy(
+                        file_id,
+                        path,
+                        score,
+                        title,
+                        by_path,
+                        counts,
+                        chunks,
+                        auxiliary,
+                        brevity,
+                        called,
+                        news,
+                        not is_code,
+                    )
                 )
         return copies
 
@@ -291,6 +293,10 @@ class RankedResults:
         respelt = dict(self._compiled.respelt)
         corrected = with_words(typed.text, respelt) if respelt else typed.text
         return self._places(typed).of_name(typed.text, corrected, proposed)
+
+    def _with_text(self) -> list[int]:
+        typed = self._typed
+        return [] if typed is None or typed.at_line else self._places(typed).with_text(typed.text)
 
     def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
         """Return the features of chunks; None: without what is known of the text as it was typed."""
@@ -308,7 +314,7 @@ class RankedResults:
         if typed is None or typed.at_line:
             return named
         matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
-        return matching | self._places(typed).of_text(typed.text, rows, self._compiled.spoken)
+        return matching | self._places(typed).of_text(typed.text, rows, self._compiled.spoken, self._pasted)
 
     def _places(self, typed: TypedText) -> NamePlaces:
         return NamePlaces(self._reader, self._resolved, typed.read, typed.counted)

@@ -24,9 +24,11 @@ divided by T, the Σ idf of the query's words:
     path     BM25 over the words of the path
     called   Σ idf where the file has the very name that was typed
     short    1 / √ number of the file's chunks: the shorter of two equal files comes first
+    cover    Σ idf of the words that the file's chunks and its name have together
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
     auxiliary penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
     news     penalty of a file about the changes of each version: such a share, too
+    prose    penalty of a file that is no code, where code answers: such a share, too
 """
 
 from __future__ import annotations
@@ -61,14 +63,17 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "path": 0.45,
     "called": 4.0,
     "short": 0.1,
+    "cover": 0.2,  # five sets of commits, dev: +.009, +.007, +.002, +.001, +.001; the manual +.004, the kernel's -.002
     "brief": 0.035,  # for each factor e: functions, dev + .002 to .005, files of C 0; .05 gains no more on all sets
     "auxiliary": -0.25,  # five sets of commits, dev: +.02 on one, +.01, +.004, +.001, -.002 for -.15
     "news": -0.4,  # the same: +.02, +.015, +.01, +.003, 0 for none
+    "prose": -0.15,  # the same: +.016, +.015, +.007, +.001, 0; titles of pip, libuv and vue -.002, 0, -.004
 }
 K1: Final = 1.2
 B: Final = 0.75
 SIMILAR: Final = list(WEIGHTS).index("similar")
 MORE_CHUNKS: Final = 3
+_MEANT: Final = [list(WEIGHTS).index(part) for part in ("titled", "every", "typed", "called")]  # such a file is meant
 _ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
 _GAIN: Final = K1 + 1
@@ -83,7 +88,7 @@ class Copy(NamedTuple):
     ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
     matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
     factor by which its name is shorter than usual, 0 where that says nothing. ``called``: up to Σ idf where the file
-    has the name that was typed. ``news``: it is about the changes of each version."""
+    has the name that was typed. ``news``: it is about the changes of each version. ``prose``: it is no code."""
 
     file_id: int
     path: bytes
@@ -96,6 +101,7 @@ class Copy(NamedTuple):
     brevity: float = 0.0
     called: float = 0.0
     news: bool = False
+    prose: bool = False
 
 
 class Ranked(NamedTuple):
@@ -147,8 +153,31 @@ def rank_files(
             chunks.setdefault(content_id, []).append(chunk_id)
     scale = _Scale(features, total, cosines)
     ranked = [_rank_one(content_id, chunks.get(content_id, ()), those, scale) for content_id, those in copies.items()]
-    ranked.sort(key=lambda file: (-file.score, file.copy.path, file.content_id))
+    ranked.sort(key=_order)
     return ranked
+
+
+def code_answers(ranked: Sequence[Ranked]) -> bool:
+    """Whether most of the best files are code."""
+    best = ranked[:FIRST]
+    return 2 * sum(not file.copy.prose for file in best) > len(best)
+
+
+def prose_later(ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Return the files in the order in which those that are no code lose a share of their score, unless the words in
+    them, as they were typed, show that they are meant."""
+    return sorted(map(_behind_code, ranked), key=_order)
+
+
+def _behind_code(file: Ranked) -> Ranked:
+    if not file.copy.prose or any(file.sums[part] for part in _MEANT):
+        return file
+    lost = WEIGHTS["prose"] * file.score
+    return file._replace(score=file.score + lost, sums=(*file.sums[:-1], lost * file.total))
+
+
+def _order(file: Ranked) -> tuple[float, bytes, int]:
+    return -file.score, file.copy.path, file.content_id
 
 
 def arrange(files: Sequence[Ranked], *, group_by_file: bool, no_file_limit: bool) -> Iterator[Placed]:
@@ -204,13 +233,14 @@ class _Scale:
         self._usual = features.usual
         # For stop words, which come last, nothing is known.
         self._written = [*features.written, *repeat(frozenset[int](), len(features.idfs) - len(features.written))]
+        self._content = features.idfs[: len(features.written)]
         # Bare words are remembered ones; with a stop word they are a sentence (counted there: functions -.003).
         bare = len(features.idfs) == len(features.written) > 1
         self._every = sum(features.idfs) if bare else math.inf
         weights = tuple(WEIGHTS.values())
         self._weights = weights[:_OF_CHUNKS]
-        self._more, self._name, self._title, self._path, self._called, self._short = weights[_OF_CHUNKS:-3]
-        self.brief, self.auxiliary, self.news = weights[-3:]
+        self._more, self._name, self._title, self._path, self._called, self._short, self._cover = weights[_OF_CHUNKS:-4]
+        self.brief, self.auxiliary, self.news, _ = weights[-4:]
         # If few rows have a pair of neighbours, all of them were examined: their number tells how rare the pair is.
         pairs = [row.pairs for row in features.rows.values() if row.pairs]
         occurrences = [sum(map(bool, counts)) for counts in zip(*pairs, strict=True)]
@@ -267,6 +297,16 @@ class _Scale:
             return 0.0
         return self._weights[-1] * self._similar * self._cosines.of(chunk_id)
 
+    def cover(self, ids: Sequence[int], in_name: Sequence[float]) -> float:
+        """Return the weighted Σ idf of the words that chunks of a file and its name have together."""
+        counts: list[Sequence[float]] = [
+            row.counts for chunk_id in ids if (row := self._rows.get(chunk_id)) is not None
+        ]
+        if in_name:
+            counts.append(in_name)
+        idfs = [idf for idf, *held in zip(self._content, *counts, strict=False) if any(held)]
+        return self._cover * math.fsum(idfs)
+
     def of_copy(self, copy: Copy) -> tuple[float, ...]:
         """Return the weighted parts of a file that depend on its name."""
         return (
@@ -306,7 +346,7 @@ def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale
         of_name = scale.of_copy(best)
     else:
         best, of_name = min(((copy, scale.of_copy(copy)) for copy in copies), key=_place_of_copy)
-    of_copy = (*of_name, scale.short(best.chunks))
+    of_copy = (*of_name, scale.short(best.chunks), scale.cover(ids, best.counts))
     if not ids:
         nothing = (*repeat(0.0, _OF_CHUNKS - 1), scale.similar(None), 0.0)
         return _ranked(content_id, best, nothing + of_copy, scale, ())
@@ -332,7 +372,12 @@ def _ranked(
     auxiliary = scale.auxiliary * (score + brief) if copy.auxiliary else 0.0
     news = scale.news * (score + brief) if copy.news else 0.0
     return Ranked(
-        content_id, copy, (score + brief + auxiliary + news) / total, (*sums, brief, auxiliary, news), total, chunks
+        content_id,
+        copy,
+        (score + brief + auxiliary + news) / total,
+        (*sums, brief, auxiliary, news, 0.0),
+        total,
+        chunks,
     )
 
 

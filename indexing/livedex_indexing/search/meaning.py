@@ -12,9 +12,9 @@ from typing import Final, Literal, NamedTuple, Protocol
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.hits.answer_json import warning
 from livedex_indexing.query.query_parser import parse
+from livedex_indexing.query.typed_name import may_be_pasted
 from livedex_indexing.rank.similarity import Similarity
 from livedex_indexing.search.search_request import SearchRequest
-from livedex_indexing.search.typed_lines import may_be_pasted
 from livedex_indexing.vectors.nearest import VectorIndex
 from livedex_ipc.wire_results import AnswerWarning
 

@@ -5,7 +5,6 @@ Invariant: where words find nothing, an answer has what a search for exactly thi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
@@ -20,12 +19,6 @@ from livedex_indexing.store.read_pool import DeadlinePassed
 
 _FEW_FILES: Final = 16  # files that may be read where words found something
 _FIRST_LINES: Final = 10  # lines that are compared with the chunks that words found
-_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(")  # a sign that prose seldom has
-
-
-def may_be_pasted(text: str) -> bool:
-    """Whether a text is a single word, or has a sign that prose seldom has."""
-    return len(text.split()) == 1 or _CODE.search(text) is not None
 
 
 def answer_typed_lines(

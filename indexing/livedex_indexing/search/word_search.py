@@ -20,13 +20,14 @@ from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
-from livedex_indexing.query.typed_name import typed_place
+from livedex_indexing.query.typed_name import may_be_pasted, typed_place
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_match import called_as
 from livedex_indexing.rank.name_places import NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
-from livedex_indexing.rank.results import Arrangement, RankedResults, TypedText
+from livedex_indexing.rank.ranking_request import Arrangement, TypedText
+from livedex_indexing.rank.results import RankedResults
 from livedex_indexing.rank.score import FIRST, WEIGHTS, Placed
 from livedex_indexing.search import foreign_ranking
 from livedex_indexing.search.meaning import KEYWORD, Meaning
@@ -38,7 +39,6 @@ from livedex_indexing.search.search_answer import (
     lost_backend,
 )
 from livedex_indexing.search.search_run import SearchRun
-from livedex_indexing.search.typed_lines import may_be_pasted
 from livedex_indexing.store.read_pool import DeadlinePassed
 from livedex_indexing.store.row_types import CONTENT, ContentRow
 from livedex_indexing.text.decoder import decode_slice

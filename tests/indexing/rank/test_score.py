@@ -21,7 +21,9 @@ from livedex_indexing.rank.score import (
     Copy,
     Placed,
     arrange,
+    code_answers,
     diversify,
+    prose_later,
     rank_files,
 )
 
@@ -70,7 +72,8 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
         "words": bm25(4, 2.0), "written": bm25(4, 2.0), "pairs": bm25(2, idf_of(2, 1_000)), "near": bm25(1, 3.0),
         "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
         "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "brief": 0.0, "auxiliary": 0.0,
-        "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0, "similar": 0.0,
+        "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0, "similar": 0.0, "cover": 2.0,
+        "prose": 0.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})
@@ -108,6 +111,36 @@ def test_every_word_in_one_chunk_is_worth_a_part() -> None:
     assert worth([1, 0], [1, 2], [2.0, 3.0]) == [0.0, 0.0]  # the other content has only a form of the second word
     assert worth([1, 2, 1], [1, 2, 0], [2.0, 3.0, 0.5]) == [0.0, 0.0]  # a stop word: a sentence
     assert worth([1], [1], [2.0], written=1) == [0.0, 0.0]
+
+
+def test_words_of_several_chunks_count_together() -> None:
+    rows = {number: msgspec.structs.replace(row(), counts=counts, texts=counts) for number, counts in
+            enumerate([[1, 0, 0], [0, 1, 1], [1, 0, 0]], 1)}  # fmt: skip
+    found = features(rows)._replace(idfs=[2.0, 3.0, 0.5], written=[None, None])
+    copies = {
+        7: [copy(b"f")._replace(counts=[])],
+        8: [copy(b"g")._replace(counts=[])],
+        9: [copy(b"h")._replace(counts=[0.0, 0.8])],
+    }
+    files = rank_files(found, {1: 7, 2: 7, 3: 8}, copies, total=5.0)
+    worth = {file.copy.path: file.parts[list(WEIGHTS).index("cover")] for file in files}
+    expected = {b"f": 2.0 + 3.0, b"g": 2.0, b"h": 3.0}  # the stop word counts nothing
+    assert worth == pytest.approx({path: WEIGHTS["cover"] * idf / 5.0 for path, idf in expected.items()})
+
+
+def test_prose_comes_later_unless_it_is_meant() -> None:
+    found = features({1: row(2), 2: row(2), 3: row(1), 4: row(2, titled=2.0)})
+    copies = {7: [copy(b"a")._replace(prose=True)], 8: [copy(b"b")], 9: [copy(b"c")]}
+    files = rank_files(found, {1: 7, 2: 8, 3: 9}, copies, total=1.0)
+    assert [file.copy.path for file in files] == [b"a", b"b", b"c"]
+    assert code_answers(files)
+    assert not code_answers(files[:2]), "half of the best is not most of them"
+    later = prose_later(files)
+    assert [file.copy.path for file in later] == [b"b", b"a", b"c"]
+    assert later[1].parts[list(WEIGHTS).index("prose")] == pytest.approx(WEIGHTS["prose"] * files[0].score)
+    assert later[1].score == pytest.approx(sum(later[1].parts))
+    (titled,) = rank_files(found, {4: 7}, {7: copies[7]}, total=1.0)
+    assert prose_later([titled]) == [titled]
 
 
 def test_of_two_files_that_say_as_much_the_shorter_comes_first() -> None:

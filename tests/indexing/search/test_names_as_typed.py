@@ -34,6 +34,17 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/sub/README.md", "Nothing.\n")
         made.write("root/guide.md", "# README\n\nREADME: read the README.\n" * 3)
         made.write("root/call.py", f'{filler}    answer = fetch(-1, "the last", retry)\n')
+        for number in range(170):
+            made.write(
+                f"root/sums/sum{number}.py", f"value = total\ntotal = value + {number}\nvalue, value = 0, total\n" * 3
+            )
+        made.write("root/zone.py", f"{filler}    value = total[0] + value\n{filler}")
+        made.write("root/patch.py", "# once: import quilt as _quilt, here\n" * 3)
+        made.write("root/sewing.py", f"{filler}import quilt as _quilt\n")
+        made.write(
+            "root/settings.js",
+            f"{'// normalize all settings' * 3}\n" * 9 + "go();\n" * 150 + "normalizeAll(settings);\n",
+        )
         yield made
 
 
@@ -48,6 +59,22 @@ def test_a_definition_comes_before_its_uses_and_tests(app: Indexed, query: str) 
     path, snippet = first(app, query)
     assert path == "routing.py"
     assert "def url_for(endpoint)" in snippet
+
+
+def test_a_pasted_line_of_common_words_is_found(app: Indexed) -> None:
+    answer = app.ask("value = total[0] + value")
+    assert (answer.mode, answer.hits[0]["relative_path"]) == ("keyword", "zone.py")
+    assert "value = total[0] + value" in answer.hits[0]["snippet"]
+
+
+def test_a_whole_line_comes_before_a_part_of_one(app: Indexed) -> None:
+    assert first(app, "import quilt as _quilt")[0] == "sewing.py"
+
+
+def test_two_words_with_signs_are_a_pasted_line(app: Indexed) -> None:
+    path, snippet = first(app, "normalizeAll(settings);")
+    assert path == "settings.js"
+    assert "normalizeAll(settings);" in snippet
 
 
 @pytest.mark.parametrize("query", ["Lamp.start", "Lamp::start", "Lamp.start()", "Lamp->start", "@Lamp#start"])
@@ -139,6 +166,16 @@ def test_news_come_after_what_they_are_about(tmp_path: Path) -> None:
         assert index.found("retry upload")[0] == "guide.md"
         assert index.found("changelog retry upload")[0] == "CHANGELOG.md"
         assert index.found("retry upload", globs=["*.md"])[0] == "CHANGELOG.md", "the name says who is meant"
+
+
+def test_documents_come_after_code_where_code_answers(tmp_path: Path) -> None:
+    text = "the lantern is dimmed by a relay\n"
+    with Indexed(tmp_path) as index:
+        index.write("root/a.txt", text)
+        for name in ("signalling_x.c", "signalling_y.c", "signalling_z.c"):
+            index.write(f"root/{name}", f"// {name} {text}")
+        assert index.found("dim lantern relays")[-1] == "a.txt"
+        assert index.found("dim lantern relays", globs=["*.txt"]) == ["a.txt"]
 
 
 def test_words_typed_twice_count_more(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_explain_sums_up(index: Indexed) -> None:
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
-    assert names == set(WEIGHTS) - {"heading", "titled", "auxiliary", "typed", "called", "news", "similar"}
+    assert names == set(WEIGHTS) - {"heading", "titled", "auxiliary", "typed", "called", "news", "similar", "prose"}
     assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
 
 

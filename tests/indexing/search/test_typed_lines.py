@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from helpers.indexed_folder import Indexed
 from helpers.support import examples
-from livedex_indexing.search.typed_lines import may_be_pasted
+from livedex_indexing.query.typed_name import may_be_pasted
 
 FILES = {
     "routing.py": "import os\n\n\ndef url_for(endpoint):\n    return '/'.join(('app', endpoint)) != ''\n",

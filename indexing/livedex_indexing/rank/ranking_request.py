@@ -1,0 +1,40 @@
+"""What ranking is asked for besides the words of a query: how to arrange the matches, and the text as it was typed.
+
+Invariant: plain data; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from livedex_indexing.query.typed_name import TypedPlace
+from livedex_indexing.rank.name_places import RowCounts, Texts
+from livedex_indexing.rank.similarity import Similarity
+
+
+class Arrangement(NamedTuple):
+    """How the matches are ordered. ``no_file_limit``: the query names a single file, so its chunks may fill the page.
+    ``similarity``: the vectors, None where words alone count; ``fusion``: add the scores, put the two orders together
+    (``rrf``), or count the vectors alone (``none``). ``demote``: rank tests, examples, news of versions and the like
+    after equally good files, unless the query asks for them."""
+
+    group_by_file: bool
+    no_file_limit: bool
+    demote: bool
+    similarity: Similarity | None = None
+    fusion: Literal["score", "rrf", "none"] = "score"
+
+
+class TypedText(NamedTuple):
+    """A query as it was typed, the file that it may name, how to read the chunks that may have it, and in how many
+    chunks its words are."""
+
+    text: str
+    place: TypedPlace | None
+    read: Texts
+    counted: RowCounts
+
+    @property
+    def at_line(self) -> bool:
+        """Whether a line of a file was typed."""
+        return self.place is not None and self.place.line > 0
