@@ -304,7 +304,7 @@ class _Scale:
         ]
         if in_name:
             counts.append(in_name)
-        idfs = [idf for idf, *held in zip(self._content, *counts, strict=False) if any(held)]
+        idfs = [idf for idf, *found in zip(self._content, *counts, strict=False) if any(found)]
         return self._cover * math.fsum(idfs)
 
     def of_copy(self, copy: Copy) -> tuple[float, ...]:
