@@ -13,7 +13,7 @@ import statistics
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import sub
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import cast, get_args
 from bench.quality import made, navigation, sets
 from bench.quality.measures import DEEP, interval, judge
 from bench.quality.mistakes import misspelt
-from bench.quality.peers import peers
+from bench.quality.peers import DEFINITIONS_FIRST, peers
 from bench.quality.product import engine
 from bench.quality.semantic import semantics
 from livedex_indexing.query import spell_repair
@@ -97,10 +97,29 @@ def navigate(folders: Sequence[Path], options: argparse.Namespace, temporary: Pa
             f"{statistics.fmean(values):>6.3f}" for values in zip(*(one.shares for one in those), strict=True)
         )
         print(f"{kind:<28} {len(those):>5} {shares} {statistics.median(one.ms for one in those):>6.1f}", flush=True)
+    if not options.no_peers:
+        of_peers(questions, results, options.most)
     for part in score.WEIGHTS if options.parts else ():
         with without(part):
             answer(part)
     return table
+
+
+def of_peers(
+    questions: Mapping[Path, Sequence[navigation.Navigation]], ours: Sequence[navigation.Result], most: int
+) -> None:
+    """Print the MRR@10 of each kind with its interval, of livedex and of each peer: files alone, whatever the lines."""
+    found: dict[str, list[navigation.Result]] = {WHOLE: list(ours)}
+    for folder, asked in questions.items():
+        for name, search in peers(folder).items():
+            if name != "ripgrep":  # what it finds by words is part of the other
+                found.setdefault(name, []).extend(navigation.answer_with_files(one, search) for one in asked)
+    columns = [WHOLE, DEFINITIONS_FIRST, *(name for name in found if name not in (WHOLE, DEFINITIONS_FIRST))]
+    columns = [name for name in columns if name in found]
+    print(f"\n| MRR@10 | {' | '.join(columns)} |\n|{' --- |' * (1 + len(columns))}")
+    for kind in dict.fromkeys(result.kind for result in ours):
+        those = ([one.shares[1] for one in found[name] if one.kind == kind][:most] for name in columns)
+        print(f"| {kind} |", " | ".join(str(interval(values)) for values in those), "|", flush=True)
 
 
 def show(table: Table) -> None:

@@ -71,6 +71,15 @@ def answer(question: Navigation, livedex: Engine) -> Result:
     return Result(question.kind, (float(place == 1), 1 / place if place else 0.0, float(at_line), float(shown)), took)
 
 
+def answer_with_files(question: Navigation, search: Callable[[str, int], list[str]]) -> Result:
+    """Ask an engine that answers with files: no line and no snippet is known."""
+    begin = time.perf_counter()
+    files = search(question.text, 10)
+    took = (time.perf_counter() - begin) * 1000
+    place = next((number for number, path in enumerate(files, 1) if path in question.wanted), 0)
+    return Result(question.kind, (float(place == 1), 1 / place if place else 0.0, 0.0, 0.0), took)
+
+
 class _Definition(NamedTuple):
     name: str
     qualified: str

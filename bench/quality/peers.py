@@ -1,4 +1,4 @@
-"""Plainer engines over the same files: FTS5 as it comes, bm25s with stemming, ripgrep.
+"""Plainer engines over the same files: FTS5 as it comes, bm25s with stemming, ripgrep also with definitions first.
 
 Invariant: each answers with files, best first, each once; one that is not installed is left out.
 """
@@ -21,6 +21,12 @@ from bench.corpus import text_files
 
 Search = Callable[[str, int], list[str]]
 
+DEFINITIONS_FIRST: Final = "ripgrep, definitions first"
+_MOST_LINES: Final = 20_000  # lines of ripgrep that are read
+_DEFINES: Final = (
+    r"\b(?:def|class|function\*?|func|fn|struct|enum|union|interface|trait|type|module|namespace|define|const|let|var)"
+    r"\s+(?:\([^)]*\)\s*)?{0}\b|^\w[\w\s*]*[\s*]{0}\([^;]*$"
+)
 WORD: Final = re.compile(r"\w+")
 _MAKE: Final = "CREATE VIRTUAL TABLE files USING fts5 (body, content = '', tokenize = '{}')"
 _PUT: Final = "INSERT INTO files (rowid, body) VALUES (?, ?)"
@@ -37,6 +43,7 @@ def peers(corpus: Path) -> dict[str, Search]:
         found["bm25s, stemmed"] = stemmed
     if shutil.which("rg"):
         found["ripgrep"] = _ripgrep(root)
+        found[DEFINITIONS_FIRST] = _definitions_first(root, found["ripgrep"])
     return found
 
 
@@ -69,6 +76,31 @@ def _bm25s(files: list[tuple[str, str]]) -> Search | None:
         return [files[number][0] for number, score in zip(numbers[0], scores[0], strict=True) if score > 0]
 
     return search
+
+
+def _definitions_first(root: Path, by_words: Search) -> Search:
+    """Files with the text, those first whose lines define it, then by how many lines have it; if none has it, files by
+    their words."""
+
+    def search(text: str, limit: int) -> list[str]:
+        for case in ("--case-sensitive", "--ignore-case"):
+            command = ["rg", "--no-ignore", "--no-heading", "--fixed-strings", case, "--", text, "."]
+            done = subprocess.run(command, cwd=root, capture_output=True, check=False)
+            lines = done.stdout.decode("utf-8", "replace").splitlines()[:_MOST_LINES]
+            if lines:
+                return _ordered(lines, re.compile(_DEFINES.format(re.escape(text)), re.IGNORECASE))[:limit]
+        return by_words(text, limit)
+
+    return search
+
+
+def _ordered(lines: list[str], defines: re.Pattern[str]) -> list[str]:
+    defining, having = Counter[str](), Counter[str]()
+    for line in lines:
+        path, _, text = line.removeprefix("./").partition(":")
+        having[path] += 1
+        defining[path] += defines.search(text) is not None
+    return sorted(having, key=lambda path: (not defining[path], -having[path], path))
 
 
 def _ripgrep(root: Path) -> Search:
