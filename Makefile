@@ -17,6 +17,8 @@ AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.m
 SUITES := trixie forky
 # What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
 SYSTEMD_PYTHON := systemd-python==235
+# Writers of real documents for the tests of parsers.
+WRITERS := python-docx reportlab EbookLib
 # One more than a small machine has cores: many tests wait for a moment, and another one runs meanwhile.
 WORKERS ?= 3
 ARGS ?=
@@ -43,11 +45,11 @@ help:
 run: $(VENV)/.run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh "$(CURDIR)"
 
-test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.systemd programs
+test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.systemd programs agents trees
+soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents trees
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -86,7 +88,7 @@ docs: $(VENV)/.docs
 dist: $(VENV)/.run
 	sh docs/try-distributions.sh "$(CURDIR)" "$(CURDIR)/$(BIN)/python"
 
-set-up: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.systemd programs
+set-up: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
 
 agents: $(VENV)/.agents
 
@@ -155,6 +157,11 @@ $(VENV)/.agents: Makefile | $(VENV)/.made
 trees: $(VENV)/.dev
 	@for suite in $(SUITES); do sh tests/helpers/systemd_tree.sh make build/trees/$$suite $$suite || \
 	  echo "could not make a tree of $$suite: its tests are skipped"; done
+
+$(VENV)/.documents: pyproject.toml constraints.txt | $(VENV)/.dev
+	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[documents]' $(WRITERS) || \
+	  echo 'could not install the parsers and writers of documents: the tests that need them are skipped'
+	@touch $@
 
 programs:
 	@missing=; for pair in $(PROGRAMS); do command -v "$${pair#*:}" >/dev/null || missing="$$missing $${pair%%:*}"; done; \

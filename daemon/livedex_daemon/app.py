@@ -35,6 +35,10 @@ from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config
 from livedex_daemon.config_reload import ConfigTargets, Reloader, policy_of
+from livedex_daemon.documents.configured_parsers import parse_settings
+from livedex_daemon.documents.conversion_log import ConversionLog
+from livedex_daemon.documents.conversions import Conversions
+from livedex_daemon.documents.lane import Lane, LaneTools, ParseSettings
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
@@ -68,10 +72,12 @@ from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_daemon.write.worker import Worker
+from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.child import child_starter
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.parse.parse_process import remove_copies
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_ipc.server.rpc_server import Handler, Server
 from livedex_service import supervisor
@@ -81,6 +87,7 @@ log = logging.getLogger(__name__)
 SOCKET_NAME = "livedex"  # of the socket that a supervisor passes, if it passes several
 BEGIN_S = 0.3  # the socket answers after this, however long catching up takes
 GRACE_S = 1.0  # for running requests when the daemon stops
+LANES = 2  # documents converted at once: one that hangs leaves the other to its neighbours
 NOTIFIER_S, WORKER_S, POOL_S = 0.3, 1.0, 0.3  # for their threads; what hangs is left behind
 
 
@@ -114,18 +121,21 @@ class App:
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
         rebuilder = Rebuilder(index, backlog, self._all_changed, under_way=rebuilds)
         # Writing
+        conversions = Conversions()
         presence = Presence(store, store_health, backlog, watching)
         self._pool = pool = Pool(
-            policy_of(config, self._plugins), FileReader(readers.has_content, self._forgotten, self._crashes),
+            policy_of(config, self._plugins, {}),
+            FileReader(readers.has_content, self._forgotten, self._crashes, conversions),
             wake.set, priority, may_run=power.bulk_may_run,
         )  # fmt: skip
         inspector = Inspector(store, backlog, presence, watching, pool)
         committer = Committer(store, self._forgotten, roots, priority)
-        steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder)
+        steps = WriteSteps(backlog, presence, inspector, pool, committer, rebuilder, conversions)
         self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
         self._embedding = readers.semantics = self._vectors(roots, power)
+        self._lanes = self._made_lanes(conversions, power)
         # Upkeep
-        upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files))
+        upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files, conversions))
         root_check = RootCheck(worker, steps, roots, watching, upkeep)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
@@ -139,13 +149,7 @@ class App:
         self._restart = Restart(self._is_idle, self._ending.begin, lambda: pool.other_version)
         self._reports = SupervisorReports(worker, backlog.pending)
         self._tasks = self._supervised_tasks()
-        parts: tuple[Part, ...] = (
-            notifier.thread,
-            self._embedding.thread,
-            self._schedule.checks,
-            *self._reloader.followers,
-            *self._tasks,
-        )
+        parts = self._all_parts()
         self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
             self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
@@ -154,6 +158,10 @@ class App:
         self._reads = FreshReads(index, self._freshness, roots, priority, worker, self._backend)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
+
+    def _all_parts(self) -> tuple[Part, ...]:
+        threads: list[Part] = [self._notifier.thread, self._embedding.thread, self._schedule.checks]
+        return (*threads, *[lane.thread for lane in self._lanes], *self._reloader.followers, *self._tasks)
 
     def _vectors(self, roots: Roots, power: PowerGate) -> EmbeddingThread:
         folder = self._locations.vectors_dir
@@ -181,6 +189,19 @@ class App:
         self._exchange = ExchangeThread(self._locations.exchange_db, self._config)
         self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
         return ExchangeMethods(self._exchange), KnowledgeMethods(self._knowledge)
+
+    def _all_parts(self) -> tuple[Part, ...]:
+        threads: list[Part] = [self._notifier.thread, self._embedding.thread, self._schedule.checks]
+        return (*threads, *[lane.thread for lane in self._lanes], *self._reloader.followers, *self._tasks)
+
+    def _made_lanes(self, conversions: Conversions, power: PowerGate) -> list[Lane]:
+        folder = self._locations.data_dir
+        tools = LaneTools(conversions, self._backlog, self._parse_settings, power.bulk_may_run, folder)
+        path = self._locations.exchange_db
+        return [Lane(number, tools, ConversionLog(path, self._config)) for number in range(LANES)]
+
+    def _parse_settings(self, parser: str) -> ParseSettings:
+        return parse_settings(self._config.config, self._plugins, parser)
 
     def _supervised_tasks(self) -> list[SupervisedTask]:
         reports = self._reports
@@ -260,6 +281,9 @@ class App:
         self._watching.start(self._config.config.watch.observer)
         REMOTE.on_return = self._worker.mount_returned
         self._worker.start()
+        remove_copies(self._locations.data_dir)
+        for lane in self._lanes:
+            lane.start()
         await self._reloader.begin()
         self._freshness.begun.set()
         self._schedule.start(self._config.config)
@@ -281,6 +305,8 @@ class App:
         self._notifier.stop(NOTIFIER_S)
         self._backend.stop()
         worker_ended = self._worker.stop(WORKER_S)
+        for lane in self._lanes:
+            lane.stop(0.0)
         child_starter.kill_all()
         self._pool.stop(POOL_S)
         self._embedding.stop()

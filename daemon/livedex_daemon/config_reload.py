@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config, RootConfig
+from livedex_daemon.documents.configured_parsers import parsers_of
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process import logs, tick
@@ -29,7 +30,8 @@ from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots, RootTable
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.walk import Policy
-from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_daemon.write.worker import Worker
+from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
@@ -42,7 +44,8 @@ log = logging.getLogger(__name__)
 EDIT_SETTLE_S = 0.1  # editors write a file in several steps
 
 
-def policy_of(config: Config, plugins: PluginHost) -> Policy:
+def policy_of(config: Config, plugins: PluginHost, parsers: Mapping[str, str]) -> Policy:
+    """Return the policy of a configuration. ``parsers``: the identity of each suffix's parser."""
     chunking = config.chunking
     settings = ChunkSettings(
         tokenizer=chunking.tokenizer,
@@ -50,6 +53,7 @@ def policy_of(config: Config, plugins: PluginHost) -> Policy:
         overlap=chunking.overlap,
         pipelines=dict(chunking.pipelines),
         plugins=plugins.pipelines(frozenset(chunking.pipelines.values())),
+        parsers=dict(parsers),
     )
     return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
 
@@ -95,6 +99,8 @@ class Reloader:
         self._current = current
         self._targets = targets
         self._edited = edited
+        self._parsers: Mapping[str, str] = {}
+        self._is_replanned = False  # the configuration to apply cuts files otherwise than the former one
         self._lock = asyncio.Lock()
         self._closed = False
         self._timer: asyncio.TimerHandle | None = None
@@ -214,7 +220,13 @@ class Reloader:
     async def _load_plugins(self, config: Config) -> bool:
         """Load plugins, which may take its time, on a thread; return whether anything changed."""
         plugins = self._targets.plugins
-        return await in_daemon_thread(lambda: plugins.load(config), "plugins")
+
+        def load() -> bool:
+            changed = plugins.load(config)
+            self._parsers = parsers_of(config, plugins)
+            return changed
+
+        return await in_daemon_thread(load, "plugins")
 
     async def _apply(self, config: Config, *, first: bool) -> None:
         targets, former = self._targets, self._current.config
@@ -222,7 +234,9 @@ class Reloader:
         logs.set_level(config.log.level)
         targets.power.wait_on_battery = config.power.wait_on_battery
         targets.steps.presence.observer = config.watch.observer
-        targets.steps.pool.policy = policy_of(config, targets.plugins)
+        policy = policy_of(config, targets.plugins, self._parsers)
+        self._is_replanned = policy.chunking != targets.steps.pool.policy.chunking
+        targets.steps.pool.policy = policy
         if not first:
             targets.schedule.reschedule(config)
         self.must_apply = True
@@ -308,10 +322,8 @@ class Reloader:
     def _compare(self, config: Config, former: Config, first: bool, wanted: dict[bytes, RootConfig]) -> None:
         """Mark the paths that the new configuration may affect."""
         steps = self._targets.steps
-        everything = not first and (config.index, config.chunking, config.watch.observer) != (
-            former.index,
-            former.chunking,
-            former.watch.observer,
+        everything = not first and (
+            self._is_replanned or (config.index, config.watch.observer) != (former.index, former.watch.observer)
         )
         for root in self._targets.roots:
             wanted_now = wanted[root.path]

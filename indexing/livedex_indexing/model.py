@@ -104,11 +104,23 @@ class ChunkTerms(msgspec.Struct, frozen=True, gc=False, array_like=True):
     symbols: str
 
 
+class DocumentText(msgspec.Struct, frozen=True, gc=False):
+    """The Markdown, in UTF-8, that a parser made of a document: what the chunks tile and their places count in.
+
+    ``pages``: the offset at which each page begins, in bytes; empty where the format has none.
+    """
+
+    parser: str
+    text: bytes
+    pages: list[int]
+
+
 class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
     """One file's bytes, decoded and cut. ``chunks`` tile the decoded text; ``terms`` has one entry per chunk.
 
     ``encoding`` is the name of a Python codec that decodes a slice of the bytes again. ``frontmatter`` is None if
     there is none, and ``frontmatter_fault`` says why a block that looks like one counts as ordinary text.
+    ``document`` is None for a file whose own text was cut.
     """
 
     pipeline: str
@@ -121,6 +133,7 @@ class ChunkedContent(msgspec.Struct, frozen=True, gc=False):
     frontmatter_fault: str | None = None
     fallback: str | None = None
     plugin_fault: str | None = None  # why a plugin's pipeline did not cut it; not stored
+    document: DocumentText | None = None
 
 
 class RootRow(NamedTuple):

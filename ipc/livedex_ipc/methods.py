@@ -114,7 +114,7 @@ HIT = (
     Field("text", "string", "that line; of one over 2,000 characters the part in the snippet"),
     Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
     Field("modified_at", "string", "RFC 3339"),
-    Field("metadata", "object", "frontmatter, alt, src, lossy, fallback where they apply"),
+    Field("metadata", "object", "frontmatter, alt, src, lossy, fallback, parsed_by, page where they apply"),
     Field("matches", "integer", "chunks of the file that match, where grouped by file", optional=True),
     Field("also_at", "array", "other files with the same content, at most 20", optional=True),
     Field("also_at_b64", "array", "their paths' bytes, null for those that are UTF-8", optional=True),
@@ -138,6 +138,7 @@ _SEARCH_FIELDS = (
     Field("facets", "object", "{languages: {python: 3}, …}: files that match, on all pages", optional=True),
     Field("total", "object", "{hits, files}: of all pages", optional=True),
     Field("omitted", "integer", "hits left out for max_chars or 12 MiB: they come on the next page", optional=True),
+    Field("documents_pending", "integer", "documents not converted yet, if there are any", optional=True),
     Field("did_you_mean", "object", "{query, applied}: the query corrected, or as plain text", optional=True),
     Field("vectors_pending", "integer", "chunks without a vector yet, with an embedder", optional=True),
 )

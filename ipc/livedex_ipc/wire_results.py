@@ -133,7 +133,13 @@ class TotalFields(TypedDict):
     files: int
 
 
-class SearchExtras(TypedDict):
+class DocumentsPending(TypedDict):
+    """What an answer has while documents are being converted."""
+
+    documents_pending: NotRequired[int]
+
+
+class SearchExtras(DocumentsPending):
     """What the result of a search has only if it applies."""
 
     facets: NotRequired[dict[str, dict[str, int]]]

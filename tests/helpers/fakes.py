@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, cast
 
 from livedex_daemon.config.settings import RootConfig
+from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.watch.unreadable import UnreadablePaths
@@ -168,6 +169,7 @@ class FakeWorker:
     def __init__(self) -> None:
         self.files = UnsettledFiles()
         self.unreadable = UnreadablePaths()
+        self.conversions = Conversions()
         self.turn_fault: str | None = None
         self.lives = True
 

@@ -8,6 +8,7 @@ from planted.of_answers import DEFECTS as OF_ANSWERS
 from planted.of_changes import DEFECTS as OF_CHANGES
 from planted.of_children import DEFECTS as OF_CHILDREN
 from planted.of_command import DEFECTS as OF_COMMAND
+from planted.of_documents import DEFECTS as OF_DOCUMENTS
 from planted.of_errors import DEFECTS as OF_ERRORS
 from planted.of_exchange import DEFECTS as OF_EXCHANGE
 from planted.of_files import DEFECTS as OF_FILES
@@ -39,6 +40,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "The command": OF_COMMAND,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
+    "Documents": OF_DOCUMENTS,
     "Plugins": OF_PLUGINS,
     "Vectors": OF_VECTORS,
 }

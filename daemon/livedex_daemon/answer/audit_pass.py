@@ -11,15 +11,19 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_daemon.write.worker import Worker
+from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.disk import tree
-from livedex_indexing.model import FileRow, Stat
+from livedex_indexing.hits.document_texts import document_text
+from livedex_indexing.model import DocumentText, FileRow, Stat
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.row_verifier import RowVerifier
 from livedex_indexing.text import decoder
@@ -188,6 +192,9 @@ class Auditor:
         if row.reason == "forgotten":
             is_forgotten = self._sources.forgotten.is_forgotten(root.path, path, content_hash)
             return None if is_forgotten and row.content_hash == content_hash else "missing"
+        name = path.rpartition(b"/")[2]
+        if chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking).parser is not None:
+            return None if row.status == "failed" else "missing"  # what was refused is not tried for an audit
         if decoder.is_binary(data[: decoder.BINARY_HEAD]):
             return _unless_skipped(row, "binary")
         if row.status != "failed":
@@ -202,27 +209,40 @@ class Auditor:
         chosen = chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking)
         if row.signature != chosen.signature:
             return "stale"
-        fresh = self._chunked(path, data)
+        document = None if chosen.parser is None else self._document(row, chosen.parser)
+        if chosen.parser is not None and document is None:
+            return "damaged"
+        fresh = self._chunked(path, data, document)
         if fresh is None:
             return None if self._died else "damaged"
         matches = self._with_reader(lambda reader: self._proof.content_matches(reader, row, len(data), fresh))
         return None if matches else "damaged"
 
-    def _chunked(self, path: bytes, data: bytes) -> Any:
-        """Chunk the file again; return None when that fails. ``_died``: the child died, so the file is not to blame.
+    def _document(self, row: FileRow, parser: str) -> DocumentText | None:
+        """Return the stored text of a document; None if it cannot be read. Its pages have checksums, so that it is not
+        converted again."""
+        with self._sources.index_file.readers.current.readers.connection() as reader:
+            return document_text(reader, row.content_id, parser)
+
+    def _chunked(self, path: bytes, data: bytes, document: DocumentText | None = None) -> Any:
+        """Chunk the file, or a document's text, again; return None when that fails.
+
+        ``_died``: the child died, so the file is not to blame.
 
         Raise Unavailable when no child can be started: an audit that compares no text must not find all well.
         """
         self._died = False
         try:
-            (fresh,) = self._chunker.chunk([ChunkJob(path.rpartition(b"/")[2], data, self._policy.chunking)], CHUNK_S)
+            name, settings = path.rpartition(b"/")[2], self._policy.chunking
+            job = ChunkJob(name, data if document is None else document.text, settings, document is not None)
+            (fresh,) = self._chunker.chunk([job], CHUNK_S)
         except WorkerDied as death:
             if death.job is None:
                 message = f"cannot compare the index with the files: the chunk worker does not run ({death.reason})"
                 raise Unavailable(f"{message}; `livedex status` names the remedy") from death
             self._died = True
             return None
-        return None if isinstance(fresh, ChunkFailure) else fresh
+        return None if isinstance(fresh, ChunkFailure) else msgspec.structs.replace(fresh, document=document)
 
 
 def _stat(root: Root, path: bytes) -> Stat | None:

@@ -42,7 +42,7 @@ from livedex_ipc.errors import OutsideRoots, TimedOut
 from livedex_ipc.methods import path_bytes, paths_bytes
 from livedex_ipc.request_params import FileListParams, QueryParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
-from livedex_ipc.wire_results import AnswerWarning, SearchResult
+from livedex_ipc.wire_results import AnswerWarning, DocumentsPending, SearchResult
 
 log = logging.getLogger(__name__)
 
@@ -80,6 +80,7 @@ class SearchMethod:
             "next_offset": answer.next_offset,
             "warnings": _joined(self._health.warnings(answer.failed, before), answer.warnings),
             **answer.optional_fields(),
+            **self._reads.documents_pending(),
         }
 
     async def _answer(self, timing: Timing, params: SearchParams) -> tuple[SearchAnswer, FreshState]:
@@ -236,6 +237,11 @@ class FreshReads:
             return await self._threads.run(timing.client, timing.due, act)
         finally:
             ended.set()  # a cancelled call must not leave its query running
+
+    def documents_pending(self) -> DocumentsPending:
+        """Return the number of documents that are not converted yet, in all roots; nothing if there are none."""
+        count = self._worker.conversions.pending()
+        return {"documents_pending": count} if count else {}
 
     def served(self) -> dict[int, bytes]:
         """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""

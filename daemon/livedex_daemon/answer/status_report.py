@@ -108,7 +108,7 @@ class Health:
             "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - self._since, 3),
             "generation": self._store.generation,
-            "pending": sum(root.pending for root in counted) + waiting.total(),
+            "pending": sum(self._pending(root.id, counts) for root in self._roots if root.present) + waiting.total(),
             "files": sum(root.indexed for root in counted),
             "chunks": counts.chunks,
             "skipped": sum(root.skipped for root in counted),
@@ -118,11 +118,11 @@ class Health:
             "backend": self._parts.backend.name,
             "embedder": embedding.name,
             "vectors_pending": embedding.pending or 0,
-            "documents_pending": 0,
+            "documents_pending": self._parts.worker.conversions.pending(),
             "work": {
                 "files_read": pool.files_read,
                 "files_chunked": pool.files_chunked,
-                "files_parsed": 0,
+                "files_parsed": self._parts.worker.conversions.files_parsed,
                 "chunks_embedded": embedding.embedded,
             },
             "gateways": [{"host": host, "bytes_sent": sent} for host, sent in embedding.gateways],
@@ -140,8 +140,17 @@ class Health:
         """Return, by root, the number of paths that searches wait for and that are not counted as pending rows."""
         keys = self._freshness.pending_keys()
         if keys and any(root.pending for root in counts.roots.values()):
-            keys -= self._readers.pending_among(keys)
+            keys -= self._readers.pending_among(keys) - self._parts.worker.conversions.pending_keys()
         return Counter(root_id for root_id, _ in keys)
+
+    def _pending(self, root_id: int, counts: Counts) -> int:
+        """Return the rows of a root that searches wait for: not those of documents, which ``documents_pending``
+        counts."""
+        counted = counts.roots.get(root_id)
+        if counted is None:
+            return 0
+        documents = sum(key[0] == root_id for key in self._parts.worker.conversions.pending_keys())
+        return max(0, counted.pending - documents)
 
     def _root_fields(self, counts: Counts, waiting: Counter[int]) -> list[RootFields]:
         return [self._root(root, counts, waiting[root.id]) for root in sorted(self._roots, key=lambda root: root.path)]
@@ -154,7 +163,7 @@ class Health:
             "state": root.reported_state,
             "watching": root.watching,
             "files": counted.indexed if counted else 0,
-            "pending": (counted.pending if counted else 0) + waiting,
+            "pending": self._pending(root.id, counts) + waiting,
             "overflows": overflows,
             "last_reconciled": None if root.last_reconciled is None else rfc3339_of_seconds(root.last_reconciled),
         }

@@ -158,8 +158,19 @@ def pipelines(value: Any) -> Mapping[str, str]:
     """Read a table of suffixes (with their dot) to names of pipelines; the returned suffixes are in lower case."""
     if not isinstance(value, dict):
         raise ValueError(f'must be a table such as {{ ".org" = "markdown" }}, not {kind_of(value)}')
+    return _by_suffix(value)
+
+
+def parsers(value: Any) -> Mapping[str, str]:
+    """Read a table of suffixes to names of parsers. A name that no parser has is a warning of the daemon's."""
+    if not isinstance(value, dict):
+        raise ValueError(f'must be a table such as {{ ".docx" = "pandoc" }}, not {kind_of(value)}')
+    return _by_suffix(value)
+
+
+def _by_suffix(value: Mapping[str, object]) -> Mapping[str, str]:
     found: dict[str, str] = {}
-    for suffix, pipeline in value.items():
+    for suffix, name in value.items():
         if not _SUFFIX.fullmatch(suffix):
             raise ElementError(suffix, 'the key must be a suffix with its dot, such as ".org"')
         # File names are bytes, and fold as bytes: only ASCII letters change case.
@@ -167,7 +178,7 @@ def pipelines(value: Any) -> Mapping[str, str]:
         if folded in found:
             raise ElementError(suffix, f'"{folded}" is set twice: upper and lower case are the same')
         try:
-            found[folded] = part_name(pipeline)
+            found[folded] = part_name(name)
         except ValueError as fault:
             raise ElementError(suffix, str(fault)) from None
     return MappingProxyType(found)

@@ -57,6 +57,16 @@ class ChunkingConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ParsingConfig:
+    """``default`` and the values of ``overrides`` are names of parsers, the keys suffixes with their dot; ``timeout_s``
+    is for one document."""
+
+    default: str
+    overrides: Mapping[str, str]
+    timeout_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class WatchConfig:
     """``observer`` is ``auto``, ``native`` or ``polling``; the intervals are seconds."""
 
@@ -125,6 +135,7 @@ class Config:
     roots: tuple[RootConfig, ...]
     index: IndexConfig
     chunking: ChunkingConfig
+    parsing: ParsingConfig
     watch: WatchConfig
     exchange: ExchangeConfig
     knowledge: KnowledgeConfig
@@ -238,6 +249,7 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
         chunking=ChunkingConfig(
             of("chunking.tokenizer"), of("chunking.chunk_size"), of("chunking.overlap"), of("chunking.pipelines")
         ),
+        parsing=ParsingConfig(of("parsing.default"), of("parsing.overrides"), of("parsing.timeout")),
         watch=WatchConfig(of("watch.observer"), of("watch.poll_every"), of("watch.reconcile_every")),
         exchange=ExchangeConfig(
             of("exchange.max_attempts"),

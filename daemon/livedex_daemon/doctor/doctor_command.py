@@ -19,6 +19,7 @@ CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     system_checks.versions,
     system_checks.sqlite,
     system_checks.components,
+    system_checks.documents,
     file_checks.configuration,
     file_checks.folders,
     file_checks.disk,

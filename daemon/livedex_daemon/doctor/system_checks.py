@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
 from livedex_daemon.doctor.service_checks import waits_for_client
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
+from livedex_indexing.parse import parsers, sandbox
 from livedex_ipc import __version__, client, paths
 from livedex_ipc.errors import LivedexError, TimedOut
 
@@ -88,6 +89,27 @@ def components() -> Iterator[Check]:
         yield warning("grammars", f"cut without their syntax: {without}", f"pip install {' '.join(absent)}")
     else:
         yield ok("grammars", f"{len(DISTRIBUTIONS)} languages are cut along their syntax")
+
+
+def documents() -> Iterator[Check]:
+    """The parsers of documents, and what keeps them from doing harm."""
+    found = {suffix: parsers.identity_of(name, suffix, {}) for suffix, name in parsers.defaults().items()}
+    missing = [suffix for suffix, identity in found.items() if identity is None]
+    used = sorted({parsers.name_of(identity) for identity in found.values() if identity is not None})
+    if not used:
+        yield ok("documents", "not converted: no parser is installed (pip install 'livedex[documents]')")
+        return
+    if missing:
+        message = f"{', '.join(used)} cannot read {', '.join(missing)}"
+        yield warning("documents", message, "pip install 'livedex[documents]'")
+    else:
+        yield ok("documents", f"converted by {', '.join(used)}")
+    lacking = sandbox.available().missing
+    if lacking:
+        message = f"a parser is not kept from {' and '.join(lacking)}"
+        yield warning("sandbox", message, "convert only what you trust; Linux 5.13 and later can keep it")
+    else:
+        yield ok("sandbox", "a parser reaches one document, no network and no other process")
 
 
 def daemon() -> Iterator[Check]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
+from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.live_files import LiveFiles, Stale
 from livedex_indexing.search.standing_hits import StandingHits, removed_hit
@@ -134,7 +135,7 @@ class AnswerDiff:
         seen: set[FileKey] = set()
         new: dict[FileKey, Found] = {}
         for part in changes.parts():
-            live = LiveFiles(self._roots)
+            live = LiveFiles(self._roots, DocumentTexts(self._reader))
             for found in subscription.query.found(self._reader, part, self._roots, live, unsure):
                 seen.add(found.key)
                 if delivered.get(found.key) != DeliveredFile.of(found):

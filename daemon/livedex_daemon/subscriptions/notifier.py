@@ -25,6 +25,7 @@ from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles, Stale
@@ -219,7 +220,7 @@ class ChangeNotifier:
         unstable: set[FileKey] = set()
         stale = Stale()
         for part in parts_of_all(reader):
-            live = LiveFiles(roots)
+            live = LiveFiles(roots, DocumentTexts(reader))
             entries: dict[FileKey, DeliveredFile | None] = {}
             for found in subscription.query.found(reader, part, roots, live, unstable):
                 entries[found.key] = DeliveredFile.of(found)

@@ -13,7 +13,8 @@ from livedex_daemon.upkeep.pending_rows import PendingRows
 from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_daemon.write.worker import Worker
+from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.disk.tree import ReadFailed
 from livedex_indexing.store.forgotten_files import ForgottenFiles

@@ -13,7 +13,17 @@ from typing import NamedTuple
 
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unreadable, Unsettled
+from livedex_daemon.write.outcomes import (
+    Failed,
+    Gone,
+    Known,
+    NoWorker,
+    Outcome,
+    Skipped,
+    Unreadable,
+    Unsettled,
+    Waiting,
+)
 from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
@@ -110,6 +120,9 @@ class Committer:
             return work.row or bare_row(root_id, path, stat, "pending", f"read: {os.strerror(result.errno)}", now)
         if isinstance(result, NoWorker):
             return bare_row(root_id, path, stat, "pending", "no chunk worker", now)
+        if isinstance(result, Waiting):
+            row = bare_row(root_id, path, stat, "pending", "parse", now)
+            return row._replace(content_hash=outcome.content_hash)
         if isinstance(result, Skipped):
             row = bare_row(root_id, path, stat, "skipped", result.reason, now)
             return row._replace(content_hash=outcome.content_hash)

@@ -9,13 +9,15 @@ import hashlib
 import logging
 from collections.abc import Callable
 
+from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.write.crashes import Crashes
-from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled
+from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled, Waiting
 from livedex_daemon.write.walk import Policy, Work
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
-from livedex_indexing.chunk.chunk_plan import Plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
 from livedex_indexing.disk import tree
+from livedex_indexing.model import DocumentText, Stat
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.text import decoder
 
@@ -29,9 +31,14 @@ class FileReader:
     """Call from any thread. ``files_read``: how many files' bytes were read."""
 
     def __init__(
-        self, known: Callable[[bytes, bytes], bool], forgotten: ForgottenFiles, crashes: Crashes | None = None
+        self,
+        known: Callable[[bytes, bytes], bool],
+        forgotten: ForgottenFiles,
+        crashes: Crashes | None = None,
+        conversions: Conversions | None = None,
     ) -> None:
         """``known(content_hash, signature)``: whether the index has the content already."""
+        self._conversions = Conversions() if conversions is None else conversions
         self.files_read = 0
         self._known = known
         self._forgotten = forgotten
@@ -78,10 +85,12 @@ class FileReader:
         content_hash = hashlib.blake2b(data, digest_size=16).digest()
         if not work.force and self._forgotten.is_forgotten(work.root.path, work.path, content_hash):
             return Outcome(work, Skipped("forgotten"), stat, content_hash)
-        if decoder.is_binary(head):
-            return Outcome(work, Skipped("binary"), stat, content_hash)
         settings = policy.chunking
         chosen = chunk_plan.choose(work.path.rpartition(b"/")[2], head, settings)
+        if chosen.parser is not None:
+            return self._document(work, stat, content_hash, chosen, settings)
+        if decoder.is_binary(head):
+            return Outcome(work, Skipped("binary"), stat, content_hash)
         quarantined = None if work.force else _quarantined(work, content_hash, chosen)
         if quarantined is not None:
             return Outcome(work, quarantined, stat, content_hash, chosen)
@@ -89,9 +98,28 @@ class FileReader:
             return Outcome(work, Known(), stat, content_hash, chosen)
         return Job(work, stat, content_hash, chosen, settings, data)
 
+    def _document(
+        self, work: Work, stat: Stat, content_hash: bytes, chosen: Plan, settings: ChunkSettings
+    ) -> Outcome | Job:
+        """Return a job to chunk what a parser has made of the document, or the outcome."""
+        result = self._conversions.result((content_hash, chosen.signature))
+        if isinstance(result, DocumentText):
+            return Job(work, stat, content_hash, chosen, settings, result.text, document=result)
+        if result is not None:
+            return Outcome(work, Failed(*result), stat, content_hash, chosen)
+        failed = None if work.force else _quarantined(work, content_hash, chosen, ("parse", "quarantined"))
+        if failed is not None:
+            return Outcome(work, failed, stat, content_hash, chosen)
+        if not work.force and self._known(content_hash, chosen.signature):
+            return Outcome(work, Known(), stat, content_hash, chosen)
+        suffix = chunk_plan.suffix_of(work.path.rpartition(b"/")[2], settings)
+        return Outcome(work, Waiting(chosen.parser or "", suffix), stat, content_hash, chosen)
 
-def _quarantined(work: Work, content_hash: bytes, chosen: Plan) -> Failed | None:
-    """Return the failure of a file whose content killed the worker twice and is unchanged; None for any other.
+
+def _quarantined(
+    work: Work, content_hash: bytes, chosen: Plan, stages: tuple[str, ...] = ("quarantined",)
+) -> Failed | None:
+    """Return the failure, in one of these stages, of a file whose content is unchanged since; None for any other.
 
     The verdict of another version of livedex, or about another plan, is void: the file is tried again.
     """
@@ -101,4 +129,4 @@ def _quarantined(work: Work, content_hash: bytes, chosen: Plan) -> Failed | None
     if row.signature != failure_signature(chosen.signature):
         return None
     stage, _, message = (row.reason or "").partition(": ")
-    return Failed(stage, message) if stage == "quarantined" else None
+    return Failed(stage, message) if stage in stages else None

@@ -13,7 +13,7 @@ import msgspec
 from livedex_daemon.watch.backlog import SETTLE_S
 from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
-from livedex_indexing.model import ChunkedContent, Stat
+from livedex_indexing.model import ChunkedContent, DocumentText, Stat
 
 
 class Gone(NamedTuple):
@@ -41,17 +41,24 @@ class NoWorker(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """``stage``: ``read``, ``chunk``, ``denied`` or ``quarantined``; the last two need no message."""
+    """``stage``: ``read``, ``chunk``, ``parse``, ``denied`` or ``quarantined``; the last two need no message."""
 
     stage: str
     message: str
+
+
+class Waiting(NamedTuple):
+    """A document that its parser must convert first. ``parser`` is its name, ``suffix`` decides its format."""
+
+    parser: str
+    suffix: str
 
 
 class Known(NamedTuple):
     """The index has this content already."""
 
 
-Result = ChunkedContent | Known | Gone | Unsettled | Unreadable | Skipped | NoWorker | Failed
+Result = ChunkedContent | Known | Gone | Unsettled | Unreadable | Skipped | NoWorker | Failed | Waiting
 
 
 class Outcome(NamedTuple):
@@ -72,7 +79,7 @@ class Outcome(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A file that was read and must be chunked."""
+    """A file that was read and must be chunked. ``document``: what a parser made of it; its text is the ``data``."""
 
     work: Work
     stat: Stat
@@ -81,6 +88,7 @@ class Job(NamedTuple):
     settings: ChunkSettings  # that chose the plan; the policy may have changed by the time the file is chunked
     data: bytes
     plugin_fault: str | None = None  # why the plugin of the plan is not tried any more
+    document: DocumentText | None = None
 
     def without_plugin(self, reason: str) -> Job:
         """Return the job for the built-in pipeline: with the plugin's, the child ended."""
@@ -88,4 +96,6 @@ class Job(NamedTuple):
         return self._replace(settings=settings, plugin_fault=f"its process ended: {reason}")
 
     def outcome(self, result: Result) -> Outcome:
+        if self.document is not None and isinstance(result, ChunkedContent):
+            result = msgspec.structs.replace(result, document=self.document)
         return Outcome(self.work, result, self.stat, self.content_hash, self.plan)

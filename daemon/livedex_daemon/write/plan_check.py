@@ -19,6 +19,8 @@ class PlanCheck:
         self._possible: dict[bytes, frozenset[bytes]] = {}
 
     def __call__(self, row: FileRow) -> bool:
+        if row.status == "skipped":
+            return not chunk_plan.suffix_of(row.path.rpartition(b"/")[2], self._settings)  # no document had a parser
         return row.signature in self._signatures(row.path)
 
     def is_outdated(self, row: FileRow) -> bool:

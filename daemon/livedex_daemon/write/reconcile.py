@@ -42,7 +42,7 @@ def decide(
 ) -> Decision:
     """Return what to do about an entry that the rules admit and that is not a folder.
 
-    ``max_size``: bytes. ``planned``: tells whether the row's content is chunked as the settings ask; None: it is.
+    ``max_size``: bytes. ``planned``: tells whether the row is what the settings ask for; None: it is.
     ``is_outdated``: tells whether a row's failure says nothing about a try now; None: it does.
     """
     if stat.kind != "file":
@@ -60,7 +60,7 @@ def decide(
         return READ
     if row.status == "skipped" and row.reason == "too_large":
         return READ  # the limit was raised
-    if planned is not None and row.status == "indexed" and not planned(row):
+    if planned is not None and (row.status == "indexed" or row.reason == "binary") and not planned(row):
         return READ
     return KEEP
 

@@ -13,24 +13,23 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from math import inf
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
+from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.watch import store_health
-from livedex_daemon.watch.backlog import Backlog, Key
-from livedex_daemon.watch.root_presence import Presence
+from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
-from livedex_daemon.write.chunk_pool import Pool
-from livedex_daemon.write.commit import Applied, Committer
+from livedex_daemon.write.commit import Applied
 from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.commit_policy import CommitPolicy, Undecided
-from livedex_daemon.write.inspector import Inspector
+from livedex_daemon.write.document_notes import note_document
 from livedex_daemon.write.outcome_counts import count_outcome
 from livedex_daemon.write.outcomes import NoWorker, Outcome, Unsettled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.unsettled import UnsettledFiles, gone_keys
 from livedex_daemon.write.walk import Work
+from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.store.database import translated
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable
 from livedex_ipc.errors import Unavailable
@@ -43,17 +42,6 @@ UNSETTLED_PAUSE_S = 0.02
 UNCHUNKED_PROBES = 8  # files tried while no child can be started; the others follow once one could be chunked
 
 T = TypeVar("T")
-
-
-class WriteSteps(NamedTuple):
-    """The steps of a change on its way into the index, in order; ``rebuilder`` starts a new index file."""
-
-    backlog: Backlog
-    presence: Presence
-    inspector: Inspector
-    pool: Pool
-    commit: Committer
-    rebuilder: Rebuilder
 
 
 class Worker:
@@ -80,6 +68,7 @@ class Worker:
         self._inspector = steps.inspector
         self._pool = steps.pool
         self._committer = steps.commit
+        self.conversions = steps.conversions
         self._presence = steps.presence
         self._roots = roots
         self._priority = priority
@@ -317,8 +306,10 @@ class Worker:
         self.turn_fault = None
         self._drop_outcomes()
         gone = inspector.take_changes()
+        is_gone = gone_keys(gone, self._roots)
         self.files.forget_gone(gone, self._roots)
-        self.unreadable.forget(gone_keys(gone, self._roots))
+        self.unreadable.forget(is_gone)
+        self.conversions.forget_gone(is_gone)
         unread = set(applied.unread)
         for outcome in outcomes:
             if outcome.work in unread:
@@ -394,6 +385,7 @@ class Worker:
             self.files.add(work.key, unchunked=isinstance(outcome.result, NoWorker))
         else:
             self.files.discard(work.key)
+        note_document(self.conversions, outcome, self._committer.admits)
         self._inspector.read_errors.stored(outcome)
         count_outcome(outcome)
         self._inspector.release(work.entry)

@@ -59,7 +59,7 @@ class WorkerSlot:
         if resting is not None:
             return Step(_all(jobs, NoWorker(resting.reason)), [], [], 0)
         try:
-            results = self._run_jobs([ChunkJob(_name(job), job.data, job.settings) for job in jobs])
+            results = self._run_jobs([_chunk_job(job, job.data) for job in jobs])
         except WorkerDied as death:
             return self._after_death(jobs, death)
         return self._done(jobs, results)
@@ -121,14 +121,14 @@ class WorkerSlot:
         if not death.reason.startswith("exit status"):
             return None
         try:
-            self._run_jobs([ChunkJob(_name(culprit), PROBE, culprit.settings)])
+            self._run_jobs([_chunk_job(culprit, PROBE)])
         except WorkerDied as again:
             return WorkerFault(again.reason, again.other_version)
         return None
 
 
-def _name(job: Job) -> bytes:
-    return job.work.path.rpartition(b"/")[2]
+def _chunk_job(job: Job, data: bytes) -> ChunkJob:
+    return ChunkJob(job.work.path.rpartition(b"/")[2], data, job.settings, job.document is not None)
 
 
 def _all(jobs: list[Job], result: Result) -> list[Outcome]:

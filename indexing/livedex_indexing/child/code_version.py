@@ -12,7 +12,7 @@ from typing import Final
 
 import livedex_ipc
 
-_FOLDERS: Final = ("child", "chunk", "disk", "text")  # what children load
+_FOLDERS: Final = ("child", "chunk", "disk", "parse", "text")  # what children load
 _FILES: Final = ("model.py", "relpath.py")
 
 

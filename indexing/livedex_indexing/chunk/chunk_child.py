@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from livedex_indexing.child import code_version
+from livedex_indexing.child.lazy_modules import defer
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
 from livedex_indexing.chunk.chunk_messages import (
     CONTENT,
@@ -32,7 +33,6 @@ from livedex_indexing.chunk.chunk_messages import (
     read_job,
     split_header,
 )
-from livedex_indexing.chunk.lazy_modules import defer
 
 if TYPE_CHECKING:
     from livedex_indexing.model import ChunkedContent
@@ -63,7 +63,9 @@ def main() -> None:
     while (job := _next(jobs)) is not None:
         _limit_cpu(time_limit(len(job.data)))
         try:
-            content: ChunkedContent | ChunkFailure = chunk_content(job.data, job.name, job.settings)
+            content: ChunkedContent | ChunkFailure = chunk_content(
+                job.data, job.name, job.settings, is_converted=job.is_converted
+            )
         except MemoryError:
             content = ChunkFailure("chunk", "out of memory")
         except Exception as error:

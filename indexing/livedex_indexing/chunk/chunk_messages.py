@@ -20,11 +20,15 @@ READY_BYTES = 64  # no body of READY is longer
 
 
 class ChunkJob(msgspec.Struct, frozen=True, array_like=True):
-    """One file to cut. ``name`` is its last path component; the name and the bytes decide the plan."""
+    """One file to cut. ``name`` is its last path component; the name and the bytes decide the plan.
+
+    ``is_converted``: the bytes are the Markdown that a parser made of a document.
+    """
 
     name: bytes
     data: bytes
     settings: ChunkSettings
+    is_converted: bool = False
 
 
 class ChunkFailure(msgspec.Struct, frozen=True, array_like=True):

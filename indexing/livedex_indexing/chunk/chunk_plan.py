@@ -7,6 +7,7 @@ only the settings and libraries it uses, so that a change to any other re-chunks
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from typing import NamedTuple
@@ -15,6 +16,7 @@ import msgspec
 
 from livedex_indexing.chunk import language_detection, line_definitions
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
+from livedex_indexing.parse import parsers
 from livedex_indexing.text import decoder
 
 HEAD_BYTES = decoder.BINARY_HEAD  # the first bytes of a file, which ``choose`` reads
@@ -47,6 +49,7 @@ class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The ``[chunking]`` table. Sizes are in characters; ``pipelines`` maps a suffix, with its dot, to a pipeline.
 
     ``plugins`` has the pipelines that are not built in, by name; a name that is in neither changes nothing.
+    ``parsers`` maps the suffix of a document to the identity of the parser that makes Markdown of it.
     """
 
     tokenizer: str = "character"
@@ -54,6 +57,7 @@ class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
     overlap: int = 128
     pipelines: dict[str, str] = {}
     plugins: dict[str, PluginPipeline] = {}
+    parsers: Mapping[str, str] = {}
 
 
 class Plan(NamedTuple):
@@ -61,25 +65,56 @@ class Plan(NamedTuple):
 
     ``plugin`` is the pipeline that cuts the text, None: ``pipeline`` does. ``pipeline`` describes the chunks, and cuts
     the text where the plugin fails.
+    ``parser`` is the name of what converts it to Markdown first; None: its own text is cut.
     """
 
     pipeline: str
     language: str | None
     signature: bytes
     plugin: PluginPipeline | None = None
+    parser: str | None = None
 
 
 def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
     """Return the plan for a file ``name``. ``head`` is its first ``HEAD_BYTES`` bytes, or the whole file."""
+    suffix, identity = _parser(name, settings)
+    if identity is not None and parsers.is_document(suffix, head[:HEAD_BYTES], decoder.is_binary):
+        return document_plan(identity, settings)
     language, pipeline = _kind(name, head[:HEAD_BYTES])
     return _plan(_override(name, settings), pipeline, language, settings)
+
+
+def document_plan(identity: str, settings: ChunkSettings) -> Plan:
+    """Return the plan of a document that the parser of this identity converts."""
+    plan = _plan(None, "markdown", None, settings)
+    signature = hashlib.blake2b(plan.signature + identity.encode(), digest_size=16).digest()
+    return plan._replace(signature=signature, parser=parsers.name_of(identity))
+
+
+def suffix_of(name: bytes, settings: ChunkSettings) -> str:
+    """Return the suffix for which a file of this name has a parser, in lower case; "" if it has none."""
+    return _parser(name, settings)[0]
+
+
+def _parser(name: bytes, settings: ChunkSettings) -> tuple[str, str | None]:
+    if settings.parsers:
+        for suffix in language_detection.suffixes(name):
+            text = suffix.decode("utf-8", "replace")
+            identity = settings.parsers.get(text)
+            if identity is not None:
+                return text, identity
+    return "", None
 
 
 def possible(name: bytes, settings: ChunkSettings) -> frozenset[bytes]:
     """Return every signature that a file of this name can have, whatever its content.
 
-    A caller can then tell, without reading the file, whether its stored chunks still match the settings.
+    A caller can then tell, without reading the file, whether its stored chunks still match the settings. Of a name that
+    has a parser, only the document's: text that is only named so is read again.
     """
+    identity = _parser(name, settings)[1]
+    if identity is not None:
+        return frozenset((document_plan(identity, settings).signature,))
     by_name = language_detection.by_name(name)
     kinds: list[tuple[str, str | None]]
     override = _override(name, settings)
@@ -100,7 +135,9 @@ def fingerprint(settings: ChunkSettings) -> int:
         for language in sorted(DISTRIBUTIONS.keys() | line_definitions.LANGUAGES)
     ]
     versions = {name: plugin.version for name, plugin in settings.plugins.items()}
-    text = repr((sorted(settings.pipelines.items()), sorted(versions.items()))).encode()
+    text = repr(
+        (sorted(settings.pipelines.items()), sorted(versions.items()), sorted(settings.parsers.items()))
+    ).encode()
     return int.from_bytes(hashlib.blake2b(b"".join(plans) + text, digest_size=7).digest())
 
 

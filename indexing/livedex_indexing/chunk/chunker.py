@@ -14,7 +14,7 @@ from chonkie.types import Chunk as Piece
 from chonkie.types import Document
 
 from livedex_indexing.chunk import language_detection, rst_headings
-from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, Plan, choose
+from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, Plan, choose, document_plan
 from livedex_indexing.chunk.components import BlockChef, BlockDocument, ContextRefinery, SyntaxChunker
 from livedex_indexing.chunk.markdown import Block, Heading
 from livedex_indexing.chunk.plugin_pipeline import PipelineFailed, cut
@@ -47,11 +47,14 @@ class Refinery(Protocol):
     def refine(self, chunks: list[Piece]) -> list[Piece]: ...
 
 
-def chunk_content(data: bytes, name: bytes, settings: ChunkSettings) -> ChunkedContent:
-    """Return the chunks of a file with these bytes and this name (its last path component)."""
+def chunk_content(data: bytes, name: bytes, settings: ChunkSettings, *, is_converted: bool = False) -> ChunkedContent:
+    """Return the chunks of a file with these bytes and this name (its last path component).
+
+    ``is_converted``: the bytes are the Markdown that a parser made of the file.
+    """
     if settings.tokenizer != "character":
         raise ValueError(f"unknown tokenizer {settings.tokenizer!r}")
-    plan = choose(name, data[:HEAD_BYTES], settings)
+    plan = document_plan("", settings) if is_converted else choose(name, data[:HEAD_BYTES], settings)
     suffix = next(reversed(language_detection.suffixes(name)), b"").decode("utf-8", "replace")
     return _pipelines(settings.chunk_size, settings.overlap).cut(data, plan, suffix)
 

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 import msgspec
 
 from livedex_indexing.hits.answer_json import absolute, rfc3339
+from livedex_indexing.hits.document_texts import first_match
 from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
 from livedex_indexing.hits.snippet import cut
@@ -181,10 +182,9 @@ class HitMaker:
             found = read[0], Part(read[1], 0, len(read[1]))
             fields = self._cut(content, chunk, found[1], find_spans)
         copy = found[0]
-        hit = Hit(
-            **file_fields(copy, content, self._roots), **chunk_fields(content, chunk), **fields, score=placed.score
-        )
-        return copy, hit
+        place = first_match(fields["snippet"], fields["highlights"], fields["snippet_byte"])
+        own = chunk_fields(content, chunk, place)
+        return copy, Hit(**file_fields(copy, content, self._roots), **own, **fields, score=placed.score)
 
     def _cut(
         self, content: ContentRow, chunk: ChunkRow, part: Part, find_spans: Callable[[str], list[Span]]
@@ -341,14 +341,15 @@ def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes])
     }
 
 
-def chunk_fields(content: ContentRow, chunk: ChunkRow) -> _ChunkFields:
-    """Return the fields of a hit that describe its chunk."""
+def chunk_fields(content: ContentRow, chunk: ChunkRow, byte: int | None = None) -> _ChunkFields:
+    """Return the fields of a hit that describe its chunk. ``byte``: the place of the hit, if not all of the chunk."""
+    place = chunk.start_byte if byte is None else byte
     return {
         "kind": KINDS[chunk.kind],
         "language": chunk.language,
         "heading": chunk.heading,
         "symbol": chunk.symbol,
-        "metadata": content.metadata() | (json.loads(chunk.metadata) if chunk.metadata else {}),
+        "metadata": content.metadata(place) | (json.loads(chunk.metadata) if chunk.metadata else {}),
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from livedex_indexing import relpath
@@ -67,9 +67,14 @@ class Part(NamedTuple):
 
 
 class LiveFiles:
-    """Reads files for one answer. ``stale`` collects the files found changed or unreadable."""
+    """Reads files for one answer. ``stale`` collects the files found changed or unreadable.
 
-    def __init__(self, roots: Mapping[int, bytes]) -> None:
+    Of a document, the bytes given out are those of its converted text, as long as the file is as it was converted.
+    """
+
+    def __init__(self, roots: Mapping[int, bytes], texts: Callable[[int], bytes | None] = lambda _: None) -> None:
+        """``texts`` returns the converted text of a content; None if it is no document."""
+        self._texts = texts
         self.stale = Stale()
         self.roots = roots
         self._kept: OrderedDict[int, tuple[FileCopy, bytes] | None] = OrderedDict()
@@ -83,7 +88,7 @@ class LiveFiles:
         kept = self._kept.get(content_id)
         # An earlier reader may have preferred another copy: the hit names the one that was read.
         if content_id not in self._kept or (kept is not None and copies and kept[0].file_id != copies[0].file_id):
-            self._keep(content_id, self._first_of(content_hash, copies))
+            self._keep(content_id, self._first_of(content_id, content_hash, copies))
         return self._kept[content_id]
 
     def part(
@@ -93,7 +98,7 @@ class LiveFiles:
         first = copies[0] if copies else None
         if content_id not in self._kept and first is not None and first.settled and first.state.size > PART_FROM:
             key = (content_id, first.file_id, start, end)
-            part = self._parts.get(key) or self._read_part(first, start, end)
+            part = self._parts.get(key) or self._read_part(content_id, first, start, end)
             if part is not None:
                 if len(self._parts) < _KEPT_PARTS:
                     self._parts[key] = part
@@ -101,20 +106,34 @@ class LiveFiles:
         found = self.read(content_id, content_hash, copies)
         return None if found is None else (found[0], Part(found[1], 0, len(found[1])))
 
-    def _read_part(self, copy: FileCopy, start: int, end: int) -> Part | None:
+    def _read_part(self, content_id: int, copy: FileCopy, start: int, end: int) -> Part | None:
+        if self._texts(content_id) is not None:
+            return None  # it is kept as a whole
         low, high = max(0, start - MARGIN), min(copy.state.size, end + MARGIN)
         data = tree.read_if_unchanged(self.roots[copy.root_id], copy.path, copy.state, (low, high))
         return None if data is None else Part(data, low, copy.state.size)
 
-    def _first_of(self, content_hash: bytes, copies: Sequence[FileCopy]) -> tuple[FileCopy, bytes] | None:
+    def _first_of(
+        self, content_id: int, content_hash: bytes, copies: Sequence[FileCopy]
+    ) -> tuple[FileCopy, bytes] | None:
         for copy in copies[:_TRIED]:
-            data = self.read_one(copy, content_hash)
+            data = self.read_one(content_id, content_hash, copy)
             if data is not None:
                 return copy, data
         return None
 
-    def read_one(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
-        """Read a content from one copy; None if the copy has other bytes now."""
+    def read_one(self, content_id: int, content_hash: bytes, copy: FileCopy) -> bytes | None:
+        """Return what the places in a content count in, from one copy; None if the copy has other bytes now."""
+        text = self._texts(content_id)
+        if text is not None and copy.settled and self._is_in_state(copy):
+            return text
+        data = self._bytes_of(copy, content_hash)
+        return data if text is None or data is None else text
+
+    def _is_in_state(self, copy: FileCopy) -> bool:
+        return tree.read_if_unchanged(self.roots[copy.root_id], copy.path, copy.state, (0, 0)) is not None
+
+    def _bytes_of(self, copy: FileCopy, content_hash: bytes) -> bytes | None:
         root, key = self.roots[copy.root_id], (copy.root_id, copy.path)
         data = tree.read_if_unchanged(root, copy.path, copy.state)
         if data is not None and copy.settled:

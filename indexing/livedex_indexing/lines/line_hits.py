@@ -69,7 +69,7 @@ def hit_of(place: Place, roots: Mapping[int, bytes], style: Style) -> Hit:
     lines = Lines(file.data, file.encoding) if style.context_lines else None
     return Hit(
         **file_fields(place.copy, place.content, roots),
-        **chunk_fields(place.content, place.chunk),
+        **chunk_fields(place.content, place.chunk, start),
         start_line=line.number,
         end_line=line.number,
         start_column=byte_length(text[: spans[0][0]], file.encoding) + 1,

@@ -168,7 +168,7 @@ class LineSearch:
     def _found(self) -> Iterator[_Found]:
         reach = self._style.max_snippet_chars * _LONGEST_CHAR
         for copy, content in self._copies():
-            data = self._live.read_one(copy, content.hash)
+            data = self._live.read_one(content.id, content.hash, copy)
             if data is None:
                 self._left_out += 1
                 continue

@@ -13,6 +13,7 @@ import msgspec
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.answer_json import absolute, rfc3339_of_seconds
+from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit_builder import chunk_fields
 from livedex_indexing.hits.live_files import FileCopy, LiveFiles, Stale
 from livedex_indexing.model import STATUSES, Chunk, FileRow, Place, Status
@@ -113,7 +114,7 @@ def retrieve(
         content = ContentRow(*reader.rows(_CONTENT, (row.content_id,))[0])
         last = content.first_chunk + content.chunks - 1
         chunks = [ChunkRow(*values) for values in reader.rows(_CHUNKS, (content.first_chunk, last))]
-    live = LiveFiles(roots)
+    live = LiveFiles(roots, DocumentTexts(reader))
     found = live.read(content.id, content.hash, [FileCopy(0, row.root_id, row.path, row.state, row.settled)])
     if found is None:
         return None, live.stale

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.hits.text_budget import TextBudget
@@ -40,7 +41,7 @@ class SearchRun:
         self.cancelled = cancelled
         self.backend = backend
         self.failed = 0
-        self.live = LiveFiles(roots)
+        self.live = LiveFiles(roots, DocumentTexts(reader))
         self.budget = TextBudget(request.max_chars)
         self.style = Style(
             self.budget.snippet_chars(request.max_snippet_chars),

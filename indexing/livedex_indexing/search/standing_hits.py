@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from livedex_indexing import relpath
+from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.hit import Hit
 from livedex_indexing.hits.hit_builder import HitMaker, Rows, Style
 from livedex_indexing.hits.live_files import LiveFiles, Stale
@@ -32,12 +33,13 @@ class StandingHits:
         phrases = [WrittenPhrase(phrase.text, reader.words) for phrase in compiled.phrases]
         self._highlighter = Highlighter(compiled.terms, phrases, reader.stems)
         self._roots = roots
+        self._texts = DocumentTexts(reader)
         self._style = style
         self.stale = Stale()
 
     def of(self, found: Found) -> list[Hit] | None:
         """Return the hits of one file, in file order; None if it is not as it was indexed."""
-        live = LiveFiles(self._roots)
+        live = LiveFiles(self._roots, self._texts)
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
         rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})

@@ -6,14 +6,16 @@ use has neither. `ContentTable.settle` restores this before each commit for ever
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
 from collections.abc import Callable
 from typing import Any, Final
 
 import apsw
 import msgspec
 
-from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms
+from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms, DocumentText
 from livedex_indexing.store import properties
 from livedex_indexing.store.database import fetch
 from livedex_indexing.store.sql import IN_CONTENT
@@ -30,7 +32,9 @@ _encode: Final = msgspec.json.Encoder().encode
 _FIND = "SELECT id FROM contents WHERE hash = ? AND signature = ?"
 _NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
 _ADD = """INSERT INTO contents (id, hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
-          frontmatter, frontmatter_fault, fallback) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+          frontmatter, frontmatter_fault, fallback, parsed_by, pages)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_ADD_DOCUMENT = "INSERT INTO documents VALUES (?, ?)"
 _ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_BODY = "INSERT INTO postings (rowid, body, ids, heads, symbols) VALUES (?, ?, ?, ?, ?)"
 _ADD_WORDS = "INSERT INTO exact (rowid, words) VALUES (?, ?)"
@@ -58,6 +62,7 @@ _CLEAR = (
 _DROP = (
     "DELETE FROM exact WHERE rowid = ?",
     "DELETE FROM properties WHERE content_id = ?",
+    "DELETE FROM documents WHERE content_id = ?",
     "DELETE FROM contents WHERE id = ?",
 )
 LONG_AGO: Final = 1  # a time in the past: words removed then are merged away without waiting
@@ -105,9 +110,12 @@ class ContentTable:
         db.execute(
             _ADD,
             (known, content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
-             int(content.lossy), frontmatter, content.frontmatter_fault, content.fallback),
+             int(content.lossy), frontmatter, content.frontmatter_fault, content.fallback,
+             *_document_columns(content.document)),
         )  # fmt: skip
         content_id = db.last_insert_rowid() if known is None else known
+        if content.document is not None:
+            db.execute(_ADD_DOCUMENT, (content_id, zlib.compress(content.document.text)))
         db.executemany(_ADD_CHUNK, [self._chunk_row(first + i, content_id, c) for i, c in enumerate(chunks)])
         db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
         if chunks:
@@ -181,6 +189,12 @@ class ContentTable:
             chunk.end_byte, chunk.start_line, chunk.end_line, len(chunk.context), chunk.heading, chunk.symbol,
             _metadata(chunk.metadata) if chunk.metadata else None,
         )  # fmt: skip
+
+
+def _document_columns(document: DocumentText | None) -> tuple[str | None, str | None]:
+    if document is None:
+        return None, None
+    return document.parser, json.dumps(document.pages) if document.pages else None
 
 
 def _metadata(metadata: dict[str, Any]) -> str | None:

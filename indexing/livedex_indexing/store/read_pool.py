@@ -62,11 +62,11 @@ class Reader:
     def without_deadline(self) -> Iterator[None]:
         """Inside, the deadline ends no statement; cancelling still does. For the few rows that turn the results found
         in time into an answer."""
-        self._deadline_applies = False
+        former, self._deadline_applies = self._deadline_applies, False
         try:
             yield
         finally:
-            self._deadline_applies = True
+            self._deadline_applies = former
 
     def is_past_deadline(self) -> bool:
         return self._clock() >= self._deadline

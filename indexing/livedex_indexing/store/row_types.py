@@ -6,10 +6,11 @@ Invariant: the fields of each class are the columns of its constant, in that ord
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from typing import Any, NamedTuple
 
 CONTENT = """t.id, t.hash, t.encoding, t.pipeline, t.first_chunk, t.chunks, t.lossy, t.fallback, t.frontmatter,
-             (SELECT name FROM languages WHERE id = t.language)"""
+             (SELECT name FROM languages WHERE id = t.language), t.parsed_by, t.pages"""
 CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.language), c.start_byte, c.end_byte,
            c.start_line, c.end_line, c.context_chars, c.heading, c.symbol, c.metadata"""
 
@@ -27,9 +28,11 @@ class ContentRow(NamedTuple):
     fallback: str | None
     frontmatter: str | None
     language: str | None
+    parsed_by: str | None
+    pages: str | None
 
-    def metadata(self) -> dict[str, Any]:
-        """The metadata that all chunks of the content share."""
+    def metadata(self, byte: int = 0) -> dict[str, Any]:
+        """The metadata of a place in the content; all of it but the page is that of every place."""
         found: dict[str, Any] = {}
         if self.frontmatter is not None:
             found["frontmatter"] = json.loads(self.frontmatter)
@@ -39,6 +42,10 @@ class ContentRow(NamedTuple):
             found["lossy"] = True
         if self.fallback is not None:
             found["fallback"] = self.fallback
+        if self.parsed_by is not None:
+            found["parsed_by"] = self.parsed_by
+        if self.pages is not None:
+            found["page"] = max(1, bisect_right(json.loads(self.pages), byte))
         return found
 
 

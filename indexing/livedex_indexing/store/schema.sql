@@ -41,10 +41,18 @@ CREATE TABLE contents (
     frontmatter       TEXT,                     -- JSON
     frontmatter_fault TEXT,
     fallback          TEXT,
+    parsed_by         TEXT,                     -- the parser that made Markdown of a document, see `documents`
+    pages             TEXT,                     -- JSON: the byte of that text at which each page begins
     unused_since      REAL,                     -- NULL while a file points here; 0: do not wait to collect it
     UNIQUE (hash, signature)
 );
 CREATE INDEX contents_unused ON contents (unused_since) WHERE unused_since IS NOT NULL;
+
+-- The Markdown that a parser made of a document: the live file has no such text. Places in its chunks count in it.
+CREATE TABLE documents (
+    content_id INTEGER PRIMARY KEY REFERENCES contents,
+    text       BLOB NOT NULL                    -- UTF-8, compressed by zlib
+);
 
 -- The frontmatter of a content, name by name and value by value (see properties.py).
 CREATE TABLE properties (

@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+from livedex_indexing.hits.document_texts import DocumentTexts
 from livedex_indexing.hits.live_files import COPY, LiveFiles, file_copy
 from livedex_indexing.query.filters import OF_CONTENT
 from livedex_indexing.store.read_pool import Reader
@@ -48,7 +49,8 @@ def read_texts(reader: Reader, content_id: int, roots: Mapping[int, bytes]) -> C
     if not rows:
         return None
     *key, encoding, count = rows[0]
-    found = LiveFiles(roots).read(content_id, rows[0][1], [copy for copy in copies if copy.root_id in roots])
+    live = LiveFiles(roots, DocumentTexts(reader))
+    found = live.read(content_id, rows[0][1], [copy for copy in copies if copy.root_id in roots])
     if found is None or len(chunks) != count:
         return None
     texts = []

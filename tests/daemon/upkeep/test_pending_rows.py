@@ -8,6 +8,7 @@ import pytest
 
 from helpers.fakes import online_root
 from helpers.store_rig import Rig
+from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.upkeep.pending_rows import PendingRows
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots, RootTable
@@ -22,9 +23,10 @@ class World:
         self.root = online_root(b"/r", self.rig.root)
         self.backlog = Backlog(lambda: 0.0, lambda: None)
         self.files = UnsettledFiles()
+        self.conversions = Conversions()
         roots = Roots()
         roots.replace(RootTable([self.root]))
-        self.rows = PendingRows(self.rig.store, self.backlog, roots, self.files)
+        self.rows = PendingRows(self.rig.store, self.backlog, roots, self.files, self.conversions)
 
 
 @pytest.fixture

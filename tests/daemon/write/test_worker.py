@@ -13,6 +13,7 @@ import pytest
 
 from helpers.fakes import FakeForgottenFiles, FakePool, FakePresence, FakeWatching
 from helpers.pool_parts import POLICY
+from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Backlog
@@ -24,7 +25,8 @@ from livedex_daemon.write.commit_latency import CommitLatency
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.inspector import Inspector
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.worker import Worker, WriteSteps
+from livedex_daemon.write.worker import Worker
+from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.model import FileRow
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import Store
@@ -45,7 +47,7 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
     presence, pool = FakePresence().real, FakePool().real
     inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
     committer = Committer(store, FakeForgottenFiles().real, roots, priority)
-    steps = WriteSteps(backlog, presence, inspector, pool, committer, nothing)
+    steps = WriteSteps(backlog, presence, inspector, pool, committer, nothing, Conversions())
     index = IndexFile(store, readers, nothing, StoreHealth())
     made = Worker(index, steps, roots, priority, CommitLatency(), wake)
     yield made
@@ -128,7 +130,9 @@ def test_a_content_that_is_collected_before_the_commit_releases_nobody(
     pool = Pool(POLICY, FileReader(known, marks), wake.set, priority)
     presence = FakePresence().real
     inspector = Inspector(store, backlog, presence, FakeWatching().real, pool)
-    steps = WriteSteps(backlog, presence, inspector, pool, Committer(store, marks, roots, priority), nothing)
+    steps = WriteSteps(
+        backlog, presence, inspector, pool, Committer(store, marks, roots, priority), nothing, Conversions()
+    )
     index = IndexFile(store, readers, nothing, StoreHealth())
     worker = Worker(index, steps, roots, priority, CommitLatency(), wake)
     (folder / "a.txt").write_text("words\n")

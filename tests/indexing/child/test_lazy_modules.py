@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_indexing.chunk.lazy_modules import defer
+from livedex_indexing.child.lazy_modules import defer
 
 HEAVY = """
 LOADED = True

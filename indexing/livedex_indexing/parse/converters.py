@@ -1,0 +1,147 @@
+"""The built-in parsers: a document's file in, Markdown and the beginnings of its pages out.
+
+Invariant: what goes wrong with a document is a ``Refused`` that quotes nothing of it. Runs in the child only.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from livedex_indexing.child.lazy_modules import defer
+from livedex_indexing.parse.parsers import MARKITDOWN, PDFIUM
+from livedex_indexing.text import decoder
+
+UNPACKED_BYTES: Final = 200 << 20  # of an archive
+_HYPHEN: Final = re.compile("[\x02\ufffe\xad]\r?\n?")  # at the end of a line, inside a word
+_SLIDE: Final = re.compile(r"^<!-- Slide number: \d+ -->$", re.MULTILINE)
+_CONVERTERS: Final = {
+    ".docx": "DocxConverter",
+    ".pptx": "PptxConverter",
+    ".xlsx": "XlsxConverter",
+    ".xls": "XlsConverter",
+    ".pdf": "PdfConverter",
+    ".epub": "EpubConverter",
+    ".html": "HtmlConverter",
+    ".htm": "HtmlConverter",
+    ".xhtml": "HtmlConverter",
+    ".ipynb": "IpynbConverter",
+}
+_LIBRARIES: Final = {".docx": "mammoth", ".pptx": "pptx", ".xlsx": "pandas", ".xls": "pandas"}
+_DECODED: Final = frozenset((".html", ".htm", ".xhtml", ".ipynb"))
+
+
+class Refused(Exception):
+    """The document cannot be converted; the message says why, in words of our own or as the name of an error."""
+
+
+class Markdown(NamedTuple):
+    """``pages``: the offset at which each page begins, in characters; empty where the format has no pages."""
+
+    text: str
+    pages: list[int]
+
+
+Convert = Callable[[str], Markdown]
+
+
+def converter(parser: str, suffix: str) -> Convert:
+    """Load a built-in parser, and return it as a function of the document's path. Raises ImportError."""
+    if parser == PDFIUM:
+        return _pdfium()
+    if parser == MARKITDOWN:
+        return _markitdown(suffix)
+    raise ImportError(parser)
+
+
+def cleaned(text: str) -> str:
+    """Return the text as it is stored: lines end in LF, no NUL, nothing that UTF-8 cannot say."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _pdfium() -> Convert:
+    import pypdfium2
+
+    def convert(path: str) -> Markdown:
+        try:
+            document = pypdfium2.PdfDocument(path)
+            texts = [_page_text(document, number) for number in range(len(document))]
+        except pypdfium2.PdfiumError as error:
+            raise Refused(_pdf_reason(str(error))) from None
+        pages = [cleaned(_HYPHEN.sub("", text)).strip("\n") + "\n\n" for text in texts]
+        return Markdown("".join(pages), [0, *accumulate(len(page) for page in pages[:-1])] if pages else [])
+
+    return convert
+
+
+def _page_text(document: Any, number: int) -> str:
+    page = document[number]
+    found = page.get_textpage()
+    text: str = found.get_text_bounded()
+    found.close()
+    page.close()
+    return text
+
+
+def _pdf_reason(message: str) -> str:
+    return (
+        "the document is encrypted"
+        if "assword" in message
+        else f"damaged ({message.rsplit('(', maxsplit=1)[-1].rstrip(').')})"
+    )
+
+
+def _markitdown(suffix: str) -> Convert:
+    # What other formats need, what guesses formats and what loads pages: most of the time that an import takes.
+    for unused in {"magika", "requests", *_LIBRARIES.values()} - {_LIBRARIES.get(suffix)}:
+        defer(unused, annotations=("Magika", "Response", "Session"))
+    import markitdown
+    from markitdown import converters
+
+    made = getattr(converters, _CONVERTERS[suffix])()
+    info = markitdown.StreamInfo(extension=suffix, charset="utf-8" if suffix in _DECODED else None)
+
+    def convert(path: str) -> Markdown:
+        with open(path, "rb") as file:
+            data = file.read()
+        if suffix in _DECODED:
+            data = decoder.decode(data).text.encode("utf-8", "replace")
+        _refuse_bomb(data)
+        try:
+            text: str = made.convert(io.BytesIO(data), info).markdown
+        except MemoryError:
+            raise
+        except RecursionError:
+            raise Refused("nested too deeply") from None
+        except Exception as error:
+            raise Refused(_reason(error, data)) from None
+        text = cleaned(text)
+        return Markdown(text, [found.start() for found in _SLIDE.finditer(text)] if suffix == ".pptx" else [])
+
+    return convert
+
+
+def _reason(error: BaseException, data: bytes) -> str:
+    if data.startswith(b"\xd0\xcf\x11\xe0"):
+        return "the document is encrypted, or of an older format"
+    cause = error.__cause__ or error
+    return f"damaged ({type(cause).__name__})"
+
+
+def _refuse_bomb(data: bytes) -> None:
+    if not data.startswith(b"PK"):
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        raise Refused("damaged (BadZipFile)") from None
+    if any(member.flag_bits & 1 for member in members):
+        raise Refused("the document is encrypted")
+    if sum(member.file_size for member in members) > UNPACKED_BYTES:
+        raise Refused(f"too large: it unpacks to more than {UNPACKED_BYTES >> 20} MiB")

@@ -1,0 +1,214 @@
+"""Convert one document in a child of its own, and say what the child's end means.
+
+Invariant: a call returns within its time, whatever the child does; memory is bounded by the largest answer; no child is
+left when it returns. The child gets a private copy of the bytes, never the user's file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from livedex_indexing.child.child_starter import start_child
+from livedex_indexing.parse.parse_messages import (
+    MOST_ANSWER_BYTES,
+    READY,
+    Converted,
+    Failure,
+    ParseJob,
+    job_bytes,
+    read_answer,
+)
+from livedex_indexing.parse.parsers import PANDOC
+
+_START_S: Final = 60.0  # for the imports, on a busy machine
+_READ: Final = 1 << 18
+_END_S: Final = 5.0
+_KEPT: Final = (  # of the environment: nothing that a parser could give away
+    "PATH", "LANG", "LC_ALL", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH",
+    "LIVEDEX_LOAD_PLUGINS",
+)  # fmt: skip
+_PREFIX: Final = "document-"
+
+__all__ = ["Converted", "Failure", "NoParser", "Request", "convert", "remove_copies"]
+
+
+class NoParser(Exception):
+    """No child can convert anything here: the document is not to blame."""
+
+
+class Request(NamedTuple):
+    """``data``: the document's bytes; ``suffix`` in lower case. ``folder``: where its copy may lie meanwhile.
+
+    ``plugins`` and ``config`` are for a plugin's parser.
+    """
+
+    data: bytes
+    suffix: str
+    parser: str
+    timeout_s: float
+    folder: str
+    plugins: tuple[str, ...] = ()
+    config: Mapping[str, object] = MappingProxyType({})
+
+
+def convert(request: Request) -> Converted | Failure:
+    """Convert one document. Raises NoParser."""
+    try:
+        place = tempfile.mkdtemp(prefix=_PREFIX, dir=request.folder)
+    except OSError as error:
+        raise NoParser(f"no place for a copy: {error.strerror}") from error
+    try:
+        path = os.path.join(place, "document" + request.suffix)
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400), "wb") as file:
+            file.write(request.data)
+        job = ParseJob(
+            path, request.suffix, request.parser, request.timeout_s, list(request.plugins), dict(request.config)
+        )
+        return _run(job)
+    except OSError as error:
+        raise NoParser(f"cannot start: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def remove_copies(folder: str) -> None:
+    """Remove the copies that a killed daemon left behind."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(_PREFIX):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _run(job: ParseJob) -> Converted | Failure:
+    child = start_child(["-P", "-m", "livedex_indexing.parse.parse_child", str(os.getpid())], _environment())
+    patience_s = 0.0
+    try:
+        answer = _Answer(child, job).read()
+        patience_s = _END_S if answer.cause is None else 0.0
+    finally:
+        _end(child, patience_s)
+    return _meaning(answer, child.returncode, job)
+
+
+class _Read(NamedTuple):
+    """``is_ready``: the child had loaded its parser. ``cause``: why it was ended; None if it ended by itself."""
+
+    data: bytes
+    is_ready: bool
+    cause: str | None
+
+
+class _Answer:
+    """Sends the job and reads all that the child says, up to its limits."""
+
+    def __init__(self, child: subprocess.Popen[bytes], job: ParseJob) -> None:
+        assert child.stdin is not None and child.stdout is not None
+        self._child, self._stdin, self._out = child, child.stdin, child.stdout.fileno()
+        self._timeout_s = job.timeout_s
+        self._left = memoryview(job_bytes(job))
+
+    def read(self) -> _Read:
+        data, is_ready = bytearray(), False
+        deadline = time.monotonic() + _START_S
+        poller = select.poll()
+        poller.register(self._out, select.POLLIN)
+        poller.register(self._stdin.fileno(), select.POLLOUT)
+        while True:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return _Read(bytes(data), is_ready, "timed out")
+            events = dict(poller.poll(left_s * 1000))
+            if not self._stdin.closed and self._stdin.fileno() in events:
+                number = self._stdin.fileno()
+                if self._send():
+                    poller.unregister(number)
+                    self._stdin.close()
+            if self._out not in events:
+                continue
+            with contextlib.suppress(BlockingIOError):
+                piece = os.read(self._out, _READ)
+                if not piece:
+                    return _Read(bytes(data), is_ready, None)
+                data += piece
+            if not is_ready and data:
+                if data[:1] != READY:
+                    return _Read(b"", False, "bad answer")
+                del data[:1]
+                is_ready, deadline = True, time.monotonic() + self._timeout_s
+            if len(data) > MOST_ANSWER_BYTES:
+                return _Read(b"", is_ready, "too much text")
+
+    def _send(self) -> bool:
+        """Send what the pipe takes; return True when nothing is left to send."""
+        with contextlib.suppress(BlockingIOError):
+            try:
+                self._left = self._left[os.write(self._stdin.fileno(), self._left) :]
+            except BrokenPipeError:
+                return True
+        return not self._left
+
+
+def _meaning(answer: _Read, status: int, job: ParseJob) -> Converted | Failure:
+    if not answer.is_ready:
+        ended = answer.cause or _status(status)
+        raise NoParser(f"{job.parser} cannot be loaded ({ended})")
+    if answer.cause == "timed out":
+        return Failure(f"timed out after {job.timeout_s:g} s", is_exhausted=True)
+    if answer.cause is not None:
+        return Failure(answer.cause, is_exhausted=True)
+    if job.parser == PANDOC:
+        if status > 0:
+            return Failure("out of memory" if status == 251 else f"pandoc: exit status {status}", status == 251)
+        text = answer.data.decode("utf-8", "replace").encode()
+        return Converted(text, []) if status == 0 else Failure(_status(status), is_exhausted=True)
+    found = read_answer(answer.data)
+    return Failure(_status(status), is_exhausted=True) if found is None else found
+
+
+def _status(status: int) -> str:
+    return f"killed by signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def _environment() -> dict[str, str]:
+    names = (
+        "PATH",
+        "LANG",
+        "LC_ALL",
+        "PYTHONPATH",
+        "PYTHONHOME",
+        "VIRTUAL_ENV",
+        "DYLD_LIBRARY_PATH",
+        "LD_LIBRARY_PATH",
+        "LIVEDEX_LOAD_PLUGINS",
+    )
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    return kept | {
+        "HOME": "/",
+        "MALLOC_ARENA_MAX": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONWARNINGS": "ignore",
+    }
+
+
+def _end(child: subprocess.Popen[bytes], patience_s: float) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None and not pipe.closed:
+            pipe.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(patience_s)
+        return
+    child.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):  # one that the kernel keeps on a lost disk
+        child.wait(_END_S)

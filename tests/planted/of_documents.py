@@ -1,0 +1,40 @@
+"""Defects of documents: what a parser reaches, what is served of them, and how often one is tried."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+PROCESS = "tests/indexing/parse/test_parse_process.py"
+FILES = "tests/indexing/hits/test_documents_served.py"
+SYSTEM = "tests/system/test_documents.py"
+
+DEFECTS = (
+    Defect(
+        "parser-reaches-the-network",
+        "a parser may open sockets",
+        "livedex_indexing/parse/sandbox.py",
+        (("(41, 42, 43,", "(42, 43,"), ("130, 198, 199,", "130, 199,")),
+        f"{PROCESS}::test_it_reaches_nothing_but_its_document[call]",
+    ),
+    Defect(
+        "parser-reads-other-files",
+        "a parser may read every file of the user",
+        "livedex_indexing/parse/sandbox.py",
+        (("    if means.landlock:\n        _lock", "    if means.landlock > 999:\n        _lock"),),
+        f"{PROCESS}::test_it_reads_no_other_file_of_the_user",
+    ),
+    Defect(
+        "converted-text-served-stale",
+        "the converted text of a document is served after the document has changed",
+        "livedex_indexing/hits/live_files.py",
+        (("copy.settled and self._is_in_state(copy)", "copy.settled"),),
+        f"{FILES}::test_the_text_is_served_while_the_file_is_as_it_was",
+    ),
+    Defect(
+        "exhausted-tried-for-ever",
+        "a document that uses up its worker is tried a third time",
+        "livedex_daemon/documents/lane.py",
+        (("TRIES: Final = 2 ", "TRIES: Final = 3 "),),
+        f"{SYSTEM}::test_one_that_uses_up_its_worker_twice_is_set_aside_until_it_changes",
+    ),
+)

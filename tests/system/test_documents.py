@@ -1,0 +1,272 @@
+"""Documents: dropped into a root, found by what is in them, with the parser and the page; the bad ones are listed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.acting_parser import ACTIONS
+from helpers.fault_injection import with_code
+from helpers.support import Daemon, Home, Tree, add_root, examples, wait_until
+from livedex_ipc.client import Client
+
+documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")
+
+SLOW_S = 120.0
+
+
+def converted(client: Client) -> None:
+    """Wait until no document waits."""
+
+    def none_waits() -> bool:
+        client.call("sync", {"timeout_ms": 30_000})
+        status = client.call("status")
+        return bool(status["documents_pending"] == 0 and status["pending"] == 0)
+
+    wait_until(none_waits, SLOW_S, what="the conversion of all documents")
+
+
+def hits(client: Client, query: str, **params: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.call("search", {"query": query, "timeout_ms": 30_000, **params})["hits"]
+    return found
+
+
+def record(client: Client, path: Path) -> tuple[str, str | None]:
+    (found,) = client.call("files/list", {"path": str(path), "timeout_ms": 30_000})["files"]
+    return found["status"], found.get("reason")
+
+
+def write_bomb(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb, bomb.open("word/document.xml", "w") as member:
+        for _ in range(220):
+            member.write(bytes(1 << 20))
+
+
+@pytest.fixture
+def shelf(client: Client, tree: Tree) -> Iterator[Path]:
+    add_root(client, tree)
+    yield tree.path
+
+
+def test_a_dropped_document_is_found_with_its_parser_and_its_page(client: Client, shelf: Path) -> None:
+    documents.write_pdf(shelf / "Animals.PDF", ["aardvark", "pangolin"])
+    documents.write_docx(shelf / "report.docx", ["okapi"])
+    converted(client)
+    (pdf,) = hits(client, "pangolin")
+    assert (pdf["relative_path"], pdf["metadata"]) == ("Animals.PDF", {"parsed_by": "pypdfium2", "page": 2})
+    (table,) = hits(client, "okapicell")
+    assert (table["kind"], table["metadata"]) == ("markdown_table", {"parsed_by": "markitdown"})
+    (line,) = hits(client, "about the pangolin", mode="exact")
+    assert (line["snippet"], line["metadata"]["page"]) == ("This page is about the pangolin.", 2)
+    assert [hit["relative_path"] for hit in hits(client, r"ok[a]pi\.$", mode="regex")] == ["report.docx"]
+    chunks = client.call("files/retrieve", {"path": str(shelf / "Animals.PDF")})["chunks"]
+    text = "".join(chunk["text"] for chunk in chunks).encode()
+    assert text[line["start_byte"] : line["end_byte"]].decode() == line["snippet"]
+    assert chunks[0]["metadata"]["parsed_by"] == "pypdfium2"
+    audit = client.call("index/audit", {}, timeout_s=60)
+    assert audit["differences"] == []
+
+
+def test_a_changed_document_is_never_served_as_it_was(client: Client, shelf: Path) -> None:
+    path = shelf / "a.pdf"
+    documents.write_pdf(path, ["aardvark"])
+    converted(client)
+    assert hits(client, "aardvark")
+    documents.write_pdf(path, ["pangolin"])
+    assert hits(client, "aardvark") == []
+    converted(client)
+    assert [hit["metadata"]["page"] for hit in hits(client, "pangolin")] == [1]
+    before = client.call("status")["work"]["files_parsed"]
+    path.rename(shelf / "b.pdf")
+    os.utime(shelf / "b.pdf")
+    assert [hit["relative_path"] for hit in hits(client, "pangolin")] == ["b.pdf"]
+    assert client.call("status")["work"]["files_parsed"] == before
+    (shelf / "b.pdf").unlink()
+    assert hits(client, "pangolin") == []
+
+
+def test_each_kind_of_document_is_found_by_its_content(client: Client, shelf: Path) -> None:
+    count = examples(1)
+    for suffix, write in documents.WRITERS.items():
+        for number in range(count):
+            write(shelf / f"d{number}{suffix}", [f"w{suffix[1:]}{number}x", f"v{suffix[1:]}{number}x"])
+    converted(client)
+    assert client.call("status")["failed"] == 0
+    for suffix in documents.WRITERS:
+        for number in range(count):
+            found = hits(client, f"w{suffix[1:]}{number}x")
+            assert {hit["relative_path"] for hit in found} == {f"d{number}{suffix}"}, suffix
+    assert {hit["kind"] for hit in hits(client, "wxlsx0x")} == {"markdown_table"}
+    assert {hit["kind"] for hit in hits(client, "whtml0xcell")} == {"markdown_table"}
+    for suffix in ("epub", "html", "ipynb"):
+        assert "markdown_code" in {hit["kind"] for hit in hits(client, f"keep_w{suffix}0x")}, suffix
+    assert [hit["metadata"]["page"] for hit in hits(client, "vpptx0x", group="file")] == [2]
+
+
+def test_bad_documents_are_listed_with_a_reason_and_plain_files_stay_fresh(client: Client, shelf: Path) -> None:
+    documents.write_docx(shelf / "whole.docx", ["okapi"])
+    whole = (shelf / "whole.docx").read_bytes()
+    (shelf / "cut.docx").write_bytes(whole[: len(whole) // 2])
+    documents.write_locked_pdf(shelf / "locked.pdf", ["hidden"])
+    (shelf / "broken.pdf").write_bytes(b"%PDF-1.7\n" + bytes(range(256)) * 8)
+    write_bomb(shelf / "bomb.docx")
+    (shelf / "plain.txt").write_text("platypus\n")
+    (shelf / "text.pdf").write_text("only words, and no capybara document\n")
+    (shelf / "empty.docx").write_bytes(b"")
+    assert [hit["relative_path"] for hit in hits(client, "platypus")] == ["plain.txt"]
+    converted(client)
+    assert record(client, shelf / "cut.docx") == ("failed", "parse: damaged (BadZipFile)")
+    assert record(client, shelf / "locked.pdf") == ("failed", "parse: the document is encrypted")
+    assert record(client, shelf / "broken.pdf")[1].startswith("parse: damaged (")  # type: ignore[union-attr]
+    assert record(client, shelf / "bomb.docx") == ("failed", "parse: too large: it unpacks to more than 200 MiB")
+    assert record(client, shelf / "whole.docx") == ("indexed", None)
+    assert record(client, shelf / "empty.docx") == ("indexed", None)
+    assert [hit["relative_path"] for hit in hits(client, "capybara")] == ["text.pdf"]
+
+
+def test_mutated_documents_are_indexed_or_listed_and_cost_no_memory(
+    daemon: Daemon, client: Client, shelf: Path, tmp_path: Path
+) -> None:
+    """LIVEDEX_EXAMPLES times one mutant of each kind."""
+    chance = random.Random(21)
+    before = rss_kib(daemon.pid)
+    mutants = []
+    for suffix, write in documents.WRITERS.items():
+        write(tmp_path / f"whole{suffix}", ["okapi", "lynx"])
+        whole = (tmp_path / f"whole{suffix}").read_bytes()
+        for number in range(examples(1)):
+            mutant = bytearray(whole)
+            for _ in range(1 + chance.randrange(8)):
+                mutant[chance.randrange(len(mutant))] = chance.randrange(256)
+            mutants.append(shelf / f"m{number}{suffix}")
+            mutants[-1].write_bytes(mutant[: chance.randrange(len(mutant) // 2, len(mutant) + 1)])
+            (shelf / "plain.txt").write_text(f"platypus number{number}{suffix[1:]}\n")
+            assert len(hits(client, f"number{number}{suffix[1:]}")) == 1
+    converted(client)
+    for mutant_path in mutants:
+        status, reason = record(client, mutant_path)
+        assert status == "indexed" or (reason or "").startswith(("parse: ", "quarantined: parse: ", "binary")), (
+            mutant_path
+        )
+    assert rss_kib(daemon.pid) < before + (96 << 10)
+
+
+def rss_kib(pid: int) -> int:
+    """The resident memory of a process, where the system says it; else 0."""
+    status = Path(f"/proc/{pid}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmRSS:")), 0)
+
+
+@pytest.fixture
+def acting(start_daemon: Callable[..., Daemon], tmp_path: Path) -> Daemon:
+    """A daemon whose parser does what the document says."""
+    return start_daemon("[parsing]\ntimeout = 2\n", **with_code(tmp_path / "seam", ACTIONS))
+
+
+def test_one_that_uses_up_its_worker_twice_is_set_aside_until_it_changes(acting: Daemon, tree: Tree) -> None:
+    bad = {"hang.ipynb": "timed out after 2 s", "crash.ipynb": "killed by signal 11", "eat.ipynb": "out of memory"}
+    with acting.client() as client:
+        add_root(client, tree)
+        tree.write_all({name: name.partition(".")[0] + " " for name in bad})
+        tree.write_all({f"good{number}.ipynb": f"say word{number}x" for number in range(4)})
+        converted(client)
+        for name, reason in bad.items():
+            assert record(client, tree / name) == ("failed", f"quarantined: parse: {reason}, twice")
+        for number in range(4):
+            assert [hit["relative_path"] for hit in hits(client, f"word{number}x")] == [f"good{number}.ipynb"]
+        tries = [json.loads(each["body"])["tries"] for each in messages(client)]
+        assert (tries.count(0), tries.count(1), len(tries)) == (7, 3, 10)
+        assert tries.index(1) > 1, "a second try waits behind the others"
+    acting.restart()
+    with acting.client() as client:
+        client.call("index/run", {}, timeout_s=60)
+        converted(client)
+        assert record(client, tree / "crash.ipynb")[0] == "failed"
+        assert len(messages(client)) == 10, "nothing was tried again"
+        tree.write("crash.ipynb", "say tamed")
+        converted(client)
+        assert [hit["relative_path"] for hit in hits(client, "tamed")] == ["crash.ipynb"]
+
+
+def messages(client: Client) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.call("exchange/read", {"topic": "livedex.parse"})["messages"]
+    return found
+
+
+def test_an_unknown_parser_is_named_and_other_documents_go_on(client: Client, shelf: Path, home: Home) -> None:
+    documents.write_pdf(shelf / "a.pdf", ["aardvark"])
+    documents.write_html(shelf / "b.html", ["bison"])
+    converted(client)
+    root = f'[[roots]]\npath = "{shelf}"\n'
+    home.config.write_text(root + '[parsing]\noverrides = { ".pdf" = "nosuch" }\n')
+    client.call("server/reload")
+    warnings = client.call("status")["warnings"]
+    assert [each["code"] for each in warnings] == ["parser_missing"]
+    assert "nosuch" in warnings[0]["message"]
+    assert client.call("status")["state"] in ("ready", "indexing")
+    converted(client)
+    assert [hit["relative_path"] for hit in hits(client, "bison", group="file")] == ["b.html"]
+    home.config.write_text(root + '[chunking]\npipelines = { ".html" = "code" }\n')
+    client.call("server/reload")
+    converted(client)
+    (hit,) = hits(client, "bison", group="file")
+    assert (hit["kind"], hit["metadata"]) == ("code", {})
+    assert record(client, shelf / "a.pdf") == ("indexed", None)
+    assert [hit["metadata"]["page"] for hit in hits(client, "aardvark")] == [1]
+
+
+PLUGIN = """
+class Shouts:
+    suffixes = (".shout",)
+    version = "1"
+
+    def __init__(self, config):
+        self.word = config["plugin"]["word"]
+
+    def convert(self, path):
+        with open(path) as file:
+            return f"# {self.word}\\n\\n{file.read().lower()}"
+
+
+def register(registry):
+    registry.register_parser("shouts", Shouts)
+"""
+
+
+def test_a_plugins_parser_converts_by_its_name(start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path) -> None:
+    plugins = tmp_path / "plugins"
+    plugins.mkdir(mode=0o700)
+    (plugins / "loud.py").write_text(PLUGIN)
+    parsing = '[parsing]\noverrides = { ".shout" = "shouts" }\n'
+    daemon = start_daemon(f'{parsing}[plugins]\npaths = ["{plugins}"]\n[plugin.loud]\nword = "heard"\n')
+    with daemon.client() as client:
+        add_root(client, tree)
+        tree.write("a.SHOUT", "THE LYNX")
+        converted(client)
+        (hit,) = hits(client, "lynx", mode="exact")
+        assert (hit["snippet"], hit["heading"], hit["metadata"]) == ("the lynx", "heard", {"parsed_by": "shouts"})
+        assert client.call("status")["warnings"] == []
+
+
+def test_a_kill_at_any_time_costs_only_time(daemon: Daemon, tree: Tree) -> None:
+    with daemon.client() as client:
+        add_root(client, tree)
+        for number in range(4):
+            documents.write_docx(tree / f"d{number}.docx", [f"word{number}x"])
+        client.call("sync", {"timeout_ms": 30_000})
+    daemon.kill()
+    daemon.restart()
+    with daemon.client() as client:
+        converted(client)
+        for number in range(4):
+            assert len(hits(client, f"word{number}x", group="file")) == 1
+    left = [name for name in os.listdir(daemon.home.path / "data") if name.startswith("document-")]
+    assert left == []
