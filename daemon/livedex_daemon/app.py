@@ -159,10 +159,6 @@ class App:
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
-    def _all_parts(self) -> tuple[Part, ...]:
-        threads: list[Part] = [self._notifier.thread, self._embedding.thread, self._schedule.checks]
-        return (*threads, *[lane.thread for lane in self._lanes], *self._reloader.followers, *self._tasks)
-
     def _vectors(self, roots: Roots, power: PowerGate) -> EmbeddingThread:
         folder = self._locations.vectors_dir
         return EmbeddingThread(self._index, roots, self._config, self._plugins, folder, may_run=power.bulk_may_run)
