@@ -250,7 +250,7 @@ DEFECTS = (
         "reload-half-applied",
         "a reload takes over the roots and not how files are cut",
         "livedex_daemon/config_reload.py",
-        (("        targets.steps.pool.policy = policy_of(config, targets.plugins)\n", ""),),
+        (("        targets.steps.pool.policy = policy\n", ""),),
         "tests/system/test_lifecycle.py::test_chunk_size_both_ways",
     ),
     Defect(
