@@ -116,7 +116,7 @@ class App:
         # The index file
         readers = IndexReaders(locations.index_db, wake)
         self._backend = BackendSwitch(self._plugins, readers, roots, self._plan, locations.backend_mark)
-        self._notifier = notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
+        self._notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
         store, rebuilds = open_store(locations.index_db, self._changed)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
         rebuilder = Rebuilder(index, backlog, self._all_changed, under_way=rebuilds)
