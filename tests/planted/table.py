@@ -15,6 +15,7 @@ from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
 from planted.of_knowledge import DEFECTS as OF_KNOWLEDGE
 from planted.of_limits import DEFECTS as OF_LIMITS
+from planted.of_live import DEFECTS as OF_LIVE
 from planted.of_mounts import DEFECTS as OF_MOUNTS
 from planted.of_plugins import DEFECTS as OF_PLUGINS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
@@ -38,6 +39,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Network and FUSE mounts": OF_MOUNTS,
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,
+    "Search as you type, on a terminal": OF_LIVE,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
     "Documents": OF_DOCUMENTS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from livedex_ipc.cli.argument_types import Command, Operand, Option
 from livedex_ipc.cli.exchange_arguments import EXCHANGE
 from livedex_ipc.cli.knowledge_arguments import KNOWLEDGE
-from livedex_ipc.cli.search_arguments import FRESHNESS, SEARCH, WATCH
+from livedex_ipc.cli.search_arguments import FRESHNESS, LIVE, SEARCH, WATCH
 from livedex_ipc.cli.service_arguments import LSP, MCP, SERVICE
 from livedex_ipc.constants import COLOURS, STATUSES, SYNC_TIMEOUT_MS
 
@@ -102,6 +102,7 @@ ROOT = Command(
             options=(Option("--check-config", "check_config", "only check the configuration; exit 2 when not valid"),),
         ),
         SEARCH,
+        LIVE,
         WATCH,
         _ROOTS,
         Command(

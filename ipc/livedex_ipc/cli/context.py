@@ -9,12 +9,12 @@ from livedex_ipc import __version__
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.command_parser import CommandLine
 from livedex_ipc.cli.streams import Streams
-from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
 
 if TYPE_CHECKING:
     from livedex_ipc.cli.render.search_text import View
     from livedex_ipc.cli.spinner import Spinner
+    from livedex_ipc.client import Client
     from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal, ServerInfo
 
 R = TypeVar("R")
@@ -56,6 +56,8 @@ class Context:
 
         A daemon of another version that is idle is replaced; if it is busy, a line on stderr says so.
         """
+        from livedex_ipc.client import connect
+
         may_spawn = spawn and not self.line.no_spawn
         client = connect(spawn=may_spawn)
         info: ServerInfo = client.call("server/info", timeout_s=ANSWER_MS / 1000)
@@ -98,6 +100,7 @@ class Context:
 
         def show(waited_s: float) -> None:
             from livedex_ipc.cli.spinner import Spinner
+            from livedex_ipc.client import connect
 
             if not shown:
                 shown.append(Spinner(self.streams, lambda: connect(spawn=False)))

@@ -113,3 +113,22 @@ WATCH = Command(
         "livedex watch '\"release notes\" path:docs' --json > changes.jsonl",
     ),
 )
+
+LIVE = Command(
+    "live",
+    "search as you type, on the whole terminal",
+    run="live_command:live",
+    operand=Operand("QUERY", "query", least=0, most=None),
+    options=(
+        Option("-F --fixed-strings", "mode", "begin with the lines that contain QUERY verbatim", const="exact"),
+        Option("-e --regexp", "mode", "begin with the lines that match QUERY, a regular expression", const="regex"),
+        Option("--path", "paths", "only paths that contain TEXT, or below a folder", metavar="TEXT", many=True),
+        Option("-t --lang", "languages", "only this language", metavar="L", many=True, complete="language"),
+        Option("--since", "since", "only files modified at T or later", metavar="T"),
+    ),
+    notes=(
+        "Enter opens a hit in $VISUAL or $EDITOR. Ctrl-O prints path:line:column:text of the marked hits and ends.\n"
+        "Write / for commands, ? for help. Exit 130: ended without a choice."
+    ),
+    examples=("livedex live", "livedex live -t python lease", "vim $(livedex live | cut -d: -f1)"),
+)

@@ -82,6 +82,12 @@ def vimgrep(
             yield f"{path}{line}:{column}:{one_line(text)}\n"
 
 
+def first_lines(hits: Sequence[HitFields]) -> Iterator[str]:
+    """Yield ``path:line:col:text`` of the first match of each hit, with its line end."""
+    for hit in hits:
+        yield f"{_path(hit, False, ':')}{hit['line']}:{hit['column']}:{one_line(hit['text'])}\n"
+
+
 def file_lines(hits: Sequence[HitFields], *, count: bool = False, null: bool = False) -> Iterator[str]:
     """Yield the path of each file among the hits, once, in the order of its best hit, with its line end.
 

@@ -1,0 +1,70 @@
+"""Defects of `livedex live`: what is typed, what is shown, what is opened."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+MODEL = "tests/ipc/cli/live/test_live_model.py"
+LIVE = "tests/ipc/cli/live/test_live.py"
+
+DEFECTS = (
+    Defect(
+        "answer-of-before",
+        "`livedex live` shows the hits of an earlier query, whose answer came late",
+        "livedex_ipc/cli/live/live_model.py",
+        (("    if event.number != state.requested:\n", "    if event.number > state.requested:\n"),),
+        f"{MODEL}::test_a_late_answer_of_another_query_changes_nothing",
+    ),
+    Defect(
+        "enter-of-before",
+        "Enter, pressed before the answer came, opens a hit of the query before",
+        "livedex_ipc/cli/live/live_model.py",
+        (
+            (
+                "        if state.answered != state.requested:\n            return state._replace(deferred=key), ()\n",
+                "",
+            ),
+        ),
+        f"{MODEL}::test_enter_before_the_answer_opens_a_hit_of_what_was_typed",
+    ),
+    Defect(
+        "raw-line",
+        "the preview of `livedex live` sends the control characters of a file to the terminal",
+        "livedex_ipc/cli/live/terminal_cells.py",
+        (("return visible(text.replace(", "return str(text.replace("),),
+        f"{MODEL}::test_any_keys_and_sizes_leave_a_picture_that_fits",
+    ),
+    Defect(
+        "narrow-characters",
+        "`livedex live` takes every character for one cell, and lines of Chinese run over the edge",
+        "livedex_ipc/cli/live/terminal_cells.py",
+        (('return 2 if east_asian_width(character) in "WF" else 1', "return 1 if east_asian_width(character) else 1"),),
+        f"{LIVE}::test_the_page_shows_what_is_drawn",
+    ),
+    Defect(
+        "not-connected-again",
+        "`livedex live` says that the daemon has ended, and does not connect again",
+        "livedex_ipc/cli/live/live_session.py",
+        (
+            (
+                '            self._retry = True\n            yield Linked("lost", "the daemon',
+                '            yield Linked("lost", "the daemon',
+            ),
+        ),
+        f"{LIVE}::test_it_goes_on_after_the_daemon_was_killed",
+    ),
+    Defect(
+        "half-a-screen",
+        "after the window was small for a moment, `livedex live` leaves what was lost undrawn",
+        "livedex_ipc/cli/live/live_screen.py",
+        (("self._window.clearok(True)", "self._window.clearok(False)"),),
+        f"{LIVE}::test_any_size_is_drawn",
+    ),
+    Defect(
+        "picture-in-the-pipe",
+        "`livedex live | …` draws into the pipe",
+        "livedex_ipc/cli/live/live_screen.py",
+        (("        os.dup2(terminal, 1)\n", ""),),
+        f"{LIVE}::test_the_choice_goes_into_a_pipe_and_the_picture_to_the_terminal",
+    ),
+)
