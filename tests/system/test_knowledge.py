@@ -5,14 +5,44 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from helpers.answer_shapes import ANY, TIME, faults
 from helpers.support import Daemon, Home, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import InvalidParams, Unavailable
+
+ENTRY = {
+    "id": int,
+    "content": str,
+    "domain": str,
+    "heading": (str, None),
+    "kind": ("chunk", "finding"),
+    "source": (str, None),
+    "score": float,
+    "created_at": TIME,
+    "used_at": (TIME, None),
+    "uses": int,
+    "metadata": {},
+}
+
+
+def test_every_result_has_the_fields_of_the_contract(client: Client) -> None:
+    for method, params, shape in knowledge_results():
+        assert faults(client.call(method, params), shape, method) == []
+
+
+def knowledge_results() -> Iterator[tuple[str, dict[str, Any], Any]]:
+    yield "knowledge/add", {"content": "alpha"}, {"id": 1, "created": True}
+    yield "knowledge/finding", {"content": "beta", "source": "a"}, {"id": 2, "created": True}
+    yield "knowledge/search", {"query": "alpha"}, {"entries": [ENTRY]}
+    yield "knowledge/list", {}, {"entries": [ENTRY], "total": 2}
+    yield "knowledge/hot", {}, {"text": str}
+    yield "knowledge/stats", {}, {"backend": "sqlite", "entries": 2, "domains": ANY, "db_bytes": int}
+    yield "knowledge/delete", {"id": 1}, {"deleted": True}
 
 
 def test_what_is_remembered_is_found_and_deleted(client: Client) -> None:
