@@ -32,7 +32,7 @@ DEFECTS = (
         "the preview of `livedex live` sends the control characters of a file to the terminal",
         "livedex_ipc/cli/live/terminal_cells.py",
         (("return visible(text.replace(", "return str(text.replace("),),
-        f"{MODEL}::test_any_keys_and_sizes_leave_a_picture_that_fits",
+        f"{LIVE}::test_nothing_raw_of_a_file_reaches_the_terminal",
     ),
     Defect(
         "narrow-characters",
@@ -58,7 +58,7 @@ DEFECTS = (
         "after the window was small for a moment, `livedex live` leaves what was lost undrawn",
         "livedex_ipc/cli/live/live_screen.py",
         (("self._window.clearok(True)", "self._window.clearok(False)"),),
-        f"{LIVE}::test_any_size_is_drawn",
+        f"{LIVE}::test_a_window_that_was_small_for_a_moment_is_drawn_again",
     ),
     Defect(
         "picture-in-the-pipe",

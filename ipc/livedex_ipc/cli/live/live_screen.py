@@ -9,6 +9,7 @@ import contextlib
 import curses
 import fcntl
 import os
+import select
 import signal
 import sys
 import termios
@@ -32,6 +33,9 @@ _COLOURS = {
     "bad": curses.COLOR_YELLOW,
 }
 _ESCAPE_MS = 25
+_PASTE_ON, _PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"  # pasted text comes between _PASTED and _PASTE_END
+_PASTED, _PASTE_END = "200~", "\x1b[201~"
+_PASTE_S = 0.5
 
 
 class Gone(Exception):
@@ -57,8 +61,10 @@ class Screen:
         with _on_terminal(), _signals(self.wake_end):
             self._start()
             try:
+                _send(_PASTE_ON)
                 yield
             finally:
+                _send(_PASTE_OFF)
                 curses.endwin()
 
     def _start(self) -> None:
@@ -139,7 +145,8 @@ class Screen:
                     if (event := mouse(row, column, buttons)) is not None:
                         yield event
                 continue
-            pressed = key(code, _next(window) if code == "\x1b" else None)
+            then = _next(window) if code == "\x1b" else None
+            pressed = _sequence(window) if then == "[" else key(code, then)
             if pressed is not None:
                 yield pressed
         if not os.isatty(0):
@@ -149,10 +156,12 @@ class Screen:
         """Give the terminal to a program until it ends; return its exit code. Raises OSError if it cannot start."""
         import subprocess
 
+        _send(_PASTE_OFF)
         curses.endwin()
         try:
             return subprocess.run(command, check=False).returncode
         finally:
+            _send(_PASTE_ON)
             assert self._window is not None
             self._window.refresh()
             self.resize()
@@ -163,6 +172,32 @@ def _next(window: curses.window) -> str | int | None:
         return window.get_wch()
     except curses.error:
         return None
+
+
+def _sequence(window: curses.window) -> Key | None:
+    """Return what a sequence of keys that curses does not know means: pasted text; None for any other."""
+    read = ""
+    while isinstance(code := _next(window), str):
+        read += code
+        if "@" <= code <= "~":
+            break
+    return Key("text", _pasted(window)) if read == _PASTED else None
+
+
+def _pasted(window: curses.window) -> str:
+    """Return the text up to the end of the paste, or as far as it comes."""
+    text = ""
+    while not text.endswith(_PASTE_END):
+        code = _next(window)
+        if code is None and not select.select([0], [], [], _PASTE_S)[0]:
+            return text
+        text += code if isinstance(code, str) else ""
+    return text.removesuffix(_PASTE_END)
+
+
+def _send(sequence: bytes) -> None:
+    with contextlib.suppress(OSError):  # the terminal was closed
+        os.write(1, sequence)
 
 
 def _styles(colour: bool) -> dict[str, int]:

@@ -71,7 +71,29 @@ def test_type_see_the_hit_and_open_it_at_its_line(files: Tree, live: Start, tmp_
     terminal.see("def renew(lease):")
     terminal.type(CTRL_C)
     assert terminal.end()[0] == 130
-    assert terminal.raw.endswith(b"\x1b[?1l\x1b>") or b"\x1b[?1049l" in terminal.raw, "the terminal is as it was"
+    assert terminal.raw.rpartition(b"\x1b[?1049l")[2].isascii(), "the terminal is as it was"
+
+
+@pytest.mark.shares_daemon
+def test_keys_mouse_and_pasted_text(files: Tree, live: Start) -> None:
+    terminal = live()
+    terminal.see("2 hits")
+    terminal.type("\x1b[200~lease\nrenew\x1b[201~")
+    terminal.see(lambda text: text.startswith("> lease renew\n") and "3 hits" in text)
+    terminal.type(f"{DOWN}{DOWN}{UP}")
+    terminal.see(lambda text: selected(text) == 1)
+    terminal.type("\x1b[<0;5;5M\x1b[<0;5;5m" if b"1006" in terminal.raw else "\x1b[M %%")
+    terminal.see(lambda text: selected(text) == 2)
+    terminal.type("\x1b[15;9~\x1br")
+    terminal.see("regex · 0 hits")
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    assert terminal.end()[0] == 130
+    assert b"\x1b[?1049l" in terminal.raw
+
+
+def selected(text: str) -> int:
+    """The place of the selection in the list on the screen."""
+    return next(index for index, row in enumerate(text.splitlines()[2:]) if row.startswith("▌"))
 
 
 @pytest.mark.shares_daemon
@@ -138,6 +160,20 @@ def test_any_size_is_drawn(files: Tree, live: Start) -> None:
     terminal.see(lambda text: "東" in text and "│" in text and "> 東" in text.splitlines()[0])
     terminal.type("\x1b")
     assert terminal.end()[0] == 130
+
+
+@pytest.mark.shares_daemon
+def test_a_window_that_was_small_for_a_moment_is_drawn_again(files: Tree, live: Start) -> None:
+    """The terminal loses what it cannot show, and the program sees the same size as before."""
+    terminal = live("lease")
+    before = terminal.see(lambda text: "3 hits" in text and "4 def renew(lease):" in text)
+    os.kill(terminal.process.pid, signal.SIGSTOP)
+    os.waitpid(terminal.process.pid, os.WUNTRACED)
+    terminal.resize(2, 10)
+    terminal.resize(24, 100)
+    assert "renew" not in terminal.text()
+    os.kill(terminal.process.pid, signal.SIGCONT)
+    terminal.see(lambda text: text == before)
 
 
 @pytest.mark.shares_daemon
@@ -208,6 +244,7 @@ def test_the_first_picture_needs_few_modules(home: Home) -> None:
     env = {**home.env, "TERM": "dumb"}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
     slow = {"asyncio", "dataclasses", "inspect", "argparse", "pathlib", "rich", "logging", "threading", "tempfile"}
+    slow |= {"socket", "livedex_ipc.client", "livedex_ipc.method_calls"}
     assert not slow & set(done.stdout.split())
 
 

@@ -120,10 +120,10 @@ def started(query: Query = EMPTY, rows: int = 24, columns: int = 100) -> Daemon:
     return daemon
 
 
-@given(st.lists(EVENTS, max_size=40), st.integers(1, 40), st.integers(1, 140))
+@given(st.lists(st.one_of(EVENTS, st.just("answer")), max_size=40), st.integers(1, 40), st.integers(1, 140))
 def test_any_keys_and_sizes_leave_a_picture_that_fits(events: list[Any], rows: int, columns: int) -> None:
-    daemon = started(rows=rows, columns=columns)
-    for event in events:
+    daemon = started(Query("lease"), rows, columns)
+    for event in ["answer", "show", *events]:
         daemon.take(event)
         check(daemon.state)
 
