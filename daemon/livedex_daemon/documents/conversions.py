@@ -57,7 +57,9 @@ class Conversions:
         self._content_of: dict[Key, Content] = {}
         self._waiting: dict[Content, dict[Key, Document]] = {}
         self._results: dict[Content, Result] = {}
+        self.published = 0  # grows when a message for a content may have been published
         self._unpublished: deque[Content] = deque()
+        self._being_published: set[Content] = set()
         self._under_way: set[Content] = set()
 
     # -- for the writing thread and the readers of files
@@ -118,7 +120,10 @@ class Conversions:
     # -- for the lanes
 
     def unpublished(self) -> Iterator[tuple[Content, str]]:
-        """Yield the contents that no message asks for yet, each once, with the name of the parser."""
+        """Yield the contents that no message asks for yet, each once, with the name of the parser.
+
+        The caller publishes a message for each before it takes the next one, or calls ``publish_again`` for it.
+        """
         while True:
             with self.changed:
                 if not self._unpublished:
@@ -126,13 +131,28 @@ class Conversions:
                 content = self._unpublished.popleft()
                 waiting = self._waiting.get(content)
                 parser = next(iter(waiting.values())).parser if waiting else None
+                if parser is not None:
+                    self._being_published.add(content)
             if parser is not None:
-                yield content, parser
+                try:
+                    yield content, parser
+                finally:
+                    with self.changed:
+                        self._being_published.discard(content)
+                        self.published += 1
 
-    def publish_again(self) -> None:
-        """Have a message for each content that waits and that no lane has in hand: the former ones are lost."""
+    def publish_again(self, failed: Content | None = None, *, unless_since: int | None = None) -> None:
+        """Have a message for each content that waits and that no lane has in hand: the former ones are lost.
+
+        ``failed``: one that could not be published. ``unless_since``: what ``published`` was when the topic was found
+        empty; a message that came since is not lost.
+        """
         with self.changed:
-            left = self._waiting.keys() - self._results.keys() - self._under_way
+            if failed is not None:
+                self._being_published.discard(failed)
+            if unless_since is not None and unless_since != self.published:
+                return
+            left = self._waiting.keys() - self._results.keys() - self._under_way - self._being_published
             self._unpublished.extend(left.difference(self._unpublished))
 
     def begin(self, content: Content) -> list[Document]:

@@ -110,11 +110,12 @@ class Lane:
             try:
                 self._messages.publish(content, parser)
             except Unavailable:
-                self._conversions.publish_again()
+                self._conversions.publish_again(content)
                 raise
+        published = self._conversions.published
         task = self._messages.claim(int(self._settings("").timeout_s) + LEASE_GRACE_S)
         if task is None and self._messages.is_empty():
-            self._conversions.publish_again()
+            self._conversions.publish_again(unless_since=published)
         return task
 
     def _serve(self, task: Task) -> None:
