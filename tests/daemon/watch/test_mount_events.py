@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import threading
@@ -53,6 +54,30 @@ def test_without_the_table_it_does_nothing(monkeypatch: pytest.MonkeyPatch, tmp_
     events = MountEvents(lambda _points: None)
     events.start()
     events.check()
+    events.stop()
+
+
+def test_a_table_that_cannot_be_opened_for_a_moment_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What was mounted meanwhile is not known, so every mount is reported."""
+    monkeypatch.setattr(mount_events, "RETRY_S", 0.0)
+    (tmp_path / "mountinfo").write_bytes(b"1 20 0:50 / /mnt rw - tmpfs tmpfs rw\n")
+    monkeypatch.setattr(mount_events, "MOUNTINFO", tmp_path / "mountinfo")
+    reported: list[set[bytes]] = []
+    events = MountEvents(reported.append)
+    before = len(os.listdir("/proc/self/fd"))
+    with monkeypatch.context() as patch:
+
+        def refuse() -> tuple[int, int]:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+        patch.setattr(os, "pipe", refuse)
+        events.start()
+        events.check()
+        assert len(os.listdir("/proc/self/fd")) == before
+    events.check()
+    assert reported == [{b"/mnt"}]
     events.stop()
 
 
