@@ -101,7 +101,7 @@ def _answered(state: State, event: Found | Changed | Failed | Preview) -> State:
     if isinstance(event, Found):
         return _with_hits(state, event)
     if isinstance(event, Failed):
-        return _with_hits(state, Found(event.number, (), None, True, event.message))
+        return _with_hits(state, Found(event.number, (), False, True, event.message))
     gone = {place(hit) for hit in event.removed}
     kept = tuple(hit for hit in state.hits if place(hit) not in gone)
     hit = selected_hit(state)
@@ -117,7 +117,7 @@ def _with_hits(state: State, found: Found) -> State:
     return state._replace(
         answered=found.number,
         hits=found.hits,
-        total=found.total,
+        more=found.more,
         fresh=found.fresh,
         note=found.note,
         selected=0,
@@ -269,5 +269,5 @@ def _search(state: State) -> Step:
     number = state.requested + 1
     state = state._replace(requested=number)
     if state.query.mode != "words" and not state.query.text:
-        return _with_hits(state, Found(number, (), None, True, TYPE_A_PATTERN)), ()
+        return _with_hits(state, Found(number, (), False, True, TYPE_A_PATTERN)), ()
     return state, (Search(number, state.query),) if state.link == "connected" else ()

@@ -57,7 +57,7 @@ class State(NamedTuple):
     requested: int = 0
     answered: int = 0
     hits: tuple[HitFields, ...] = ()
-    total: int | None = None
+    more: bool = False  # there are more hits than these
     fresh: bool = True
     selected: int = 0
     top: int = 0
@@ -99,7 +99,7 @@ class Found(NamedTuple):
 
     number: int
     hits: tuple[HitFields, ...]
-    total: int | None = None
+    more: bool = False
     fresh: bool = True
     note: str = ""
 

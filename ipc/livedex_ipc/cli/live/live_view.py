@@ -77,8 +77,8 @@ def _state(state: State) -> Row:
         return (Span(" · connecting to the daemon" if state.link == "connecting" else " · no daemon", "bad"),)
     if state.answered != state.requested:
         return (Span(" · …", "dim"),)
-    total = len(state.hits) if state.total is None else state.total
-    count = Span(f" · {total:,} {'hit' if total == 1 else 'hits'}", "dim")
+    found = len(state.hits)
+    count = Span(f" · {found}{'+' if state.more else ''} {'hit' if found == 1 else 'hits'}", "dim")
     return (count,) if state.fresh else (count, Span(" · not fresh", "bad"))
 
 

@@ -97,7 +97,7 @@ class Daemon:
             return [Failed(search.number, "no regular expression")]
         if what == "change":
             return [Changed(search.number, hits_of(search.query)[:1], hits_of(search.query)[1:2])]
-        return [Found(search.number, hits_of(search.query), 3, False, "a\x1bwarning")]
+        return [Found(search.number, hits_of(search.query), True, False, "a\x1bwarning")]
 
 
 def check(state: State) -> None:
