@@ -13,6 +13,7 @@ from livedex_ipc.cli.live.live_help import HELP
 from livedex_ipc.cli.live.live_layout import hit_at, in_preview, layout
 from livedex_ipc.cli.live.live_state import (
     Changed,
+    Edited,
     End,
     Event,
     Explain,
@@ -86,6 +87,8 @@ def _stepped(state: State, event: Event) -> Step:
     if isinstance(event, Linked):
         state = state._replace(link=event.link, note=event.note)
         return _search(state) if event.link == "connected" else (state, ())
+    if isinstance(event, Edited):
+        return _search(state._replace(edited=event.path, note=""))
     if isinstance(event, Page):
         return state._replace(page=event), ()
     return _answered(state, event), ()
@@ -114,13 +117,16 @@ def _answered(state: State, event: Found | Changed | Failed | Preview) -> State:
 
 
 def _with_hits(state: State, found: Found) -> State:
+    places = [place(hit)[0] for hit in found.hits]
+    selected = places.index(state.edited) if state.edited in places else 0
     return state._replace(
+        edited=None,
         answered=found.number,
         hits=found.hits,
         more=found.more,
         fresh=found.fresh,
         note=found.note,
-        selected=0,
+        selected=selected,
         top=0,
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from livedex_ipc.cli.live import live_model
 from livedex_ipc.cli.live.live_screen import Gone, Screen
 from livedex_ipc.cli.live.live_state import (
+    Edited,
     End,
     Event,
     Explain,
@@ -26,6 +27,7 @@ from livedex_ipc.cli.live.live_state import (
     Search,
     Show,
     State,
+    place,
 )
 from livedex_ipc.cli.live.live_view import draw
 from livedex_ipc.errors import LivedexError
@@ -81,9 +83,9 @@ class Session:
             state, wanted = live_model.step(state, event)
             requests += wanted
         for request in _newest(requests):
-            failed = self._do(request)
-            if failed is not None:
-                state, more = live_model.step(state, failed)
+            event_at_once = self._do(request)
+            if event_at_once is not None:
+                state, more = live_model.step(state, event_at_once)
                 for each in more:
                     self._do(each)
         return state
@@ -162,7 +164,7 @@ class Session:
         return live_requests.found(purpose.number, result)
 
     def _do(self, request: Request) -> Event | None:
-        """Do what was requested; return the event of what fails at once."""
+        """Do what was requested; return the event of what ends or fails at once."""
         from livedex_ipc.cli.live import live_requests
 
         if isinstance(request, End):
@@ -204,7 +206,7 @@ class Session:
             code = self._screen.run(command)
         except (OSError, ValueError) as error:
             return Failed(0, f"the editor did not start: {error}: set VISUAL or EDITOR")
-        return Failed(0, f"{command[0]} ended with exit code {code}") if code else None
+        return Failed(0, f"{command[0]} ended with exit code {code}") if code else Edited(place(hit)[0])
 
 
 def _newest(requests: list[Request]) -> list[Request]:

@@ -68,6 +68,7 @@ class State(NamedTuple):
     page: Page | None = None
     note: str = ""
     link: Link = "connecting"
+    edited: str | None = None  # the path that was edited: its hit stays selected
     deferred: Key | None = None  # pressed before the answer of the last search, for one of its hits
 
 
@@ -126,7 +127,13 @@ class Linked(NamedTuple):
     note: str = ""
 
 
-Event = Key | Mouse | Resized | Found | Changed | Failed | Linked | Preview | Page
+class Edited(NamedTuple):
+    """The editor has ended; the file may be another now."""
+
+    path: str
+
+
+Event = Edited | Key | Mouse | Resized | Found | Changed | Failed | Linked | Preview | Page
 
 # Requests
 

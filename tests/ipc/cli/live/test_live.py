@@ -47,10 +47,16 @@ def files(daemon: Daemon, tree: Tree) -> Tree:
 
 
 def editor(tmp_path: Path) -> tuple[dict[str, str], Path]:
-    """An editor that writes down its arguments, for the environment; and where."""
+    """An editor that adds a line and writes down its arguments, for the environment; and where."""
     arguments = tmp_path / "arguments"
     script = tmp_path / "an editor"
-    script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > "{arguments}.new"\nmv "{arguments}.new" "{arguments}"\n')
+    lines = (
+        "#!/bin/sh",
+        'echo "seen by Ada: thirty" >> "$3"',
+        f"""printf '%s\\n' "$@" > '{arguments}.new'""",
+        f"mv '{arguments}.new' '{arguments}'",
+    )
+    script.write_text("\n".join(lines) + "\n")
     script.chmod(0o700)
     return {"VISUAL": f"'{script}' -x"}, arguments
 
@@ -65,6 +71,7 @@ def test_type_see_the_hit_and_open_it_at_its_line(files: Tree, live: Start, tmp_
     terminal.type("\r")
     wait_until(arguments.exists, what="the editor's arguments")
     assert arguments.read_text().splitlines() == ["-x", "+3", str(files / "notes/leases.md")]
+    terminal.see("seen by Ada")
     terminal.type(" /lang python\r")
     terminal.see("lang:python · 0 hits")
     terminal.type("\x15renew")
@@ -119,6 +126,11 @@ def test_a_saved_file_enters_a_followed_list(files: Tree, live: Start) -> None:
     terminal.see("following · 1 hit")
     files.remove("new.md")
     terminal.see("following · 0 hits")
+    terminal.type("\x15lease")
+    terminal.see("following · 3 hits")
+    files.write("zither.md", "a zither\n")
+    files.write("lease.md", "another lease\n")
+    terminal.see("following · 4 hits")
 
 
 @pytest.mark.shares_daemon

@@ -13,6 +13,7 @@ from helpers.canned_daemon import hit as wire_hit
 from livedex_ipc.cli.live.live_model import begin, chosen, step
 from livedex_ipc.cli.live.live_state import (
     Changed,
+    Edited,
     End,
     Explain,
     Failed,
@@ -251,3 +252,13 @@ def test_clicks_and_wheel_reach_list_and_preview() -> None:
     assert daemon.state.shift == 3
     daemon.take(Mouse("double", 4, 5))
     assert daemon.done[-1] == Open(daemon.state.hits[2])
+
+
+def test_after_the_editor_it_searches_again_and_the_file_stays_selected() -> None:
+    daemon = started(Query("abc"))
+    daemon.take("answer")
+    daemon.type("down", "down", "enter")
+    daemon.take(Edited(daemon.state.hits[2]["path"]))
+    assert daemon.searches[-1].number == daemon.state.requested > daemon.state.answered
+    daemon.take("answer")
+    assert daemon.state.selected == 2
