@@ -73,7 +73,7 @@ def test_an_integer_too_long_to_print_is_refused_as_any_other() -> None:
         ({"query": "x", "globs": ["a", 1]}, "globs[1]"),
         ({"query": "x", "globs": ["a"] * 1001}, "globs"),
         ({"query": "x", "kinds": ["cod"]}, "kinds[0]"),
-        ({"query": "x", "mode": "semantic"}, "mode"),
+        ({"query": "x", "mode": "semantics"}, "mode"),
         ({"query": "x", "fresh": 1}, "fresh"),
         ({"query": "x", "modified_after": "2026-01-01"}, "modified_after"),
         ({"query": "x", "modified_after": "2026-02-30T00:00:00Z"}, "modified_after"),

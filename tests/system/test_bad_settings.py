@@ -37,7 +37,7 @@ overlap = -1
 [log]
 level = "loud"
 
-[parsing]
+[shipping]
 default = ""
 """
 
@@ -54,7 +54,7 @@ def test_every_fault_at_once(home: Home) -> None:
         ("chunking.chunk_sise", 9, "chunking.chunk_size"),
         ("chunking.overlap", 10, None),
         ("log.level", 13, None),
-        ("parsing", 15, None),
+        ("shipping", 15, None),
     }
     assert json.loads(home.run("daemon", "--check-config", "--json").stdout) == told
     for words in (["status"], ["daemon"], ["up"]):

@@ -111,7 +111,7 @@ backend = "tan tivy"
 max_file_sise = "8MiB"
 [chunking]
 chunk_size = true
-[parsing]
+[shipping]
 default = "x"
 [[roots]]
 pth = "/nowhere"
@@ -124,7 +124,7 @@ ignore = ["a", 7]
         ("index.backend", 3, 11, None),
         ("index.max_file_sise", 4, 1, "index.max_file_size"),
         ("chunking.chunk_size", 6, 14, None),
-        ("parsing", 7, 2, None),
+        ("shipping", 7, 2, None),
         ("roots[0]", 9, 3, None),
         ("roots[0].pth", 10, 1, "roots.path"),
         ("roots[1].path", 12, 8, None),
@@ -134,17 +134,16 @@ ignore = ["a", 7]
 
 EMPTY_LIST_IS_RIGHT = ("plugins.paths",)
 # What plugins may provide: any text is right.
-NAMES = ("index.backend", "knowledge.backend", "embedding.embedder", "embedding.model")
+NAMES = ("index.backend", "knowledge.backend", "embedding.embedder", "embedding.model", "parsing.default")
 RIGHT = {  # by key
     "embedding.api_base": ("''",),
     "embedding.api_key_env": ("''", '"nonsense"'),
     "embedding.weight": ("1.5",),
 }
 WRONG = ("[]", "{ x = 1 }", "1979-05-27", "1.5", "nan", '"nonsense"', "-1", "''")
-LATER = ["parsing"]
 
 
-@pytest.mark.parametrize("text", [*(f"[{table}]" for table in LATER), '[[standing]]\nquery = "x"'])
+@pytest.mark.parametrize("text", ["[shipping]", '[[standing]]\nquery = "x"'])
 def test_keys_of_later_work_are_unknown(text: str) -> None:
     fault = fault_of(text)
     assert fault["message"] == "unknown key"

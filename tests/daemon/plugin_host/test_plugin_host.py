@@ -51,7 +51,8 @@ def test_a_name_without_an_object_is_a_fault_until_it_is_used_no_more(tmp_path: 
     host.load(config(tmp_path))
     assert host.obtain(EMBEDDER, "none") is None and host.obtain(EMBEDDER, "nowhere") is None
     assert [(fault.kind, fault.name) for fault in host.faults()] == [("embedder", "none"), ("embedder", "nowhere")]
-    assert "known: fixed, none" in host.faults()[1].reason
+    known = host.faults()[1].reason.partition("known: ")[2].rstrip(")").split(", ")
+    assert {"fixed", "none"} < set(known), "livedex's own are known, too"
     host.used(PIPELINE, [])
     assert len(host.faults()) == 2
     host.used(EMBEDDER, ["none"])
@@ -67,7 +68,8 @@ def test_nothing_is_loaded_again_until_something_differs(tmp_path: Path) -> None
     assert host.load(config(tmp_path, "[plugin.fixed]\na = 1\n"))
     (tmp_path / "fixed.py").write_text(PLUGIN.replace('"fixed"', '"other"'))
     assert host.load(config(tmp_path, "[plugin.fixed]\na = 1\n"))
-    assert (host.registry.names(EMBEDDER), host.generation) == (("none", "other"), 3)
+    names = set(host.registry.names(EMBEDDER))
+    assert {"none", "other"} < names and "fixed" not in names and host.generation == 3
 
 
 def test_a_plugin_that_hangs_is_given_up(tmp_path: Path) -> None:
