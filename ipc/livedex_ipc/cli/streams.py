@@ -5,7 +5,6 @@ No raw text of a file reaches a terminal, and a closed pipe (``livedex list | he
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -70,6 +69,8 @@ class Streams:
 
     def write_json(self, value: Any) -> None:
         """Write one JSON value on one line. On a terminal, as ASCII: JSON may contain raw control characters."""
+        import json
+
         self.write(json.dumps(value, ensure_ascii=self.out_is_terminal, separators=(",", ":")) + "\n")
 
     def message(self, text: str) -> None:
@@ -94,6 +95,8 @@ class Streams:
     def error(self, error: LivedexError) -> None:
         """Print ``error`` on stderr: as JSON, or as text with its remedy."""
         if self.json:
+            import json
+
             self.message(json.dumps({"error": error.to_wire()}))
         else:
             from livedex_ipc.cli.render.terminal_text import error_text

@@ -68,10 +68,6 @@ class Screen:
                 curses.endwin()
 
     def _start(self) -> None:
-        import locale
-
-        with contextlib.suppress(locale.Error):
-            locale.setlocale(locale.LC_CTYPE, "")
         try:
             curses.setupterm(fd=1)
             if not curses.tigetstr("cup"):
