@@ -53,7 +53,7 @@ if any("chunk_child" in word for word in sys.orig_argv):
     import signal, time
     from livedex_indexing.chunk import chunker
 
-    def hang(*_):
+    def hang(*_, **__):
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         open(os.environ["HUNG"], "w").close()
         time.sleep(1_000)
