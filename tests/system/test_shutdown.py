@@ -131,7 +131,7 @@ def in_background(client: Client, method: str, params: dict[str, Any] | None = N
 CASES: dict[str, tuple[str, str, str]] = {
     "an audit": ("livedex_indexing.disk.tree:read_file", "audit", "index/audit"),
     "a search": ("livedex_indexing.search.searcher:Searcher.search", "reader", "search"),
-    "a helper of the loop": ("livedex_daemon.config.settings:load", "asyncio", "server/reload"),
+    "a helper of the loop": ("livedex_daemon.config.settings:load", "configuration", "server/reload"),
     "a turn of the worker": ("livedex_daemon.watch.root_presence:Presence.check", "worker", "index/run"),
     "a file that is read": ("livedex_indexing.disk.tree:read_file", "edits", "sync"),
 }
