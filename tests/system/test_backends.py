@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from helpers.fault_injection import SETTLES_AT_ONCE, with_code
 from helpers.support import CHECKOUT, Daemon, Home, Tree, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import LivedexError
@@ -142,9 +143,10 @@ def test_a_backend_of_the_page_ranks(
 
 
 def test_only_what_differs_is_sent_after_a_start(
-    tree: Tree, folder: Path, home: Home, configuration: Callable[[str], str], start_daemon: Callable[..., Daemon]
+    tree: Tree, folder: Path, tmp_path: Path, configuration: Callable[[str], str], start_daemon: Callable[..., Daemon]
 ) -> None:
-    daemon = start_daemon(configuration("outside"))
+    env = with_code(tmp_path / "seam", SETTLES_AT_ONCE)
+    daemon = start_daemon(configuration("outside"), **env)
     with daemon.client() as client:
         ranks(client, "outside")
         assert found(client) == ["a.md", "b.txt"]
@@ -154,7 +156,7 @@ def test_only_what_differs_is_sent_after_a_start(
     tree.write("b.txt", "two walrus walrus\n")
     tree.remove("c.txt")
     tree.write("d.txt", "a new walrus\n")
-    with start_daemon(configuration("outside")).client() as client:
+    with start_daemon(configuration("outside"), **env).client() as client:
         assert client.sync(timeout_ms=30_000)["synced"]
         ranks(client, "outside")
         assert found(client) == ["a.md", "b.txt", "d.txt"] and found(client, "goat") == []
