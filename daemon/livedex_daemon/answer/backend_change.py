@@ -12,6 +12,7 @@ from typing import Final
 from livedex_daemon.backend.backend_switch import BUILT_IN, BackendSwitch
 from livedex_daemon.backend.mirror import Mirror
 from livedex_daemon.config import config_edit
+from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.server.rpc_server import Call
 
@@ -28,7 +29,8 @@ class BackendChange:
         """Switch to a backend. Raises Unavailable, with the reason, if it cannot be filled."""
         if name not in (BUILT_IN, self._switch.name):
             await self._fill(call, self._switch.begin(name))
-        await asyncio.to_thread(config_edit.set_text, self._config_path, "index", "backend", name)
+        path = self._config_path
+        await in_daemon_thread(lambda: config_edit.set_text(path, "index", "backend", name), "backend")
         await self._reload()
 
     async def _fill(self, call: Call, mirror: Mirror) -> None:
