@@ -7,10 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from helpers.fault_injection import in_namespaces, inside, needs_namespaces
-from helpers.support import Daemon, Tree, add_root, found
+from helpers.support import Daemon, Tree, add_root, codes, found, wait_until
 
 pytestmark = needs_namespaces
+# COVER_FULL mounts it filled: over a root, an empty one may be seen for a moment, and would make the root missing.
 COVER = 'mount -t tmpfs tmpfs "$1"; mkdir -p "$1/deep"; echo "okapi $2" > "$1/deep/m.txt"'
+COVER_FULL = f'cover() {{ {COVER}; }}; mkdir "$1.new"; cover "$1.new" "$2"; mount --move "$1.new" "$1"'
 
 
 @pytest.mark.parametrize("folder", ["sub", "sub/deep"])
@@ -39,14 +41,29 @@ def test_a_mount_over_a_root_and_above_it(start_daemon: Callable[..., Daemon], t
     daemon = start_daemon(wrap=in_namespaces("true"))
     with daemon.client() as client:
         add_root(client, root.path)
-        inside(daemon, COVER, root, 1)
+        inside(daemon, COVER_FULL, root, 1)
         assert found(client, "okapi") == ["deep/m.txt"]
         assert found(client, "zebra") == []
         inside(daemon, 'umount "$1"', root)
         assert found(client, "zebra") == ["x.txt"]
-        inside(daemon, 'mount -t tmpfs tmpfs "$1"; mkdir "$1/root"; echo quagga > "$1/root/q.txt"', tree / "above")
-        assert found(client, "quagga") == ["q.txt"]
+        inside(daemon, COVER_FULL.replace("deep", "root"), tree / "above", 2)
+        assert found(client, "okapi 2") == ["m.txt"]
         inside(daemon, 'umount "$1"', tree / "above")
+        assert found(client, "zebra") == ["x.txt"]
+
+
+def test_an_empty_disk_over_a_root(start_daemon: Callable[..., Daemon], tree: Tree) -> None:
+    """It may be a disk that is gone: the root is missing until there is something in it."""
+    tree.write("x.txt", "zebra\n")
+    daemon = start_daemon(wrap=in_namespaces("true"))
+    with daemon.client() as client:
+        add_root(client, tree)
+        inside(daemon, 'mount -t tmpfs tmpfs "$1"', tree)
+        assert found(client, "zebra") == []
+        assert "root_missing" in codes(client)
+        inside(daemon, 'echo quagga > "$1/q.txt"', tree)
+        wait_until(lambda: found(client, "quagga") == ["q.txt"], what="the return of the root")
+        inside(daemon, 'umount "$1"', tree)
         assert found(client, "zebra") == ["x.txt"]
 
 
