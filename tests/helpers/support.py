@@ -350,6 +350,17 @@ def wait_ready(client: Client, *, timeout: float = 60.0) -> dict[str, Any]:
     return status
 
 
+def wait_converted(client: Client, *, timeout: float = 120.0) -> None:
+    """Wait until no document waits for its conversion, which no search waits for."""
+
+    def none_waits() -> bool:
+        client.call("sync", {"timeout_ms": 30_000})
+        status = client.call("status")
+        return bool(status["documents_pending"] == 0 and status["pending"] == 0)
+
+    wait_until(none_waits, timeout, what="the conversion of all documents")
+
+
 def codes(client: Client) -> set[str]:
     """Return the codes of the warnings in the daemon's status."""
     return {warning["code"] for warning in client.call("status")["warnings"]}

@@ -14,23 +14,10 @@ import pytest
 
 from helpers.acting_parser import ACTIONS
 from helpers.fault_injection import with_code
-from helpers.support import Daemon, Home, Tree, add_root, examples, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, examples, wait_converted
 from livedex_ipc.client import Client
 
 documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")
-
-SLOW_S = 120.0
-
-
-def converted(client: Client) -> None:
-    """Wait until no document waits."""
-
-    def none_waits() -> bool:
-        client.call("sync", {"timeout_ms": 30_000})
-        status = client.call("status")
-        return bool(status["documents_pending"] == 0 and status["pending"] == 0)
-
-    wait_until(none_waits, SLOW_S, what="the conversion of all documents")
 
 
 def hits(client: Client, query: str, **params: Any) -> list[dict[str, Any]]:
@@ -58,7 +45,7 @@ def shelf(client: Client, tree: Tree) -> Iterator[Path]:
 def test_a_dropped_document_is_found_with_its_parser_and_its_page(client: Client, shelf: Path) -> None:
     documents.write_pdf(shelf / "Animals.PDF", ["aardvark", "pangolin"])
     documents.write_docx(shelf / "report.docx", ["okapi"])
-    converted(client)
+    wait_converted(client)
     (pdf,) = hits(client, "pangolin")
     assert (pdf["relative_path"], pdf["metadata"]) == ("Animals.PDF", {"parsed_by": "pypdfium2", "page": 2})
     (table,) = hits(client, "okapicell")
@@ -77,11 +64,11 @@ def test_a_dropped_document_is_found_with_its_parser_and_its_page(client: Client
 def test_a_changed_document_is_never_served_as_it_was(client: Client, shelf: Path) -> None:
     path = shelf / "a.pdf"
     documents.write_pdf(path, ["aardvark"])
-    converted(client)
+    wait_converted(client)
     assert hits(client, "aardvark")
     documents.write_pdf(path, ["pangolin"])
     assert hits(client, "aardvark") == []
-    converted(client)
+    wait_converted(client)
     assert [hit["metadata"]["page"] for hit in hits(client, "pangolin")] == [1]
     before = client.call("status")["work"]["files_parsed"]
     path.rename(shelf / "b.pdf")
@@ -97,7 +84,7 @@ def test_each_kind_of_document_is_found_by_its_content(client: Client, shelf: Pa
     for suffix, write in documents.WRITERS.items():
         for number in range(count):
             write(shelf / f"d{number}{suffix}", [f"w{suffix[1:]}{number}x", f"v{suffix[1:]}{number}x"])
-    converted(client)
+    wait_converted(client)
     assert client.call("status")["failed"] == 0
     for suffix in documents.WRITERS:
         for number in range(count):
@@ -121,7 +108,7 @@ def test_bad_documents_are_listed_with_a_reason_and_plain_files_stay_fresh(clien
     (shelf / "text.pdf").write_text("only words, and no capybara document\n")
     (shelf / "empty.docx").write_bytes(b"")
     assert [hit["relative_path"] for hit in hits(client, "platypus")] == ["plain.txt"]
-    converted(client)
+    wait_converted(client)
     assert record(client, shelf / "cut.docx") == ("failed", "parse: damaged (BadZipFile)")
     assert record(client, shelf / "locked.pdf") == ("failed", "parse: the document is encrypted")
     assert record(client, shelf / "broken.pdf")[1].startswith("parse: damaged (")  # type: ignore[union-attr]
@@ -149,7 +136,7 @@ def test_mutated_documents_are_indexed_or_listed_and_cost_no_memory(
             mutants[-1].write_bytes(mutant[: chance.randrange(len(mutant) // 2, len(mutant) + 1)])
             (shelf / "plain.txt").write_text(f"platypus number{number}{suffix[1:]}\n")
             assert len(hits(client, f"number{number}{suffix[1:]}")) == 1
-    converted(client)
+    wait_converted(client)
     for mutant_path in mutants:
         status, reason = record(client, mutant_path)
         assert status == "indexed" or (reason or "").startswith(("parse: ", "quarantined: parse: ", "binary")), (
@@ -177,7 +164,7 @@ def test_one_that_uses_up_its_worker_twice_is_set_aside_until_it_changes(acting:
         add_root(client, tree)
         tree.write_all({name: name.partition(".")[0] + " " for name in bad})
         tree.write_all({f"good{number}.ipynb": f"say word{number}x" for number in range(4)})
-        converted(client)
+        wait_converted(client)
         for name, reason in bad.items():
             assert record(client, tree / name) == ("failed", f"quarantined: parse: {reason}, twice")
         for number in range(4):
@@ -188,11 +175,11 @@ def test_one_that_uses_up_its_worker_twice_is_set_aside_until_it_changes(acting:
     acting.restart()
     with acting.client() as client:
         client.call("index/run", {}, timeout_s=60)
-        converted(client)
+        wait_converted(client)
         assert record(client, tree / "crash.ipynb")[0] == "failed"
         assert len(messages(client)) == 10, "nothing was tried again"
         tree.write("crash.ipynb", "say tamed")
-        converted(client)
+        wait_converted(client)
         assert [hit["relative_path"] for hit in hits(client, "tamed")] == ["crash.ipynb"]
 
 
@@ -204,7 +191,7 @@ def messages(client: Client) -> list[dict[str, Any]]:
 def test_an_unknown_parser_is_named_and_other_documents_go_on(client: Client, shelf: Path, home: Home) -> None:
     documents.write_pdf(shelf / "a.pdf", ["aardvark"])
     documents.write_html(shelf / "b.html", ["bison"])
-    converted(client)
+    wait_converted(client)
     root = f'[[roots]]\npath = "{shelf}"\n'
     home.config.write_text(root + '[parsing]\noverrides = { ".pdf" = "nosuch" }\n')
     client.call("server/reload")
@@ -212,11 +199,11 @@ def test_an_unknown_parser_is_named_and_other_documents_go_on(client: Client, sh
     assert [each["code"] for each in warnings] == ["parser_missing"]
     assert "nosuch" in warnings[0]["message"]
     assert client.call("status")["state"] in ("ready", "indexing")
-    converted(client)
+    wait_converted(client)
     assert [hit["relative_path"] for hit in hits(client, "bison", group="file")] == ["b.html"]
     home.config.write_text(root + '[chunking]\npipelines = { ".html" = "code" }\n')
     client.call("server/reload")
-    converted(client)
+    wait_converted(client)
     (hit,) = hits(client, "bison", group="file")
     assert (hit["kind"], hit["metadata"]) == ("code", {})
     assert record(client, shelf / "a.pdf") == ("indexed", None)
@@ -250,7 +237,7 @@ def test_a_plugins_parser_converts_by_its_name(start_daemon: Callable[..., Daemo
     with daemon.client() as client:
         add_root(client, tree)
         tree.write("a.SHOUT", "THE LYNX")
-        converted(client)
+        wait_converted(client)
         (hit,) = hits(client, "lynx", mode="exact")
         assert (hit["snippet"], hit["heading"], hit["metadata"]) == ("the lynx", "heard", {"parsed_by": "shouts"})
         assert client.call("status")["warnings"] == []
@@ -265,7 +252,7 @@ def test_a_kill_at_any_time_costs_only_time(daemon: Daemon, tree: Tree) -> None:
     daemon.kill()
     daemon.restart()
     with daemon.client() as client:
-        converted(client)
+        wait_converted(client)
         for number in range(4):
             assert len(hits(client, f"word{number}x", group="file")) == 1
     left = [name for name in os.listdir(daemon.home.path / "data") if name.startswith("document-")]

@@ -6,7 +6,7 @@ import base64
 import random
 from typing import TYPE_CHECKING, Any
 
-from helpers.support import Home, Tree, add_root, found, wait_ready
+from helpers.support import Home, Tree, add_root, found, wait_converted, wait_ready
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -50,6 +50,7 @@ def test_nesting_without_end(client: Client, tree: Tree) -> None:
     for name, text in NESTED.items():
         tree.write(name, f"{text}\nword{name.replace('.', '')}\n")
     add_root(client, tree)
+    wait_converted(client)  # HTML is a document
     for name in NESTED:
         assert entry(client, tree, name)["status"] == "indexed", name
         assert found(client, f"word{name.replace('.', '')}") == [name]

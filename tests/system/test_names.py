@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_converted, wait_until
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -85,6 +85,7 @@ def test_every_name(indexed: Client, tree: Tree, home: Home, as_folder: bool) ->
         path = paths[kind] = root + b"/" + (name + b"/in.txt" if as_folder else name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         Path(os.fsdecode(path)).write_text(f"namedword kind{number}kind\n")
+    wait_converted(indexed)  # one is named as a document
     assert hits(indexed, "namedword") == sorted(paths.values())
     for number, path in enumerate(paths.values()):
         assert hits(indexed, f"kind{number}kind") == [path]

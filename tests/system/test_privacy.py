@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found
+from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_converted
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -183,8 +183,10 @@ def test_nothing_speaks_to_a_network(
     daemon = start_daemon(wrap=wrap)
     with daemon.client() as client:
         add_root(client, tree)
+        wait_converted(client)
         assert found(client, "word")
         client.call("index/run", {"force": True})
+        wait_converted(client)
         client.call("index/audit", {})
         client.call("server/reload")
     home.run("doctor")
