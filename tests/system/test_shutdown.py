@@ -131,9 +131,14 @@ def in_background(client: Client, method: str, params: dict[str, Any] | None = N
 CASES: dict[str, tuple[str, str, str]] = {
     "an audit": ("livedex_indexing.disk.tree:read_file", "audit", "index/audit"),
     "a search": ("livedex_indexing.search.searcher:Searcher.search", "reader", "search"),
-    "a helper of the loop": ("livedex_daemon.config.settings:load", "configuration", "server/reload"),
+    "a read of the configuration": ("livedex_daemon.config.settings:load", "configuration", "server/reload"),
+    "a helper of the loop": ("livedex_daemon.config.config_edit:set_text", "asyncio", "index/run"),
     "a turn of the worker": ("livedex_daemon.watch.root_presence:Presence.check", "worker", "index/run"),
     "a file that is read": ("livedex_indexing.disk.tree:read_file", "edits", "sync"),
+}
+PARAMS: dict[str, dict[str, Any]] = {
+    "a search": {"query": "alpha", "fresh": False},
+    "a helper of the loop": {"backend": "sqlite"},
 }
 
 
@@ -146,7 +151,7 @@ def test_a_call_that_hangs(case: str, start_daemon: Start, home: Home, tree: Tre
         add_root(client, tree)
         hanging.begins.touch()
         tree.write("b.txt", "beta\n")
-        call = in_background(client, method, {"query": "alpha", "fresh": False} if method == "search" else {})
+        call = in_background(client, method, PARAMS.get(case))
         hanging.wait()
         assert_ends(daemon, home)
         with pytest.raises(LivedexError):
