@@ -132,13 +132,13 @@ CASES: dict[str, tuple[str, str, str]] = {
     "an audit": ("livedex_indexing.disk.tree:read_file", "audit", "index/audit"),
     "a search": ("livedex_indexing.search.searcher:Searcher.search", "reader", "search"),
     "a read of the configuration": ("livedex_daemon.config.settings:load", "configuration", "server/reload"),
-    "a helper of the loop": ("livedex_daemon.config.config_edit:set_text", "asyncio", "index/run"),
+    "a write of the configuration": ("livedex_daemon.config.config_edit:set_text", "backend", "index/run"),
     "a turn of the worker": ("livedex_daemon.watch.root_presence:Presence.check", "worker", "index/run"),
     "a file that is read": ("livedex_indexing.disk.tree:read_file", "edits", "sync"),
 }
 PARAMS: dict[str, dict[str, Any]] = {
     "a search": {"query": "alpha", "fresh": False},
-    "a helper of the loop": {"backend": "sqlite"},
+    "a write of the configuration": {"backend": "sqlite"},
 }
 
 
