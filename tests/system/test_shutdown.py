@@ -133,6 +133,11 @@ CASES: dict[str, tuple[str, str, str]] = {
     "a search": ("livedex_indexing.search.searcher:Searcher.search", "reader", "search"),
     "a read of the configuration": ("livedex_daemon.config.settings:load", "configuration", "server/reload"),
     "a write of the configuration": ("livedex_daemon.config.config_edit:set_text", "backend", "index/run"),
+    "a store of knowledge": (
+        "livedex_daemon.knowledge.knowledge_store:KnowledgeStore.counts",
+        "knowledge",
+        "knowledge/stats",
+    ),
     "a turn of the worker": ("livedex_daemon.watch.root_presence:Presence.check", "worker", "index/run"),
     "a file that is read": ("livedex_indexing.disk.tree:read_file", "edits", "sync"),
 }
