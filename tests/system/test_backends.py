@@ -200,8 +200,8 @@ def test_a_backend_that_cannot_be_made(
 ) -> None:
     (folder / "fail-factory").write_text("raise")
     with start_daemon(configuration(backend)).client() as client:
-        wait_until(lambda: lost(client), what="a warning")
-        assert ("there is no backend 'nowhere'" if backend == "nowhere" else "the server is gone") in lost(client)
+        reason = "there is no backend 'nowhere'" if backend == "nowhere" else "the server is gone"
+        wait_until(lambda: reason in lost(client), what="the reason")
         assert client.status()["backend"] == "sqlite" and set(found(client)) == {"a.md", "b.txt"}
 
 

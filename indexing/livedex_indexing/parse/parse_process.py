@@ -179,18 +179,7 @@ def _status(status: int) -> str:
 
 
 def _environment() -> dict[str, str]:
-    names = (
-        "PATH",
-        "LANG",
-        "LC_ALL",
-        "PYTHONPATH",
-        "PYTHONHOME",
-        "VIRTUAL_ENV",
-        "DYLD_LIBRARY_PATH",
-        "LD_LIBRARY_PATH",
-        "LIVEDEX_LOAD_PLUGINS",
-    )
-    kept = {name: os.environ[name] for name in names if name in os.environ}
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return kept | {
         "HOME": "/",
         "MALLOC_ARENA_MAX": "1",
