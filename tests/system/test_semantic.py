@@ -102,8 +102,12 @@ def test_a_model_that_is_not_there_is_a_warning(root: Tree, home: Home, client: 
 
     (message,) = wait_until(warned, what="the warning")
     assert str(tmp_path / "nowhere") in message
-    status = client.call("status")
-    assert (status["state"], status["vectors_pending"]) == ("ready", 3)
+
+    def counted() -> bool:
+        status = client.call("status")
+        return (status["state"], status["vectors_pending"]) == ("ready", 3)
+
+    wait_until(counted, what="the number of chunks without a vector")
     answer = client.call("search", {"query": "the vessel harbour"})
     assert (answer["mode"], answer["hits"][0]["relative_path"]) == ("keyword", "sea.md")
     assert [w["code"] for w in answer["warnings"]] == ["embedder_unavailable"]
