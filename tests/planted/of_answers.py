@@ -184,7 +184,7 @@ DEFECTS = (
                 "data = tree.read_file(root, copy.path, 1 << 40).data",
             ),
         ),
-        f"{SCOPE}::test_a_changed_file_is_left_out_and_told",
+        f"{SCOPE}::test_a_changed_file_is_left_out_and_named",
     ),
     Defect(
         "settled-flag-ignored",
@@ -212,7 +212,7 @@ DEFECTS = (
         "another user who can reach the socket is answered",
         "livedex_ipc/server/connection.py",
         (("        if uid not in (self._server.uid, 0) or self._server.closing:", "        if self._server.closing:"),),
-        f"{HOSTILE}::test_another_user_is_not_heard",
+        f"{HOSTILE}::test_another_user_is_not_answered",
     ),
     Defect(
         "strange-daemon-believed",
@@ -268,7 +268,7 @@ DEFECTS = (
         "the message of an exception, which may quote a file, is sent to the client",
         "livedex_ipc/server/requests.py",
         (('{"exception": type(error).__name__}', '{"exception": str(error)}'),),
-        "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text",
+        "tests/ipc/server/test_server_requests.py::test_errors_of_handlers_keep_their_code_and_internal_ones_quote_no_text",
     ),
     Defect(
         "text-in-a-reason",
@@ -288,11 +288,15 @@ DEFECTS = (
         "child-outlives-its-parent",
         "the chunk process goes on when the daemon was killed",
         "livedex_indexing/chunk/chunk_child.py",
-        (
-            ("if count == 0:\n                return None\n", "if count == 0:\n                signal.pause()\n"),
-            ("prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)", "prctl(_PR_SET_PDEATHSIG, 0)"),
-        ),
+        (("if count == 0:\n                return None\n", "if count == 0:\n                time.sleep(600)\n"),),
         "tests/indexing/chunk/test_chunk_process.py::test_it_ends_with_its_parent",
+        (
+            (
+                "livedex_indexing/child/parent_process.py",
+                "prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)",
+                "prctl(_PR_SET_PDEATHSIG, 0)",
+            ),
+        ),
     ),
     Defect(
         "result-type-lacks-field",

@@ -40,7 +40,7 @@ DEFECTS = (
     Defect(
         "child-outlives-daemon",
         "a child that loops in C code goes on after the daemon was killed",
-        "livedex_indexing/chunk/chunk_child.py",
+        "livedex_indexing/child/parent_process.py",
         (("prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)", "prctl(_PR_SET_PDEATHSIG, 0)"),),
         f"{PROCESS}::test_one_in_a_loop_of_c_code_ends_with_its_parent",
     ),

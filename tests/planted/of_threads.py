@@ -17,7 +17,7 @@ DEFECTS = (
         "the process ends as Python's own exit does, which joins threads that hang",
         "livedex_daemon/process/stopping.py",
         (("    os._exit(code)", "    sys.exit(code)"),),
-        f"{SHUTDOWN}::test_a_call_that_hangs",
+        f"{SHUTDOWN}::test_a_child_whose_start_hangs",
         (
             (
                 "livedex_daemon/process/stopping.py",
@@ -60,7 +60,7 @@ DEFECTS = (
         f"{SHUTDOWN}::test_a_child_that_hangs",
         elsewhere=(
             (
-                "livedex_indexing/chunk/chunk_child.py",
+                "livedex_indexing/child/parent_process.py",
                 "        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)\n",
                 "        pass\n",
             ),

@@ -172,6 +172,16 @@ def test_a_start_that_hangs(start_daemon: Start, home: Home, tree: Tree, hanging
     assert_ends(daemon, home)
 
 
+def test_a_child_whose_start_hangs(start_daemon: Start, home: Home, tree: Tree, hanging: Hanging) -> None:
+    """The interpreter lies on a disk that does not answer."""
+    hanging.begins.touch()
+    tree.write("a.txt", "alpha\n")
+    env = hanging.environment("livedex_indexing.child.child_starter:_start", "starter")
+    daemon = start_daemon(f'[[roots]]\npath = "{tree}"\n', **env)
+    hanging.wait()
+    assert_ends(daemon, home)
+
+
 def test_a_signal_as_soon_as_the_socket_is_there(home: Home, tmp_path: Path) -> None:
     env = {**home.env, **with_code(tmp_path / "seam", SIGNALLED_EARLY)}
     ended = subprocess.run([sys.executable, "-m", "livedex_daemon", "daemon"], env=env, timeout=60, check=False)

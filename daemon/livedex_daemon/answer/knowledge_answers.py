@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -16,8 +16,9 @@ from livedex_daemon.knowledge.agent_memory import AgentMemory, NewEntry
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.plugin_memory import PluginMemory
 from livedex_daemon.plugin_host.plugin_host import PluginHost
+from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.plugins import KNOWLEDGE_STORE
-from livedex_ipc.errors import InvalidParams
+from livedex_ipc.errors import InvalidParams, Unavailable
 from livedex_ipc.knowledge_methods import MAX_CONTENT_BYTES
 from livedex_ipc.knowledge_results import (
     AddedResult,
@@ -51,7 +52,7 @@ class KnowledgeThread:
         self._path = path
         self._current = current
         self._plugins = plugins
-        self._thread = ThreadPoolExecutor(1, "knowledge")
+        self._thread = LastingThreads(1, "knowledge")
         self._opened: _Opened | None = None  # for that thread alone
 
     async def run(self, action: Callable[[AgentMemory], T]) -> T:
@@ -60,8 +61,9 @@ class KnowledgeThread:
 
     def close(self) -> None:
         """Close the store after the call that is under way, which may hang: nobody waits for it here."""
-        self._thread.submit(self._close)
-        self._thread.shutdown(wait=False)
+        with suppress(Unavailable):  # without a thread the store was never opened
+            self._thread.submit(self._close)
+        self._thread.shutdown()
 
     def _run(self, action: Callable[[AgentMemory], T]) -> T:
         return action(self._memory())

@@ -10,13 +10,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Final
 
+from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.embeddings.vector_check import checked
 from livedex_indexing.plugins import Embedder
 from livedex_indexing.plugins.registry import described
+from livedex_ipc.errors import Unavailable
 
 REST_S: Final = 5.0  # after a failure
 _KEPT: Final = 256  # vectors of queries
@@ -32,7 +34,7 @@ class QueryVectors:
         self._clock = clock
         self._known: OrderedDict[str, list[float]] = OrderedDict()
         self._lock = threading.Lock()
-        self._threads = ThreadPoolExecutor(_THREADS, "query-vector")
+        self._threads = LastingThreads(_THREADS, "query-vector")
         self._rests_until = 0.0
         self._reason = ""
         self._under_way: dict[str, Future[list[float]]] = {}
@@ -53,7 +55,7 @@ class QueryVectors:
                 raise EmbedderUnavailable(self._reason)
             future = self._under_way.get(text)
             if future is None:
-                future = self._under_way[text] = self._threads.submit(self._make, text)
+                future = self._under_way[text] = self._begin(text)
         try:
             return future.result(max(0.0, seconds))
         except TimeoutError:
@@ -62,7 +64,13 @@ class QueryVectors:
             raise fault from None
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
+
+    def _begin(self, text: str) -> Future[list[float]]:
+        try:
+            return self._threads.submit(self._make, text)
+        except Unavailable as fault:
+            raise EmbedderUnavailable(str(fault)) from fault
 
     def _make(self, text: str) -> list[float]:
         try:

@@ -13,7 +13,6 @@ import logging
 import os
 import resource
 import select
-import signal
 import sys
 import time
 from functools import lru_cache
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from livedex_indexing.child import code_version
 from livedex_indexing.child.lazy_modules import defer
+from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.chunk.chunk_limits import most_bytes, time_limit
 from livedex_indexing.chunk.chunk_messages import (
     CONTENT,
@@ -41,12 +41,11 @@ _ADDRESS_SPACE = 2 << 30  # bytes: far more than an ordinary file needs, far les
 _FILES = 256  # open at once
 _START_CPU_S = 60.0  # for the imports
 _PAUSE_S = 0.1  # without a job, before freed memory is returned to the system
-_PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    nice, parent = int(sys.argv[1]), int(sys.argv[2])
-    _prepare(nice, parent)
+    follow_parent(nice=int(sys.argv[1]), parent=int(sys.argv[2]))
+    _limit_resources()
     # Imported by chonkie for cloud services, async methods and the type of embeddings: 26 MiB that no chunk needs.
     logging.logAsyncioTasks = False  # type: ignore[attr-defined]  # 3.12 and later ask asyncio for each record
     defer("httpx")
@@ -130,20 +129,11 @@ def _without_text(error: Exception) -> str:
     return type(error).__name__ + where
 
 
-def _prepare(nice: int, parent: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        # The kernel sends it when the parent *thread* ends: ``child_starter`` has one that ends with its process.
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit(0)  # the parent died before the line above took effect
-    if nice:
-        os.nice(nice)
+def _limit_resources() -> None:
     with contextlib.suppress(OSError, ValueError):  # macOS refuses this limit
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESS_SPACE, _ADDRESS_SPACE))
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)  # the daemon's own may be very high
     resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES if most == resource.RLIM_INFINITY else min(_FILES, most), most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
     _limit_cpu(_START_CPU_S)
 
 

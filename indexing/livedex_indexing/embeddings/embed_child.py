@@ -6,14 +6,12 @@ or its parent ends.
 
 from __future__ import annotations
 
-import ctypes
 import os
-import resource
-import signal
 import sys
 from array import array
 
 from livedex_indexing.child import code_version
+from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.embeddings.embed_messages import (
     FAILURE_CHARS,
     HEADER,
@@ -30,12 +28,9 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.embeddings.models import make_model
 from livedex_indexing.plugins import Embedder
 
-_PR_SET_PDEATHSIG = 1
-
 
 def main() -> None:
-    nice, parent = int(sys.argv[1]), int(sys.argv[2])
-    _prepare(nice, parent)
+    follow_parent(nice=int(sys.argv[1]), parent=int(sys.argv[2]))
     incoming, outgoing = os.dup(0), os.dup(1)
     os.dup2(2, 1)  # the output of a library must not mix with the frames
     embedder: Embedder | None = None
@@ -61,17 +56,6 @@ def _embedded(embedder: Embedder | None, message: Texts) -> Vectors:
     for vector in embedder.embed_batch(message.texts):
         numbers.extend(vector)
     return Vectors(numbers.tobytes())
-
-
-def _prepare(nice: int, parent: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit(0)  # the parent died before the line above took effect
-    if nice:
-        os.nice(nice)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would contain text of files
 
 
 def _next(descriptor: int) -> ToChild | None:

@@ -7,15 +7,14 @@ Invariant: it reads one job, answers it, and ends; it ends with its parent, too.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import mimetypes
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Callable
 from itertools import accumulate, pairwise
 
+from livedex_indexing.child.parent_process import follow_parent
 from livedex_indexing.parse import sandbox
 from livedex_indexing.parse.converters import Markdown, Refused, cleaned, converter
 from livedex_indexing.parse.parse_messages import (
@@ -29,19 +28,12 @@ from livedex_indexing.parse.parse_messages import (
 )
 from livedex_indexing.parse.parsers import BUILT_IN, PANDOC, PANDOC_FORMATS
 
-_PR_SET_PDEATHSIG = 1
 _NICE = 10
 _HEAP = "-M700m"  # of pandoc: less than its address space
 
 
 def main() -> None:
-    parent = int(sys.argv[1])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # kept by what it executes
-    if os.getppid() != parent:
-        sys.exit(0)
-    os.nice(_NICE)
+    follow_parent(int(sys.argv[1]), _NICE)
     job = read_job(_read_all(0))
     answers = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
