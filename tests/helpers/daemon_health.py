@@ -1,10 +1,11 @@
-"""Checks a daemon at the end of a test: its threads are alive, nothing is pending, no process is left.
+"""Checks a daemon at the end of a test: its threads are alive, nothing is pending or left open, no process is left.
 
 Invariant: a daemon that cannot answer (paused, ending) is not judged here; how it ends is always judged.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,11 +26,13 @@ def healthy_to_the_end(daemon: Daemon) -> Iterator[None]:
     """Check a running daemon before the block, which ends it, and afterwards what it leaves behind."""
     children = _children(daemon.pid)
     status = _settled(daemon)
+    left_open = _left_open(daemon) if status and not status["pending"] else []
     yield
     wait_until(lambda: not any(map(is_alive, children)), ENDED_S, what=f"the end of the daemon's children {children}")
     found = UNHEALTHY & {warning["code"] for warning in status.get("warnings", ())}
     assert not found, f"the daemon was not healthy at the end: {status['warnings']}"
     assert status.get("state") != "ready" or not status["pending"], f"ready, and {status['pending']} pending"
+    assert not left_open, f"nothing was to be done, and these were open: {left_open}"
 
 
 def _settled(daemon: Daemon) -> dict[str, Any]:
@@ -46,6 +49,30 @@ def _settled(daemon: Daemon) -> dict[str, Any]:
     with suppress(AssertionError):
         wait_until(is_settled, SETTLED_S)
     return status
+
+
+def _left_open(daemon: Daemon) -> list[str]:
+    """Return the files and folders outside its home that the daemon keeps open; an empty list once there are none."""
+    found: list[str] = []
+
+    def is_closed() -> bool:
+        nonlocal found
+        found = sorted(path for path in _open_paths(daemon.pid) if not path.startswith(f"{daemon.home.path}/"))
+        return not found
+
+    with suppress(AssertionError):
+        wait_until(is_closed, ENDED_S)
+    return found
+
+
+def _open_paths(pid: int) -> Iterator[str]:
+    """Yield what the process has open of the file system, but for its standard streams and what the system makes."""
+    for link in Path(f"/proc/{pid}/fd").glob("*"):
+        if int(link.name) > 2:
+            with suppress(OSError):
+                path = os.readlink(link)
+                if path.startswith("/") and not path.startswith(("/dev/", "/proc/", "/memfd:")):
+                    yield path
 
 
 def _children(pid: int) -> list[int]:
