@@ -37,7 +37,7 @@ def test_the_tree_is_that_of_the_folders(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_module_beside_the_folders_is_named(package: str) -> None:
+def test_every_module_next_to_the_folders_is_named(package: str) -> None:
     modules = {path.stem for path in top(package).glob("*.py")} - {"__init__", "__main__"}
     assert modules <= set(re.findall(r"`(\w+)`", TEXT.partition("## The rooms inside the rooms")[2]))
 

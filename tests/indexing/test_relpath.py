@@ -29,7 +29,7 @@ def test_a_split_path_is_joined_again(path: bytes) -> None:
         (b"/", b"/", True, False),
     ],
 )
-def test_containment_is_told_by_whole_names(path: bytes, folder: bytes, within: bool, below: bool) -> None:
+def test_containment_is_decided_by_whole_names(path: bytes, folder: bytes, within: bool, below: bool) -> None:
     assert relpath.is_within(path, folder) == within
     assert relpath.is_below(path, folder) == below
 

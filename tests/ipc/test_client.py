@@ -49,7 +49,7 @@ def test_an_error_is_raised_as_its_class(client: Client) -> None:
         client.call("test/echo", {"text": "\udcff"})
 
 
-def test_progress_is_told_before_the_result(client: Client) -> None:
+def test_progress_is_sent_before_the_result(client: Client) -> None:
     told: list[Any] = []
     answer = client.call("test/progress", on_progress=told.append)
     assert [value["kind"] for value in told] == ["begin", "report", "end"]
@@ -80,7 +80,7 @@ def test_closing_ends_what_it_waits_for(server: Serving) -> None:
     waiting.close()
 
 
-def test_a_daemon_that_goes_is_told(server: Serving) -> None:
+def test_a_daemon_that_goes_is_reported(server: Serving) -> None:
     """Also for a client that was not yet accepted when it went away."""
     with connect(spawn=False, path=str(server.path)) as waiting:
         server.run(server.server.close(0))
@@ -96,7 +96,7 @@ def test_one_connection_too_many_says_so() -> None:
 
 
 @pytest.mark.parametrize("kind", ["nothing", "file", "folder", "dead socket", "below a file"])
-def test_no_daemon_is_told_with_the_remedy(tmp_path: Path, kind: str) -> None:
+def test_a_missing_daemon_is_reported_with_the_remedy(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "s"
     if kind == "file":
         path.touch()

@@ -75,7 +75,7 @@ def test_what_was_encoded_comes_back(messages: list[dict[str, int]], headers: bo
     assert comparable(decode(stream, cuts, Limits())) == bodies
 
 
-def test_the_first_bytes_tell_the_framing() -> None:
+def test_the_first_bytes_decide_the_framing() -> None:
     for start, framing in [(b"Content-L", None), (b"Content-Length:", "headers"), (b"\n", "lines"), (b"{", "lines")]:
         decoder = Decoder(SMALL)
         decoder.feed(start)

@@ -98,7 +98,7 @@ def test_params_of_later_work_are_unknown() -> None:
     assert field_of("search", {"query": "x", "knowledge": 1}) == "knowledge"
 
 
-def test_an_unknown_name_of_any_length_and_content_is_told_in_short() -> None:
+def test_an_unknown_name_of_any_length_and_content_is_named_in_short() -> None:
     assert len(refused("search", {"query": "x", "\ud800" * 100_000: 1}).message) < 1000
 
 

@@ -130,7 +130,7 @@ def test_a_daemon_that_ends_otherwise_is_quoted(said: str) -> None:
 
 
 @pytest.mark.usefixtures("command")
-def test_a_daemon_that_is_killed_at_start_is_told() -> None:
+def test_a_daemon_that_is_killed_at_start_is_reported() -> None:
     with pytest.raises(Unavailable, match="killed by signal 9 at start"):
         connect(command=[sys.executable, "-c", "import os; os.kill(os.getpid(), 9)"])
 
@@ -171,7 +171,7 @@ def test_a_daemon_that_does_not_end_and_does_not_answer_is_named() -> None:
 
 
 @pytest.mark.usefixtures("command")
-def test_a_daemon_that_does_not_answer_in_time_is_told(home: Home) -> None:
+def test_a_daemon_that_does_not_answer_in_time_is_reported(home: Home) -> None:
     record = f"{home.socket}.starts"
     script = f"import os, time; print(os.getpid(), file=open({record!r}, 'w'), flush=True); time.sleep(60)"
     with pytest.raises(NoDaemon, match=r"did not answer on .* in 0\.5 s"):
@@ -180,12 +180,12 @@ def test_a_daemon_that_does_not_answer_in_time_is_told(home: Home) -> None:
 
 
 @pytest.mark.usefixtures("command")
-def test_a_command_that_is_not_there_is_told() -> None:
+def test_a_missing_command_is_named() -> None:
     with pytest.raises(Unavailable, match="/nonexistent/livedex: No such file"):
         connect(command=["/nonexistent/livedex"])
 
 
-def test_a_home_that_cannot_be_made_is_told(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_cannot_be_made_is_reported(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     (home.path / "file").touch()
     monkeypatch.setenv("LIVEDEX_HOME", str(home.path / "file" / "home"))
     with pytest.raises(Unavailable, match="cannot be started"):

@@ -43,14 +43,14 @@ DEFECTS = (
         "a barrier is passed as soon as it is asked for",
         "livedex_daemon/watch/inotify.py",
         (("            return self._touch([on_passed])", "            on_passed()\n            return True"),),
-        f"{WATCHER}::test_every_change_is_heard_before_the_barrier",
+        f"{WATCHER}::test_every_change_is_reported_before_the_barrier",
     ),
     Defect(
         "caught-up-with-events-queued",
         "all events count as passed on while some are still queued",
         "livedex_daemon/watch/inotify_reader.py",
         (("return not self._queue.poll(0) and self._idle", "return self._idle"),),
-        f"{WATCHER}::test_every_change_is_heard_before_it_has_caught_up",
+        f"{WATCHER}::test_every_change_is_reported_before_it_has_caught_up",
     ),
     Defect(
         "caught-up-while-passing-on",
@@ -74,7 +74,7 @@ DEFECTS = (
                 "        except",
             ),
         ),
-        f"{WATCHER}::test_a_barrier_stands_behind_what_is_still_being_passed_on",
+        f"{WATCHER}::test_a_barrier_comes_after_what_is_still_being_passed_on",
     ),
     Defect(
         "watched-after-listing",
@@ -95,7 +95,7 @@ DEFECTS = (
         "a folder that was moved away goes on reporting under its old name",
         "livedex_daemon/watch/inotify.py",
         (("        if is_folder and mask & _LEFT:", "        if is_folder and mask & 0:"),),
-        f"{WATCHER}::test_a_folder_that_moves_away_is_heard_of_no_more",
+        f"{WATCHER}::test_a_folder_that_moves_away_is_reported_no_more",
     ),
     Defect(
         "one-name-a-folder",
@@ -156,7 +156,7 @@ DEFECTS = (
         "a change that a search waits for is stored only with the next edits",
         "livedex_daemon/write/commit_policy.py",
         (("or self._releases_a_waiter(other.finished):", "or False:"),),
-        "tests/daemon/write/test_commit_policy.py::test_what_somebody_waits_for_is_stored_once_it_is_complete",
+        "tests/daemon/write/test_commit_policy.py::test_what_is_waited_for_is_stored_once_it_is_complete",
     ),
     Defect(
         "indexing-goes-first",

@@ -59,7 +59,7 @@ DEFECTS = (
         "a walk takes removals of others for its own where there are as many",
         "livedex_daemon/write/inspector.py",
         (("        self._walked = None  # as many removals again would be those of others\n", ""),),
-        f"{INSPECTOR}::test_a_walk_tells_its_own_removals_from_as_many_of_others",
+        f"{INSPECTOR}::test_a_walk_distinguishes_its_own_removals_from_as_many_of_others",
     ),
     Defect(
         "file-voided-with-its-folder",
@@ -123,7 +123,7 @@ DEFECTS = (
         "`/root-evil` counts as inside of `/root`",
         "livedex_indexing/relpath.py",
         (('path.startswith(folder + b"/")', "path.startswith(folder)"),),
-        "tests/indexing/test_relpath.py::test_containment_is_told_by_whole_names",
+        "tests/indexing/test_relpath.py::test_containment_is_decided_by_whole_names",
     ),
     Defect(
         "dots-climb",
@@ -151,7 +151,7 @@ DEFECTS = (
         "after a change of plan what was cut before stays as it was",
         "livedex_daemon/write/reconcile.py",
         (("if planned is not None and (row.status", "if False and (row.status"),),
-        "tests/system/test_plan_change.py::test_killed_while_everything_is_cut_anew",
+        "tests/system/test_plan_change.py::test_killed_while_everything_is_cut_again",
     ),
     Defect(
         "old-plan-mixed",

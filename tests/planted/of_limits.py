@@ -35,7 +35,7 @@ DEFECTS: tuple[Defect, ...] = (
         "a folder that moves away while its watch is placed is watched from then on",
         "livedex_daemon/watch/inotify.py",
         (("                    placing.cancelled = True", "                    pass"),),
-        f"{PLACING}::test_a_folder_that_moves_away_while_it_is_placed_is_heard_of_no_more",
+        f"{PLACING}::test_a_folder_that_moves_away_while_it_is_placed_is_reported_no_more",
     ),
     Defect(
         "silence-blamed-on-the-path",
@@ -177,6 +177,6 @@ DEFECTS: tuple[Defect, ...] = (
         "a remedy names a path with blanks so that a shell takes it for several",
         "livedex_daemon/answer/status_report.py",
         (("run `livedex roots remove {quote(path)}`", "run `livedex roots remove {path}`"),),
-        "tests/daemon/answer/test_status_report.py::test_a_remedy_can_be_typed_as_it_stands",
+        "tests/daemon/answer/test_status_report.py::test_a_remedy_can_be_typed_as_printed",
     ),
 )

@@ -103,7 +103,7 @@ DEFECTS: tuple[Defect, ...] = (
         "the second copy of the marks is renamed into place before its bytes are on the disk",
         "livedex_indexing/store/forgotten_copy.py",
         (("        os.fsync(file.fileno())\n", ""),),
-        f"{FORGOTTEN}::test_what_was_told_survives_a_crash_at_each_write",
+        f"{FORGOTTEN}::test_what_was_acknowledged_survives_a_crash_at_each_write",
     ),
     Defect(
         "database-trusted-over-its-copy",

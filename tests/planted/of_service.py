@@ -22,7 +22,7 @@ DEFECTS: tuple[Defect, ...] = (
         "if the first report that the daemon serves fails, the supervisor ends it",
         "livedex_service/supervisor.py",
         (("    if _untaken and notify(_untaken):", "    if False:"),),
-        "tests/system/test_watchdog.py::test_it_is_told_again_what_it_could_not_be_told",
+        "tests/system/test_watchdog.py::test_what_could_not_be_sent_is_sent_again",
     ),
     Defect(
         "status-line-stays",
@@ -43,7 +43,7 @@ DEFECTS: tuple[Defect, ...] = (
         "the daemon removes the socket that systemd keeps, and no client finds the next daemon",
         "livedex_daemon/process/socket_guard.py",
         (("None if inherited else identity(path)", "identity(path)"),),
-        f"{ACTIVATION}::test_what_a_supervisor_hears_from_the_start_to_the_end",
+        f"{ACTIVATION}::test_what_a_supervisor_receives_from_the_start_to_the_end",
     ),
     Defect(
         "journal-waited-for",

@@ -40,14 +40,14 @@ def test_it_is_caught(name: str) -> None:
     assert verdict.outcome == "caught", verdict.told
 
 
-def test_one_that_no_test_notices_is_told() -> None:
+def test_one_that_no_test_notices_is_reported() -> None:
     harmless = BY_NAME["hit-not-checked"]._replace(
         module="livedex_ipc/peers.py", edits=(("uid: int = _UCRED", "uid : int = _UCRED"),)
     )
     assert try_defect(harmless).outcome == "missed"
 
 
-def test_code_that_moved_on_is_told() -> None:
+def test_code_that_moved_on_is_reported() -> None:
     gone = BY_NAME["hit-not-checked"]._replace(edits=(("what stands nowhere", ""),))
     with pytest.raises(Moved, match="stands 0 times"), copied(gone):
         pass

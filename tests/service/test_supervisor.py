@@ -41,7 +41,7 @@ def manager(request: pytest.FixtureRequest, home: Home, monkeypatch: pytest.Monk
         yield sock
 
 
-def test_states_are_told_in_one_datagram_each(manager: socket.socket) -> None:
+def test_states_are_sent_in_one_datagram_each(manager: socket.socket) -> None:
     assert supervisor.ready("1 of\n2") and manager.recv(999) == b"READY=1\nSTATUS=1 of 2"
     assert supervisor.ready() and manager.recv(999) == b"READY=1"
     assert supervisor.stopping("bye") and manager.recv(999) == b"STOPPING=1\nSTATUS=bye"
@@ -67,7 +67,7 @@ def test_a_reload_that_fails_ends_ready_too(manager: socket.socket) -> None:
     assert manager.recv(999) == b"READY=1"
 
 
-def test_without_a_supervisor_nothing_is_told() -> None:
+def test_without_a_supervisor_nothing_is_sent() -> None:
     assert not supervisor.ready("x")
 
 

@@ -49,7 +49,7 @@ def env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
-def test_it_tells_the_supervisor_the_same(env: dict[str, str], home: Home) -> None:
+def test_it_sends_the_supervisor_the_same(env: dict[str, str], home: Home) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(home.path / "notify"))
         env["NOTIFY_SOCKET"] = str(home.path / "notify")

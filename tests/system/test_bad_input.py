@@ -112,7 +112,7 @@ def test_params(client: Client, tree: Tree, method: str, params: dict[str, Any],
     assert client.call("server/ping") == {}
 
 
-def test_a_wrong_name_is_told_the_nearest(client: Client) -> None:
+def test_a_wrong_name_gets_the_nearest(client: Client) -> None:
     assert (refusal(client, "search", {"query": "x", "qlobs": []}).data or {})["nearest"] == "globs"
     assert (refusal(client, "serach", {}).data or {})["nearest"] == "search"
 

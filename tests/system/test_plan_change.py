@@ -50,7 +50,7 @@ def assert_each_is_cut_one_way(index: Path, sizes: dict[bytes, int]) -> None:
 
 
 @pytest.mark.timeout(60 + 20 * KILLS)
-def test_killed_while_everything_is_cut_anew(
+def test_killed_while_everything_is_cut_again(
     home: Home, tree: Tree, start_daemon: Callable[..., Daemon], tmp_path: Path
 ) -> None:
     for number in range(FILES):

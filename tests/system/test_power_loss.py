@@ -132,7 +132,9 @@ def recorded(home: Home, tree: Tree, tmp_path: Path) -> tuple[list[Op], list[Fac
     return ops, precious.facts(ops)
 
 
-def test_what_was_told_survives_a_power_loss(home: Home, recorded: tuple[list[Op], list[Fact]], tmp_path: Path) -> None:
+def test_what_was_acknowledged_survives_a_loss_of_power(
+    home: Home, recorded: tuple[list[Op], list[Fact]], tmp_path: Path
+) -> None:
     ops, facts = recorded
     ops = [op for op in ops if op.path.startswith(os.fsencode(home.path)) or op.kind == "sent"]
     chance = random.Random(17)

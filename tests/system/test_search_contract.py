@@ -157,7 +157,7 @@ def test_pages_neither_overlap_nor_leave_out(client: Client) -> None:
         assert whole["next_offset"] is None
 
 
-def test_grouped_by_file_each_file_stands_once(client: Client) -> None:
+def test_grouped_by_file_each_file_comes_once(client: Client) -> None:
     hits = client.call("search", {"query": "alpha", "group": "file", "limit": 1000})["hits"]
     assert len(hits) == len({hit["path"] for hit in hits}) == len(FILES)
     assert {hit["relative_path"]: hit["matches"] for hit in hits}["docs/Guide.md"] == 2

@@ -89,7 +89,7 @@ def search(home: Home, query: str) -> list[str]:
         return [hit["relative_path"] for hit in client.call("search", {"query": query}, timeout_s=60)["hits"]]
 
 
-def test_what_a_supervisor_hears_from_the_start_to_the_end(supervisor: Supervisor) -> None:
+def test_what_a_supervisor_receives_from_the_start_to_the_end(supervisor: Supervisor) -> None:
     pid = supervisor.start()
     first = supervisor.next_state()
     assert first.startswith(b"READY=1\nSTATUS=serving")

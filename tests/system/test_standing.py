@@ -44,7 +44,7 @@ def names(hits: list[dict[str, Any]]) -> list[str]:
     return [hit["relative_path"] for hit in hits]
 
 
-def test_what_happens_to_files_is_told(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_what_happens_to_files_is_reported(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     alpha = follow("alpha")
     assert alpha.answer["fresh"] and alpha.names == {"one.txt", "two.md"}
     tree.write("three.txt", "more alpha\n")
@@ -69,7 +69,7 @@ def test_what_happens_to_files_is_told(client: Client, follow: Callable[..., Fol
     assert alpha.held == now(client, "alpha")
 
 
-def test_only_what_holds_all_of_it_is_told(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_only_what_has_all_of_it_is_reported(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     both = follow("alpha the beta ext:txt")
     assert both.names == set()
     tree.write_all({"a.txt": "alpha\n", "b.txt": "beta\n", "c.md": "alpha beta\n"})
@@ -82,9 +82,7 @@ def test_only_what_holds_all_of_it_is_told(client: Client, follow: Callable[...,
     both.until({"a.txt"})
 
 
-def test_a_touch_tells_nothing_but_to_a_filter_by_time(
-    client: Client, follow: Callable[..., Following], tree: Tree
-) -> None:
+def test_a_touch_matters_only_to_a_filter_by_time(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     os.utime(tree / "one.txt", (1_600_000_000, 1_600_000_000))
     client.call("sync")
     plain, new = follow("alpha"), follow("alpha", modified_after="2026-01-01T00:00:00Z")
@@ -98,7 +96,7 @@ def test_a_touch_tells_nothing_but_to_a_filter_by_time(
     assert len(plain.changes) == 1
 
 
-def test_rules_and_orders_are_told(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_rules_and_orders_are_reported(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     alpha = follow("alpha")
     tree.write(".gitignore", "one.*\n")
     alpha.until({"two.md"})
@@ -137,7 +135,7 @@ def test_a_root_takes_its_hits_with_it_and_back(client: Client, follow: Callable
     assert alpha.held == now(client, "alpha")
 
 
-def test_a_rebuilt_index_tells_nothing_twice(
+def test_a_rebuilt_index_reports_nothing_twice(
     client: Client, follow: Callable[..., Following], tree: Tree, home: Home
 ) -> None:
     tree.write_all({f"many/{number}.txt": f"alpha {number}\n" for number in range(50)})
@@ -167,7 +165,7 @@ def test_a_limit_bounds_the_first_hits_alone(client: Client, follow: Callable[..
     assert (method, names(change["removed"])) == ("search/changed", ["one.txt"])
 
 
-def test_by_file_the_first_chunk_stands_for_all(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_by_file_the_first_chunk_represents_all(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     long = "".join(f"line {number} alpha\n" for number in range(1000))
     tree.write("long.txt", long)
     files = follow("alpha", group="file")
@@ -179,7 +177,7 @@ def test_by_file_the_first_chunk_stands_for_all(client: Client, follow: Callable
     assert len(files.held) == 3 and files.last("added")["start_line"] > 900
 
 
-def test_an_ended_query_is_told_nothing(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
+def test_an_ended_query_is_sent_nothing(client: Client, follow: Callable[..., Following], tree: Tree) -> None:
     ended, other = follow("alpha"), follow("alpha")
     with pytest.raises(NotFound):
         other.client.call("search/unsubscribe", {"subscription": ended.id})

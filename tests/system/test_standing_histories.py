@@ -69,7 +69,7 @@ class History:
 
 
 @pytest.mark.timeout(60 + 60 * HISTORIES)
-def test_what_is_told_adds_up(daemon: Daemon, tree: Tree) -> None:
+def test_what_is_sent_adds_up(daemon: Daemon, tree: Tree) -> None:
     with daemon.client() as client:
         add_root(client, tree)
         for number in range(HISTORIES):

@@ -118,7 +118,7 @@ def is_whole(home: Home, daemon: Daemon) -> bool:
 
 @pytest.mark.ticks_often
 @pytest.mark.parametrize("lose", LOSSES, ids=lambda lose: lose.__name__)
-def test_a_lost_index_is_built_anew(
+def test_a_lost_index_is_rebuilt(
     indexed: Client, tree: Tree, home: Home, daemon: Daemon, lose: Callable[[Path], None]
 ) -> None:
     index = home.data / "index.db"
@@ -158,7 +158,7 @@ def test_marks_outlive_the_folder_they_lay_in(indexed: Client, home: Home, daemo
         assert found(again, FORGOTTEN_WORD) == []
 
 
-def test_meanwhile_it_answers_and_says_how_things_stand(client: Client, tree: Tree, home: Home) -> None:
+def test_meanwhile_it_answers_and_reports_its_state(client: Client, tree: Tree, home: Home) -> None:
     many = 3000
     tree.write_all({f"d{number % 40}/f{number}.txt": f"some words and number{number}\n" for number in range(many)})
     add_root(client, tree)

@@ -93,7 +93,7 @@ def assert_silent(supervisor: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("watchdog", [{}, {"WATCHDOG_USEC": str(int(2 * EVERY_S * 1_000_000))}], ids=["none", "one"])
-def test_it_is_told_again_what_it_could_not_be_told(
+def test_what_could_not_be_sent_is_sent_again(
     start_daemon: Callable[..., Daemon], tmp_path: Path, supervisor: socket.socket, watchdog: dict[str, str]
 ) -> None:
     start_daemon(NOTIFY_SOCKET=str(tmp_path / "notify"), **watchdog, **with_code(tmp_path / "seam", CONNECT_FAILS))

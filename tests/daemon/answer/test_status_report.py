@@ -124,7 +124,7 @@ def lose(world: World) -> None:
     world.root.state, world.root.missing_since = "missing", 1.0
 
 
-def test_a_remedy_can_be_typed_as_it_stands(world: World) -> None:
+def test_a_remedy_can_be_typed_as_printed(world: World) -> None:
     world.root.path = b"/my notes/it's $HOME"
     lose(world)
     (said,) = world.health.warnings()

@@ -231,7 +231,7 @@ def test_edits_at_the_same_instant_are_all_kept(file: Path, tmp_path: Path) -> N
     assert names_beside(file) == ["config.toml"]
 
 
-def test_a_file_that_somebody_else_makes_first_is_kept(
+def test_a_file_that_another_process_makes_first_is_kept(
     file: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def made_meanwhile() -> str:

@@ -96,7 +96,7 @@ def test_a_request_with_a_reply_is_not_reported(queue: Queue) -> None:
     assert notified(queue) == []
 
 
-def test_nobody_is_told_while_a_request_waits(queue: Queue) -> None:
+def test_no_notification_is_sent_while_a_request_waits(queue: Queue) -> None:
     """A request that was killed while it waited is reported once its time is over."""
     queue.exchange.begin_request(checked("request", topic="work", body="", timeout_ms=60_000))
     queue.complete(queue.claim("work"))

@@ -113,7 +113,7 @@ def test_a_file_that_changed_meanwhile_is_not_shown_as_it_was(one: Rounds) -> No
     assert one.sent()[-1]["removed"] == []
 
 
-def test_a_phrase_in_doubt_keeps_what_was_told(one: Rounds) -> None:
+def test_a_phrase_in_doubt_keeps_what_was_sent(one: Rounds) -> None:
     made = Rounds(one.indexed, ('"alpha one"',))
     made.indexed.write("root/a.txt", "alpha one\n")
     made.round()
@@ -127,7 +127,7 @@ def test_a_phrase_in_doubt_keeps_what_was_told(one: Rounds) -> None:
     made.delivered.close()
 
 
-def test_the_same_state_is_told_once(one: Rounds) -> None:
+def test_the_same_state_is_sent_once(one: Rounds) -> None:
     one.indexed.write("root/a.txt", "alpha one\n")
     one.round()
     one.indexed.index("root/a.txt")
@@ -177,7 +177,7 @@ def test_a_root_that_is_no_more_is_taken_back(one: Rounds) -> None:
     }
 
 
-def test_what_was_told_is_forgotten_with_its_query() -> None:
+def test_what_was_sent_is_dropped_with_its_query() -> None:
     delivered = DeliveredState()
     entry = DeliveredFile(b"h" * 16, b"")
     delivered.put(1, {(1, b"a"): entry, (2, b"b"): entry})
@@ -208,7 +208,7 @@ def test_a_file_in_doubt_is_owed_again_later_and_later() -> None:
     assert made.retry_at == 103.0 + subscriptions.RETRY_S
 
 
-def test_who_is_told_quickly_comes_first_and_nobody_waits_for_ever() -> None:
+def test_quick_subscriptions_come_first_and_none_waits_for_ever() -> None:
     call: Any = Recorded()
     quick, slow = (
         Subscription(n, call, standing_query(SearchRequest("x")), Style(400, 0, False, False)) for n in (1, 2)
@@ -255,7 +255,7 @@ def carry_out(made: Rounds, step: tuple[Any, ...]) -> None:
 
 @settings(deadline=None, max_examples=examples(40))
 @given(st.lists(STEPS, max_size=30))
-def test_whatever_happens_what_is_told_adds_up(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
+def test_whatever_happens_what_is_sent_adds_up(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
     with Indexed(tmp_path_factory.mktemp("told")) as indexed:
         made = Rounds(indexed, QUERIES)
         for step in steps:

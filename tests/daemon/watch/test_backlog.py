@@ -84,7 +84,7 @@ def test_what_may_be_in_the_middle_of_a_save_is_looked_at_once_it_is_quiet(backl
     assert backlog.is_quiet(again)
 
 
-def test_what_somebody_waits_for_is_not_put_off(backlog: Backlog) -> None:
+def test_what_is_waited_for_is_not_put_off(backlog: Backlog) -> None:
     backlog.mark((1, b"a"))
     released: list[int] = []
     waiter = backlog.wait(None, lambda: released.append(1))
@@ -225,7 +225,7 @@ def test_a_waiter_that_gave_up_is_never_called(backlog: Backlog) -> None:
     assert released == []
 
 
-def test_next_at_tells_when_to_look_again(backlog: Backlog, clock: Clock) -> None:
+def test_next_at_says_when_to_look_again(backlog: Backlog, clock: Clock) -> None:
     assert backlog.next_at() is None
     backlog.mark((1, b"a"))
     assert backlog.next_at() == pytest.approx(clock.now + SETTLE_S)

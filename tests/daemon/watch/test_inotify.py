@@ -33,7 +33,7 @@ def catch_up(watcher: InotifyWatcher) -> None:
         assert time.monotonic() < ends, "it never catches up"
 
 
-def test_every_change_is_heard_before_the_barrier(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+def test_every_change_is_reported_before_the_barrier(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
     for number in range(300):
         (root / f"file{number}").write_text("x")
         pass_barrier(watcher)
@@ -65,7 +65,7 @@ def test_not_one_event_of_thousands_is_lost(watcher: InotifyWatcher, sink: Sink,
     assert sink.lost == 0
 
 
-def test_a_barrier_stands_behind_what_is_still_being_passed_on(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+def test_a_barrier_comes_after_what_is_still_being_passed_on(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
     sink.held, passed = threading.Event(), threading.Event()
     (root / "file").touch()
     assert watcher.barrier(passed.set)
@@ -75,14 +75,14 @@ def test_a_barrier_stands_behind_what_is_still_being_passed_on(watcher: InotifyW
     assert (1, b"file", False) in sink.paths
 
 
-def test_every_change_is_heard_before_it_has_caught_up(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+def test_every_change_is_reported_before_it_has_caught_up(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
     for number in range(2000):
         (root / f"file{number}").write_text("x")
         catch_up(watcher)
         assert (1, b"file%d" % number, False) in sink.paths
 
 
-def test_each_thread_finds_its_own_changes_heard(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+def test_each_thread_finds_its_own_changes_noticed(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
     def write(writer: int) -> None:
         for number in range(200):
             name = f"w{writer}-{number}"
@@ -141,7 +141,7 @@ def test_a_new_folder_is_reported_as_a_tree(watcher: InotifyWatcher, sink: Sink,
     assert (1, b"new", True) in sink.paths
 
 
-def test_a_folder_that_moves_away_is_heard_of_no_more(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
+def test_a_folder_that_moves_away_is_reported_no_more(watcher: InotifyWatcher, sink: Sink, root: Path) -> None:
     (root / "sub" / "deep").mkdir(parents=True)
     for path in (b"sub", b"sub/deep"):
         watcher.watch_folder(1, path, os.path.join(os.fsencode(root), path))

@@ -84,7 +84,7 @@ def test_a_moved_folder_whose_old_name_ends_its_watch_is_watched_again(
     assert (1, b"new/file", False) in sink.paths
 
 
-def test_a_folder_that_moves_away_while_it_is_placed_is_heard_of_no_more(
+def test_a_folder_that_moves_away_while_it_is_placed_is_reported_no_more(
     watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = root.parent / "away"

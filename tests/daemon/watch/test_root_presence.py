@@ -48,7 +48,7 @@ def test_a_loss_during_the_repair_is_not_repaired_by_it(presence: Presence, root
     assert root.state == "recovering"
 
 
-def test_a_loss_is_told_from_the_moment_it_is_counted(presence: Presence, root: Root) -> None:
+def test_a_loss_is_reported_from_the_moment_it_is_counted(presence: Presence, root: Root) -> None:
     presence.walked(root)
     assert root.reported_state == "online"
     root.overflows += 1

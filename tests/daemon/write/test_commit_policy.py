@@ -58,7 +58,7 @@ def test_edits_that_nobody_waits_for_are_stored_together(desk: Desk) -> None:
     assert desk.due() == "at once", "the first for a while"
 
 
-def test_what_somebody_waits_for_is_stored_once_it_is_complete(desk: Desk) -> None:
+def test_what_is_waited_for_is_stored_once_it_is_complete(desk: Desk) -> None:
     asks = waiter(2)
     desk.outcome(asks)
     assert desk.due() == "soon", "another one is missing"
@@ -66,7 +66,7 @@ def test_what_somebody_waits_for_is_stored_once_it_is_complete(desk: Desk) -> No
     assert desk.due() == "at once"
 
 
-def test_a_part_of_what_somebody_waits_for_releases_nobody(desk: Desk) -> None:
+def test_a_part_of_what_is_waited_for_releases_nobody(desk: Desk) -> None:
     entry = desk.outcome(waiter(1), tree=True, works=2)
     assert desk.due() == "gathered"
     desk.policy.gather(entry)

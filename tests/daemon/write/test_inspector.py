@@ -116,7 +116,9 @@ def test_a_walk_takes_out_what_was_stored_by_the_rules_of_before(desk: Desk, rul
     assert not desk.inspector.changes.covers((1, b"stays.txt"))
 
 
-def test_a_walk_tells_its_own_removals_from_as_many_of_others(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_distinguishes_its_own_removals_from_as_many_of_others(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("livedex_daemon.write.inspector.WALK_S", -1.0)  # each folder is a separate slice
     desk.store.put_files([row(b"d/gone.txt")])
     (desk.folder / "d/e/f").mkdir(parents=True)

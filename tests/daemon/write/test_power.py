@@ -39,7 +39,7 @@ def test_on_battery(tmp_path: Path, found: dict[str, dict[str, str]], expected: 
     assert on_battery(supplies(tmp_path, **found)) is expected
 
 
-def test_a_machine_that_does_not_tell_is_on_mains(tmp_path: Path) -> None:
+def test_a_machine_of_unknown_power_is_on_mains(tmp_path: Path) -> None:
     assert not on_battery(str(tmp_path / "none"))
 
 

@@ -78,7 +78,7 @@ def test_nobody_waits_longer_than_is_allowed_or_than_twice_his_work() -> None:
         assert not thread.is_alive()
 
 
-def test_somebody_asks_until_nobody_has_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_is_in_use_until_no_request_came_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     priority = SearchPriority()
     assert not priority.is_queried()
     with priority.searching():

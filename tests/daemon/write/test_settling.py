@@ -62,7 +62,7 @@ def walk_of(tree: Tree, now: Callable[[], float]) -> TreeWalk:
     return TreeWalk(tools, online_root(os.fsencode(tree.path)), b"d", Entry((1, b"d"), 1, 0.0))
 
 
-def test_a_walk_tells_what_went_just_now_from_what_is_gone(tree: Tree) -> None:
+def test_a_walk_distinguishes_what_went_just_now_from_what_is_gone(tree: Tree) -> None:
     tree.write("d/f.txt", "text\n")
     tree.remove("d/f.txt")
     changes = Changes()

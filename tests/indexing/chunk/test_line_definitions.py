@@ -78,12 +78,12 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("language", SAMPLES)
-def test_lines_tell_the_definitions(language: str) -> None:
+def test_lines_give_the_definitions(language: str) -> None:
     text, wanted = SAMPLES[language]
     assert [one.own for one in definitions_by_line(language, text)] == wanted.split()
 
 
-def test_indentation_tells_what_is_around_a_definition() -> None:
+def test_indentation_shows_what_is_around_a_definition() -> None:
     names = [one.name for one in definitions_by_line("c#", C_SHARP)]
     assert names[1:3] == ["Acme.Text.Reader", "Acme.Text.Reader._size"]
     assert [one.name for one in definitions_by_line("elixir", SAMPLES["elixir"][0])][-1] == "Acme.Shape.made!"

@@ -39,7 +39,7 @@ MOUNTINFO = b"""\
         (b"/mnt/disk/over/a", "local"),  # the last of two on one point hides the first
     ],
 )
-def test_a_mount_tells_its_kind(path: bytes, kind: str) -> None:
+def test_a_mount_has_a_kind(path: bytes, kind: str) -> None:
     assert mounts.kind_of_type(mounts.linux_type(path, MOUNTINFO)) == kind
 
 

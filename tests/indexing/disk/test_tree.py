@@ -41,7 +41,7 @@ except tree.TreeError as error: print(type(error).__name__, error.reason)
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_a_scan_tells_every_entry_and_follows_none(root: bytes, both_ways: str) -> None:
+def test_a_scan_lists_every_entry_and_follows_none(root: bytes, both_ways: str) -> None:
     put(root, b"f", b"12345")
     put(root, b"d/inside")
     os.symlink(b"d", os.path.join(root, b"link"))

@@ -220,7 +220,7 @@ def test_a_batch_at_its_bounds_still_answers() -> None:
             assert applied.last(name.replace("{}", str(number)).encode(), False) >= number
 
 
-def test_an_endless_line_does_not_count_and_is_told() -> None:
+def test_an_endless_line_does_not_count_and_is_reported() -> None:
     rules = RuleFile.parse("x", b"a" * (MAX_PATTERN + 1) + b"\nb\n")
     assert [pattern.glob for pattern in rules.patterns] == ["b"]
     assert rules.fault is not None and "4,096" in rules.fault

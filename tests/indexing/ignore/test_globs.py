@@ -142,7 +142,7 @@ def test_globs_that_ripgrep_refuses(tree: Tree, glob: str) -> None:
 
 
 @pytest.mark.parametrize("glob", ["a}", "{a}}", "a\nb", "a\0b", "x" * 5_000])
-def test_globs_that_we_refuse_beside(glob: str) -> None:
+def test_globs_that_ripgrep_takes_and_livedex_refuses(glob: str) -> None:
     with pytest.raises(BadGlob):
         GlobFilter([glob])
 
@@ -242,7 +242,7 @@ def test_globs_nest() -> None:
         ("#x", ["#x"], ["x"]),
     ],
 )
-def test_a_path_term_stands_in_the_path(term: str, admitted: list[str], refused: list[str]) -> None:
+def test_a_path_term_is_in_the_path(term: str, admitted: list[str], refused: list[str]) -> None:
     wanted = PathTerm(term)
     assert [path for path in admitted if not wanted.admits(os.fsencode(path))] == []
     assert [path for path in refused if wanted.admits(os.fsencode(path))] == []

@@ -107,7 +107,7 @@ def test_a_hostile_checkout_cannot_make_us_remember_without_end(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_ignore_file_that_may_not_be_read_is_told(tree: Tree, rules: Rules) -> None:
+def test_an_ignore_file_that_may_not_be_read_is_reported(tree: Tree, rules: Rules) -> None:
     path = tree.write(".gitignore", "x\n")
     path.chmod(0)
     given = rules()

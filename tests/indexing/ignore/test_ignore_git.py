@@ -16,7 +16,7 @@ from livedex_indexing.ignore.rules import RuleTree
 # --- work trees ---
 
 
-def test_a_nested_work_tree_begins_anew(tree: Tree, user: Tree, rules: Rules) -> None:
+def test_a_nested_work_tree_has_rules_of_its_own(tree: Tree, user: Tree, rules: Rules) -> None:
     tree.git("init", "-q")
     tree.write(".gitignore", "*.q\n")
     tree.write(".git/info/exclude", "*.b\n")
@@ -101,7 +101,7 @@ def test_no_link_is_followed_to_a_repository_s_rules(tree: Tree, rules: Rules, t
     assert shut_out(rules(), "x", "sub/x", "far/x") == []
 
 
-def test_a_root_inside_a_work_tree_hears_what_is_above_it(tree: Tree, rules: Rules) -> None:
+def test_a_root_inside_a_work_tree_notices_what_is_above_it(tree: Tree, rules: Rules) -> None:
     tree.write(".gitignore", "*.q\n/sub/deep/only\n/deep\n")
     tree.write("sub/.gitignore", "!b.q\n*.s\n")
     root = tree.mkdir("sub/deep")
@@ -175,7 +175,7 @@ def test_the_user_s_own_files_may_be_links(tree: Tree, user: Tree, rules: Rules)
     assert shut_out(given, "x", "y") == ["y"]
 
 
-def test_git_s_own_variables_are_heard(user: Tree, environ: Mapping[str, str]) -> None:
+def test_git_s_own_variables_count(user: Tree, environ: Mapping[str, str]) -> None:
     user.write(".gitconfig", "[core]\nexcludesfile = /home\n")
     other = user.write("other", "[core]\nexcludesfile = /other\n")
     user.write("xdg/git/config", "[core]\nexcludesfile = /xdg\n")

@@ -44,7 +44,7 @@ def test_the_last_line_may_lack_its_end() -> None:
     assert lines("^$", b"a\n") == []
 
 
-def test_empty_matches_stand_between_characters_and_not_beside_a_match() -> None:
+def test_empty_matches_are_between_characters_and_not_next_to_a_match() -> None:
     [line] = found("x*", "éxb".encode())
     assert line.spans == [(0, 0), (2, 3), (4, 4)]
 

@@ -69,7 +69,7 @@ def test_what_is_a_prefix(word: str, prefix: bool) -> None:
     assert is_prefix(word) is prefix
 
 
-def test_an_excluded_phrase_is_told_from_a_word() -> None:
+def test_an_excluded_phrase_differs_from_a_word() -> None:
     assert is_phrase('"a b"')
     assert not is_phrase('"')
     assert not is_phrase("word")

@@ -120,7 +120,7 @@ def test_a_misspelt_word_is_found_said_and_marked(index: Indexed) -> None:
     assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == ["allocate"]
 
 
-def test_words_that_stand_somewhere_stay(index: Indexed) -> None:
+def test_words_that_are_somewhere_stay(index: Indexed) -> None:
     index.write("root/a.txt", "allocate allocator\n")
     index.write("root/recieve.txt", "receive\n")
     assert meant(index, "allocate alocator") == "allocate allocator"
@@ -253,7 +253,7 @@ def test_only_a_search_that_does_not_wait_takes_what_a_word_meant_a_moment_ago(
     assert meant(index, "alocate", fresh=False) == "allocate", "what the last look found"
 
 
-def test_what_a_word_meant_counts_as_long_as_it_stands_there(index: Indexed) -> None:
+def test_what_a_word_meant_counts_as_long_as_it_is_there(index: Indexed) -> None:
     index.write("root/a.txt", "allocate\n")
     assert meant(index, "alocate", fresh=False) == "allocate"
     index.write("root/b.txt", "another\n")

@@ -75,7 +75,7 @@ def test_what_may_be_a_piece() -> None:
 
 
 @given(st.text("abAB_1!", min_size=1, max_size=4), st.text("abAB_1 !.", max_size=60))
-def test_a_letter_beyond_ascii_beside_a_text_changes_no_longer_name(name: str, text: str) -> None:
+def test_a_letter_beyond_ascii_next_to_a_text_changes_no_longer_name(name: str, text: str) -> None:
     """ASCII text is searched in another way, because that is faster."""
     assume(typed_name(name) == TypedName(name))
     assert list(TypedName(name).longer(text)) == list(TypedName(name).longer(f"{text} é"))

@@ -82,7 +82,7 @@ def test_it_is_known_which_files_hold_a_word_as_it_is_asked_for(index: Indexed) 
     assert found['"walr" *'] is None
 
 
-def test_a_stop_word_beside_a_word_counts_half(index: Indexed) -> None:
+def test_a_stop_word_next_to_a_word_counts_half(index: Indexed) -> None:
     index.write("root/a.txt", "the with statement\n")
     for number in range(5):
         index.write(f"root/{number}.txt", f"filler {number}\n")

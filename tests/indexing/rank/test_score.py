@@ -173,7 +173,7 @@ def test_a_word_of_the_name_counts_as_one_of_the_text() -> None:
     assert file.score == pytest.approx(bm25(2, 2.0) + SHORT)
 
 
-def test_the_copy_that_scores_best_stands_for_a_content_then_the_shortest_path() -> None:
+def test_the_copy_that_scores_best_represents_a_content_then_the_shortest_path() -> None:
     copies = [copy(b"longest", 0.0), copy(b"bb", 1.0), copy(b"a", 1.0), copy(b"c", 0.5)]
     (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"a"
@@ -201,7 +201,7 @@ def test_a_short_name_is_worth_a_share_of_the_score() -> None:
     assert damped.score == pytest.approx(files[0].score * (1 + WEIGHTS["auxiliary"])), "of all the others"
 
 
-def test_of_two_copies_the_one_that_is_no_test_stands_for_both() -> None:
+def test_of_two_copies_the_one_that_is_no_test_represents_both() -> None:
     copies = [copy(b"a")._replace(auxiliary=True), copy(b"bb")]
     (file,) = rank_files(features({1: row(1)}), {1: 7}, {7: copies}, total=1.0)
     assert file.copy.path == b"bb"

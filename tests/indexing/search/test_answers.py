@@ -162,7 +162,7 @@ def test_large_files_are_read_in_parts(index: Indexed, monkeypatch: pytest.Monke
         assert [index.search(query, context_lines=context) for query, context in asked] == whole
 
 
-def test_files_that_failed_are_told(index: Indexed) -> None:
+def test_files_that_failed_are_counted(index: Indexed) -> None:
     index.write("root/a.txt", "walrus\n")
     row = index.row("root/a.txt")._replace(status="failed", reason="denied", content_id=None)
     with index.store.transaction():

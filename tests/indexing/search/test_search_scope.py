@@ -13,7 +13,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.errors import InvalidParams, OutsideRoots
 
 
-def test_a_changed_file_is_left_out_and_told(index: Indexed) -> None:
+def test_a_changed_file_is_left_out_and_named(index: Indexed) -> None:
     index.write("root/a.txt", "walrus one\n")
     index.write("root/b.txt", "walrus two\n")
     (index.folder / "root/a.txt").write_text("no more of it\n")
@@ -24,7 +24,7 @@ def test_a_changed_file_is_left_out_and_told(index: Indexed) -> None:
     assert index.ask("walrus").hits == []
 
 
-def test_a_touched_file_is_served_and_told(index: Indexed) -> None:
+def test_a_touched_file_is_served_and_named(index: Indexed) -> None:
     index.write("root/a.txt", "walrus one\n")
     os.utime(index.folder / "root/a.txt", (1, 1))
     answer = index.ask("walrus")
@@ -47,7 +47,7 @@ def test_a_file_that_grew_is_served_as_far_as_it_was_indexed(index: Indexed) -> 
     assert (answer.hits, answer.stale) == ([], {(1, b"a.log"): False})
 
 
-def test_a_copy_stands_in_for_a_changed_one(index: Indexed) -> None:
+def test_a_copy_replaces_a_changed_one(index: Indexed) -> None:
     index.write("root/a.txt", "walrus one\n")
     index.write("root/bb.txt", "walrus one\n")
     (index.folder / "root/a.txt").write_text("changed\n")

@@ -81,7 +81,7 @@ def test_a_phrase_over_the_border_of_two_chunks(index: Indexed) -> None:
     assert index.found('"purple elephant"') == []
 
 
-def test_all_phrases_wherever_they_stand(index: Indexed) -> None:
+def test_all_phrases_wherever_they_are(index: Indexed) -> None:
     far = "\n" * 3 * LINES
     index.write("root/both.txt", f"red fox{far}blue whale\n")
     index.write("root/one.txt", "red fox\n")
@@ -127,7 +127,7 @@ def test_words_with_a_hyphen_and_without(index: Indexed) -> None:
     assert set(index.found("built* -builtin")) == {"c.txt"}
 
 
-def test_what_stands_nowhere_with_a_hyphen_is_found_without(index: Indexed) -> None:
+def test_what_is_nowhere_with_a_hyphen_is_found_without(index: Indexed) -> None:
     index.write("root/a.txt", "an email to all\n")
     index.write("root/b.txt", "plan b, and male\n")
     assert index.found("e-mail") == ["a.txt"]
@@ -212,7 +212,7 @@ def test_a_word_torn_by_a_cut_is_found(index: Indexed) -> None:
     assert index.found("hippopotamus") == ["a.txt"]
 
 
-def test_a_path_finds_the_file_that_stands_there(index: Indexed) -> None:
+def test_a_path_finds_the_file_that_is_there(index: Indexed) -> None:
     for path in ("drivers/net/tun.c", "drivers/net/port_tun.c", "drivers/usb/tun.c", "net/readme.txt"):
         index.write(f"root/{path}", f"nothing of it, number {path[::-1]}\n")
     index.write("root/docs/tuntap.txt", "as drivers/net/tun.c has it, and net/tun.c\n")

@@ -31,7 +31,7 @@ def test_every_beginning_of_a_word_finds_it(indexed: Indexed) -> None:
     assert found(indexed, "get_http_resp") == {"code.py"}
 
 
-def test_no_typo_stands_in_for_the_last_word(indexed: Indexed) -> None:
+def test_no_correction_replaces_the_last_word(indexed: Indexed) -> None:
     assert found(indexed, "barr") == {"code.py"}, "and not bare"
     assert found(indexed, "superv") == {"music.txt"}, "and not super"
     assert found(indexed, "xylx") == set()

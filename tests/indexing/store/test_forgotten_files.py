@@ -331,7 +331,7 @@ for number in range(6):
 
 @pytest.mark.needs("strace")
 @pytest.mark.skipif(sys.platform != "linux", reason="strace is Linux's")
-def test_what_was_told_survives_a_crash_at_each_write(tmp_path: Path) -> None:
+def test_what_was_acknowledged_survives_a_crash_at_each_write(tmp_path: Path) -> None:
     record, home = tmp_path / "record", tmp_path / "home"
     home.mkdir()
     words = [*tracing(record), sys.executable, "-c", CHANGES, str(home / "forgotten.db")]

@@ -177,7 +177,7 @@ def test_words_of_what_was_merely_removed_go_once_a_day(rig: Rig) -> None:
     assert rig.store.integrity() == []
 
 
-def test_maintenance_after_a_few_changes_does_not_write_the_whole_index_anew(rig: Rig) -> None:
+def test_maintenance_after_a_few_changes_does_not_rewrite_the_whole_index(rig: Rig) -> None:
     for number in range(200):
         rig.put(b"keep/%d" % number, " ".join(f"word{number}x{place}" for place in range(500)))
     rig.store.remove_files(rig.root, [b"keep/0"], forget=True)

@@ -73,7 +73,7 @@ def test_a_damage_is_found(index: Indexed, damage: str) -> None:
     assert faults(index) != []
 
 
-def test_a_content_written_anew_is_whole(index: Indexed) -> None:
+def test_a_content_written_again_is_whole(index: Indexed) -> None:
     assert tool(index, DAMAGES["a chunk ends elsewhere"], DAMAGES["a content has another encoding"]) == 2
     data = (index.folder / "root/d1/f7.txt").read_bytes()
     row = index.store.file(1, b"d1/f7.txt")

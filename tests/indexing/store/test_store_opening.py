@@ -120,7 +120,7 @@ def test_a_copy_taken_at_any_moment_opens_sound(rig: Rig, tmp_path: Path) -> Non
             assert len(store.folder(rig.root, b"")) == number + 1
 
 
-def test_integrity_tells_what_is_wrong(rig: Rig) -> None:
+def test_integrity_names_what_is_wrong(rig: Rig) -> None:
     rig.put(b"a", "one")
     rig.put(b"b", "two")
     with closing(database.open_writer(rig.path)) as db:

@@ -72,11 +72,11 @@ def test_found_by_pieces(indexed: Indexed, query: str, path: str, marked: list[s
 @pytest.mark.parametrize(
     "query", ["日語", "日本本語", "の検索文", "本のしくみ", "ไทยภาษา", "본국", '"数据 库"', "是Python"]
 )
-def test_what_stands_nowhere_is_not_found(indexed: Indexed, query: str) -> None:
+def test_what_is_nowhere_is_not_found(indexed: Indexed, query: str) -> None:
     assert indexed.found(f'"{query}"' if query == "是Python" else query) == []
 
 
-def test_words_beside_runs_are_found(indexed: Indexed) -> None:
+def test_words_next_to_runs_are_found(indexed: Indexed) -> None:
     assert set(indexed.found("python")) == {"chinese.md", "japanese.txt", "plain.txt"}
     shown = {hit["relative_path"]: hit for hit in indexed.search("python")}
     for path, word in (("chinese.md", "Python"), ("japanese.txt", "Ｐｙｔｈｏｎ")):

@@ -174,7 +174,7 @@ OPTIONS = st.lists(
 
 
 @given(WORDS, OPTIONS, st.randoms(use_true_random=False))
-def test_options_may_stand_anywhere(words: list[str], options: list[list[str]], random: Any) -> None:
+def test_options_may_come_anywhere(words: list[str], options: list[list[str]], random: Any) -> None:
     mixed = [[word] for word in words]
     for option in options:
         mixed.insert(random.randint(0, len(mixed)), option)
@@ -233,7 +233,7 @@ def test_help_needs_nothing_else(words: tuple[str, ...], flag: str) -> None:
         (["list", "--status", "index"], "indexed"),
     ],
 )
-def test_a_misspelt_name_is_told_its_nearest(words: list[str], nearest: str) -> None:
+def test_a_misspelt_name_gets_its_nearest(words: list[str], nearest: str) -> None:
     error = refused(*words)
     assert error.data is not None
     assert error.data["nearest"] == nearest

@@ -153,7 +153,7 @@ def test_here_is_the_working_folder(home: Home, canned: CannedDaemon, tmp_path: 
 
 
 @pytest.mark.parametrize(("applied", "said"), [(True, 'no "tow"; showing "two"'), (False, "did you mean: two")])
-def test_a_correction_stands_before_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
+def test_a_correction_comes_before_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
     canned.answers["search"] = search_result(HIT, did_you_mean={"query": "two", "applied": applied})
     shown = home.run("search", "tow")
     assert (shown.stdout.splitlines()[0], shown.stderr) == (said, "")
@@ -185,7 +185,7 @@ def test_nothing_found_is_exit_code_1(home: Home, canned: CannedDaemon, form: li
     assert done.stderr == ""
 
 
-def test_whoever_searches_without_an_index_is_told_how_to_begin(home: Home, canned: CannedDaemon) -> None:
+def test_a_search_without_an_index_says_how_to_begin(home: Home, canned: CannedDaemon) -> None:
     canned.answers["search"] = search_result(generation=0)
     done = home.run("search", "nothing")
     assert done.returncode == 1
@@ -237,7 +237,7 @@ def test_lines_are_waited_for_longer(home: Home, canned: CannedDaemon) -> None:
         (InternalError("no"), 4),
     ],
 )
-def test_an_error_of_the_daemon_is_told_with_its_exit_code(
+def test_an_error_of_the_daemon_is_printed_with_its_exit_code(
     home: Home, canned: CannedDaemon, error: Any, code: int
 ) -> None:
     error.data = {"remedy": "do that"}
@@ -324,7 +324,7 @@ def test_closed_streams_are_no_reason_for_a_traceback(home: Home, canned: Canned
         assert done.returncode == (4 if closing.startswith(">") else 0), closing
 
 
-def test_a_program_hears_only_what_makes_the_answer_another(home: Home, canned: CannedDaemon) -> None:
+def test_a_program_is_sent_only_what_changes_the_answer(home: Home, canned: CannedDaemon) -> None:
     codes = ("watch_limit", "files_failed", "query_deadline")
     warnings = [{"code": code, "message": f"of {code}", "remedy": "do that"} for code in codes]
     canned.answers["search"] = search_result(

@@ -72,7 +72,7 @@ def test_what_cannot_be_a_root_is_refused(home: Home, tree: Tree) -> None:
     assert json.loads(outside.stderr)["error"]["code"] == 2
 
 
-def test_a_broken_configuration_is_told_by_the_command_that_started_the_daemon(home: Home) -> None:
+def test_the_command_that_started_the_daemon_reports_a_broken_configuration(home: Home) -> None:
     home.config.write_text('[index]\nmax_size = "1MiB"\n')
     done = home.run("status", "--json")
     assert done.returncode == 2

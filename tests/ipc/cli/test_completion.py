@@ -82,7 +82,7 @@ def test_the_command_prints_the_script_and_starts_nothing(home: Home, name: str)
         (["livedex", "retrieve", ""], []),
     ],
 )
-def test_bash_offers_what_may_stand_there(home: Home, tmp_path: Path, words: list[str], offered: list[str]) -> None:
+def test_bash_offers_what_fits_there(home: Home, tmp_path: Path, words: list[str], offered: list[str]) -> None:
     assert bash(home, tmp_path, *words) == offered
 
 
@@ -100,7 +100,7 @@ def test_bash_offers_the_roots_and_runs_nothing_in_their_names(
 
 
 @pytest.mark.needs("fish")
-def test_fish_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+def test_fish_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
     def offered(line: str) -> list[str]:
         program = f"livedex completion fish | source; complete -C {shlex.quote(line)}"
         return [each.partition("\t")[0] for each in shell(home, ["fish", "--no-config", "-c", program], tmp_path)]
@@ -112,7 +112,7 @@ def test_fish_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_
 
 
 @pytest.mark.needs("zsh")
-def test_zsh_offers_what_may_stand_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
+def test_zsh_offers_what_fits_there(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
     def offered(*words: str) -> set[str]:
         # compadd and _describe belong to the line editor: here they print their arguments.
         program = f"""

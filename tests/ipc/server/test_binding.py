@@ -116,7 +116,7 @@ def test_a_path_that_is_too_long_names_the_limit(folder: Path) -> None:
         bind(longest + "x")
 
 
-def test_a_folder_that_cannot_be_made_is_told(folder: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_reported(folder: Path) -> None:
     (folder / "file").touch()
     with pytest.raises(Unavailable, match="no socket at"):
         bind(str(folder / "file" / "sub" / "s"))

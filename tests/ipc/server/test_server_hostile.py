@@ -292,14 +292,14 @@ def ask_as(uid: int | None, server: Serving) -> bytes:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
-def test_another_user_is_not_heard() -> None:
+def test_another_user_is_not_answered() -> None:
     with serving(mode=0o666) as server:
         assert ask_as(65534, server) == b""
         assert b"result" in ask_as(None, server)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becoming another user needs root")
-def test_root_is_heard_by_a_users_daemon() -> None:
+def test_root_is_answered_by_a_users_daemon() -> None:
     with serving(uid=65534, mode=0o666) as server:
         assert b"result" in ask_as(65534, server)
         assert b"result" in ask_as(None, server)
@@ -307,7 +307,7 @@ def test_root_is_heard_by_a_users_daemon() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root is heard by every daemon")
-def test_a_daemon_of_another_uid_does_not_hear_us() -> None:
+def test_a_daemon_of_another_uid_is_sent_nothing() -> None:
     with serving(uid=os.geteuid() + 1) as server, server.connect() as raw:
         raw.line(request("server/ping"))
         assert raw.ended()

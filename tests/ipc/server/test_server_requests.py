@@ -93,7 +93,7 @@ def test_the_message_names_the_param_and_its_nearest(raw: Raw) -> None:
     assert "'text'" in error["message"]
 
 
-def test_errors_of_handlers_keep_their_code_and_internal_ones_tell_no_text(
+def test_errors_of_handlers_keep_their_code_and_internal_ones_quote_no_text(
     raw: Raw, caplog: pytest.LogCaptureFixture
 ) -> None:
     known = raw.ask("test/fail", {"how": "known"})["error"]

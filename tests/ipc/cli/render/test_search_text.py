@@ -58,7 +58,7 @@ def test_the_long_form_has_all_lines_and_the_context() -> None:
     ).replace(" ", "|").replace("\0", " ").split("|")
 
 
-def test_lines_around_those_that_tell_why_are_shown_on_request() -> None:
+def test_lines_around_those_that_show_why_are_shown_on_request() -> None:
     shown = hits_text([marked(MANY, "two")], View(around=1)).splitlines()[1:]
     assert shown == ["   9-line 9 with one", "   10:the two and one", "   11-last"]
     grep = hits_text([marked(MANY, "two"), hit()], View(form="short", around=1)).splitlines()

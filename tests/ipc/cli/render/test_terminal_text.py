@@ -39,7 +39,7 @@ def test_only_what_is_hidden_is_changed(text: str) -> None:
     assert all(visible(character) == character for character in text if character.isprintable())
 
 
-def test_escapes_name_what_they_stand_for() -> None:
+def test_escapes_name_what_they_represent() -> None:
     assert visible("a\x1b[31m\u202eb\n\udce9\U000e0041") == "a\\e[31m\\u202eb\\n\\xe9\\U000e0041"
     assert visible("a\tb\n", "\t") == "a\tb\\n"
 
