@@ -25,6 +25,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeThread
+from livedex_daemon.answer.memory_search import MemorySearch
 from livedex_daemon.answer.plugin_methods import PluginMethods
 from livedex_daemon.answer.root_changes import answered_by_one_table
 from livedex_daemon.answer.status_report import DaemonState, Health
@@ -156,6 +157,8 @@ class App:
             self._plugins, self._embedding, self._backend,
         ))  # fmt: skip
         self._reads = FreshReads(index, self._freshness, roots, priority, worker, self._backend)
+        self._exchange = ExchangeThread(self._locations.exchange_db, self._config)
+        self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
@@ -170,21 +173,17 @@ class App:
         runs = IndexRun(worker, self._backlog, roots, store_health, change)
         groups = (
             ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart),
-            SearchMethod(reads, health),
+            SearchMethod(reads, health, MemorySearch(self._knowledge)),
             SubscriptionMethods(reads, self._notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, self._locations.config_path),
             IndexMethods(reads, index.store, roots, runs, audits),
             FileMethods(reads, roots, worker),
             FileSearch(reads),
-            *self._precious_methods(),
+            ExchangeMethods(self._exchange),
+            KnowledgeMethods(self._knowledge),
             PluginMethods(self._plugins),
         )
         return {name: handler for group in groups for name, handler in group.table().items()}
-
-    def _precious_methods(self) -> tuple[ExchangeMethods, KnowledgeMethods]:
-        self._exchange = ExchangeThread(self._locations.exchange_db, self._config)
-        self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
-        return ExchangeMethods(self._exchange), KnowledgeMethods(self._knowledge)
 
     def _all_parts(self) -> tuple[Part, ...]:
         threads: list[Part] = [self._notifier.thread, self._embedding.thread, self._schedule.checks]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from livedex_ipc.wire_results import JsonObject
+from livedex_ipc.memory_entry import JsonObject
 
 
 class PublishResult(TypedDict):

@@ -5,30 +5,9 @@ Invariant: as that of ``wire_results``.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TypedDict
 
-from livedex_ipc.wire_results import JsonObject
-
-EntryKind = Literal["chunk", "finding"]
-
-
-class EntryFields(TypedDict):
-    """An entry of agent memory. ``used_at`` is null if no search returned it yet; ``score`` is 0 outside a search.
-
-    ``created_at`` is null only where a plugin's store does not know it.
-    """
-
-    id: int
-    content: str
-    domain: str
-    heading: str | None
-    kind: EntryKind
-    source: str | None
-    score: float
-    created_at: str | None
-    used_at: str | None
-    uses: int
-    metadata: JsonObject
+from livedex_ipc.memory_entry import EntryFields
 
 
 class AddedResult(TypedDict):

@@ -81,10 +81,12 @@ _SEARCH_PARAMS = (
     *FRESH,
     SUPERSEDES,
     Param("explain", "boolean", "explain each score", default=False),
+    Param("knowledge", "boolean", "search agent memory, too", default=False),
+    Param("domains", "strings", "search agent memory, too, but only these domains", default=[]),
 )
 
 # A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
-_NOT_STANDING = ("typing", "offset", "mode", "facets", "total", "explain", "max_chars")
+_NOT_STANDING = ("typing", "offset", "mode", "facets", "total", "explain", "max_chars", "knowledge", "domains")
 _SUBSCRIBE_PARAMS = (
     *(param for param in _SEARCH_PARAMS if param.name not in _NOT_STANDING),
     Param("mode", "string", "words, phrases and terms: either", default="auto", choices=("auto", "keyword")),
@@ -141,6 +143,7 @@ _SEARCH_FIELDS = (
     Field("documents_pending", "integer", "documents not converted yet, if there are any", optional=True),
     Field("did_you_mean", "object", "{query, applied}: the query corrected, or as plain text", optional=True),
     Field("vectors_pending", "integer", "chunks without a vector yet, with an embedder", optional=True),
+    Field("knowledge", "array", "entries of agent memory, if asked for: as `knowledge/search`", optional=True),
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),

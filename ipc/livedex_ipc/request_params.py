@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from livedex_ipc.wire_results import Empty, JsonObject
+from livedex_ipc.memory_entry import JsonObject
+from livedex_ipc.wire_results import Empty
 
 Kind = Literal["markdown_text", "markdown_code", "markdown_table", "markdown_image", "code", "plain"]
 Facet = Literal["languages", "kinds", "roots"]
@@ -63,6 +64,8 @@ class SearchParams(QueryParams):
     facets: list[Facet]
     total: bool
     explain: bool
+    knowledge: bool
+    domains: list[str]
 
 
 class SubscribeParams(QueryParams):

@@ -7,11 +7,11 @@ the library there, which is encoded when it leaves; a client has the decoded fie
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
+from livedex_ipc.memory_entry import MemoryFound
+
 F = TypeVar("F")
-JsonObject = Mapping[str, object]
 
 ServerState = Literal["starting", "indexing", "ready", "degraded"]
 Reason = Literal[
@@ -139,7 +139,7 @@ class DocumentsPending(TypedDict):
     documents_pending: NotRequired[int]
 
 
-class SearchExtras(DocumentsPending):
+class SearchExtras(DocumentsPending, MemoryFound):
     """What the result of a search has only if it applies."""
 
     facets: NotRequired[dict[str, dict[str, int]]]

@@ -11,6 +11,7 @@ import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
 from livedex_ipc import request_params, wire_results
+from livedex_ipc.memory_entry import JsonObject
 from livedex_ipc.method_types import Field
 from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
 from livedex_ipc.params import B64, Param
@@ -36,7 +37,7 @@ PARAM_TYPES: dict[str, Any] = {
     "paths_b64": list[str],
     "time": str,
     "token": str | int,
-    "object": wire_results.JsonObject,
+    "object": JsonObject,
     "follow_up": request_params.FollowUp,
 }
 

@@ -22,6 +22,13 @@ DEFECTS: tuple[Defect, ...] = (
         f"{STORE}::test_the_words_of_a_deleted_entry_are_gone",
     ),
     Defect(
+        "search-waits-for-memory",
+        "a store of agent memory that does not answer takes all the time of a search of files",
+        "livedex_daemon/answer/memory_search.py",
+        (("await asyncio.wait_for(search, seconds)", "await search"),),
+        "tests/system/test_knowledge.py::test_a_plugin_takes_the_place_of_the_store_and_gives_it_back",
+    ),
+    Defect(
         "memory-of-other-domains",
         "a search of one domain returns what another domain should keep to itself",
         "livedex_daemon/knowledge/knowledge_store.py",

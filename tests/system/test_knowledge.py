@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from helpers.answer_shapes import ANY, TIME, faults
-from helpers.support import Daemon, Home, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import InvalidParams, Unavailable
 
@@ -64,6 +64,20 @@ def test_what_is_remembered_is_found_and_deleted(client: Client) -> None:
     assert client.knowledge_search(query="commit")["entries"] == []
 
 
+def test_a_search_of_files_finds_it_on_request(client: Client, tree: Tree) -> None:
+    tree.write("ada.txt", "Ada writes about walruses\n")
+    add_root(client, tree)
+    client.knowledge_add(content="Ada likes walruses", domain="people")
+    client.knowledge_add(content="walruses are large", domain="animals")
+    answer = client.search(query="walruses", knowledge=True)
+    assert [hit["relative_path"] for hit in answer["hits"]] == ["ada.txt"]
+    assert {entry["domain"] for entry in answer["knowledge"]} == {"people", "animals"}
+    (entry,) = client.search(query="walruses", domains=["people"], path=str(tree))["knowledge"]
+    assert (entry["content"], entry["uses"]) == ("Ada likes walruses", 1)
+    assert client.search(query="walruses", knowledge=True, offset=1)["knowledge"] == []
+    assert "knowledge" not in client.search(query="walruses")
+
+
 @pytest.mark.parametrize(
     ("content", "words"), [("", "0 characters|characters"), (" \n", "empty"), ("ü" * 131_073, "at most 262144")]
 )
@@ -93,6 +107,9 @@ def test_a_damaged_memory_hinders_nothing_else(home: Home, start_daemon: Callabl
         with pytest.raises(Unavailable, match=r"is damaged .*: move it away, or restore it from a backup"):
             client.knowledge_add(content="text")
         assert client.search(query="text")["hits"] == []
+        answer = client.search(query="text", knowledge=True)
+        assert answer["knowledge"] == []
+        assert [each["code"] for each in answer["warnings"]] == ["knowledge_unavailable"]
     assert path.read_bytes() == b"not a database" * 100
 
 
@@ -106,6 +123,10 @@ def test_the_command(home: Home, daemon: Daemon) -> None:
     assert run("add", "-", "--domain", "people", stdin="Ada prefers short commits") == "entry 1 was remembered before\n"
     assert "Ada prefers short commits" in run("search", "short", "commits")
     run("search", "walrus", code=1)
+    found = home.run("search", "commits", "--knowledge")
+    assert (found.returncode, "Ada prefers short commits" in found.stdout) == (0, True)
+    assert [entry["id"] for entry in home.run_json("search", "commits", "--domain", "people")["knowledge"]] == [1]
+    assert home.run("search", "commits", "--knowledge", "-l").returncode == 2
     assert "people" in run("stats")
     assert run("delete", "1") == "entry 1 is deleted\n"
     assert run("delete", "1", code=1) == "there is no entry 1\n"
@@ -114,6 +135,8 @@ def test_the_command(home: Home, daemon: Daemon) -> None:
 
 
 PLUGIN = """
+import time
+
 class Notes:
     def __init__(self):
         self.notes = {}
@@ -124,6 +147,8 @@ class Notes:
     def add_finding(self, content, source=None, confidence=None, **kw):
         return self.add_chunk(content, "findings", source=source, **kw)
     def search(self, query, k=5, *, domain=None):
+        if query == "hang":
+            time.sleep(3)
         return [note for note in self.notes.values() if query in note["content"]][:k]
     def get_hot_memory(self, max_chars=6000):
         return ""
@@ -165,3 +190,7 @@ def test_a_plugin_takes_the_place_of_the_store_and_gives_it_back(
         client.server_reload()
         assert client.knowledge_stats()["backend"] == "sqlite"
         assert [each for each in client.status()["warnings"] if each["code"] == "knowledge_unavailable"] == []
+        home.config.write_text(config("notes"))
+        client.server_reload()
+        answer = client.search(query="hang", knowledge=True, timeout_ms=1000)
+        assert ([each["code"] for each in answer["warnings"]], answer["fresh"]) == (["knowledge_unavailable"], True)

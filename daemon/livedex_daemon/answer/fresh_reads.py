@@ -17,6 +17,7 @@ from typing import TypeVar
 import apsw
 
 from livedex_daemon.answer.freshness import UNSETTLED_WAIT_S, Freshness, FreshState, fresh_fields
+from livedex_daemon.answer.memory_search import MemorySearch
 from livedex_daemon.answer.path_lookup import Lookup, PathLookups
 from livedex_daemon.answer.reader_threads import ReaderThreads
 from livedex_daemon.answer.request_timing import Timing
@@ -46,6 +47,7 @@ from livedex_ipc.wire_results import AnswerWarning, DocumentsPending, SearchResu
 
 log = logging.getLogger(__name__)
 
+_OF_SEARCH = {"embedder_unavailable", "backend_unavailable", "knowledge_unavailable"}
 UNSETTLED_ROUNDS = 3  # at least, to ask again about files that changed between the wait and the read
 
 T = TypeVar("T")
@@ -54,9 +56,10 @@ T = TypeVar("T")
 class SearchMethod:
     """The method ``search``."""
 
-    def __init__(self, reads: FreshReads, health: Health) -> None:
+    def __init__(self, reads: FreshReads, health: Health, memory: MemorySearch) -> None:
         self._reads = reads
         self._health = health
+        self._memory = memory
 
     def table(self) -> dict[str, Handler]:
         return {"search": self.search}
@@ -65,6 +68,7 @@ class SearchMethod:
         if params["supersedes"] is not None:
             call.supersede(params["supersedes"])
         timing, before = Timing.of(call, params), self._health.root_warnings()
+        memory, of_memory = await self._memory.found(params, timing)
         try:
             answer, state = await timing.within(self._answer(timing, params))
         except TimedOut:
@@ -78,9 +82,10 @@ class SearchMethod:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - timing.began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": _joined(self._health.warnings(answer.failed, before), answer.warnings),
+            "warnings": _joined(self._health.warnings(answer.failed, before), [*answer.warnings, *of_memory]),
             **answer.optional_fields(),
             **self._reads.documents_pending(),
+            **memory,
         }
 
     async def _answer(self, timing: Timing, params: SearchParams) -> tuple[SearchAnswer, FreshState]:
@@ -303,8 +308,8 @@ class FreshReads:
 
 
 def _joined(daemons: list[AnswerWarning], own: list[AnswerWarning]) -> list[AnswerWarning]:
-    """Return the warnings of the daemon and of an answer; what both say of the embedder or the backend comes once."""
-    of_search = {warned["code"] for warned in own} & {"embedder_unavailable", "backend_unavailable"}
+    """Return the warnings of the daemon and of an answer; what both say of a plugin comes once."""
+    of_search = {warned["code"] for warned in own} & _OF_SEARCH
     return [*(warned for warned in daemons if warned["code"] not in of_search), *own]
 
 

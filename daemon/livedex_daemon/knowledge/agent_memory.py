@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from livedex_ipc.knowledge_results import EntryFields, EntryKind
+from livedex_ipc.memory_entry import EntryFields, EntryKind
 
 
 class NewEntry(NamedTuple):

@@ -9,7 +9,7 @@ from typing import cast
 
 from livedex_daemon.knowledge.agent_memory import NewEntry
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
-from livedex_ipc.knowledge_results import EntryKind
+from livedex_ipc.memory_entry import EntryKind
 
 _ALL = 1_000_000
 

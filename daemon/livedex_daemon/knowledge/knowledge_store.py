@@ -20,7 +20,7 @@ from livedex_daemon.knowledge.memory_query import MemoryQuery, indexed_text, mem
 from livedex_daemon.precious.precious_database import PreciousDatabase, Schema, first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_indexing.query.word_counts import idf_of
-from livedex_ipc.knowledge_results import EntryFields, EntryKind
+from livedex_ipc.memory_entry import EntryFields, EntryKind
 
 SCHEMA: Final = Schema("agent memory", 0x4C444558 + 2, 1, Path(__file__).with_name("knowledge.sql"))
 HOT_CANDIDATES: Final = 2_000  # the entries used last among which hot memory is chosen

@@ -14,7 +14,7 @@ from livedex_daemon.knowledge.agent_memory import Counts, NewEntry, Page
 from livedex_indexing.plugins import KnowledgeBackend
 from livedex_indexing.plugins.time_limit import within
 from livedex_ipc.errors import Unavailable
-from livedex_ipc.knowledge_results import EntryFields, EntryKind
+from livedex_ipc.memory_entry import EntryFields, EntryKind
 
 CALL_S: Final = 10.0
 

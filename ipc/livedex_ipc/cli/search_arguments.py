@@ -62,12 +62,15 @@ _SEARCH_OPTIONS = (
     Option("--total", "total", "count the hits of all pages, and their files"),
     *FRESHNESS,
     Option("--explain", "explain", "show how each score is computed"),
+    Option("--knowledge", "knowledge", "search agent memory, too"),
+    Option("--domain", "domains", "search this domain of agent memory, too", metavar="D", many=True),
 )
 
 # A standing query matches without ranking: it has no pages, modes or scores, and it goes on.
+_FOR_MEMORY = ("knowledge", "domains")
 _OF_SEARCH_ALONE = frozenset(
     ("typing", "all", "offset", "mode", "null", "max_chars", "facets", "total", "explain", "files", "count", "vimgrep")
-)
+).union(_FOR_MEMORY)
 _WATCH_OPTIONS = tuple(
     option
     for option in _SEARCH_OPTIONS

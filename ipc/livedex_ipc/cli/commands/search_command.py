@@ -91,8 +91,11 @@ def _print_json(context: Context, pages: Iterable[Result]) -> bool:
     hits = [hit for answer in answers for hit in answer["hits"]]
     state = next((answer for answer in answers if not answer["fresh"]), answers[0])
     merged = {**answers[0], **state, "hits": hits, "next_offset": answers[-1]["next_offset"]}
+    entries = answers[0].get("knowledge")
+    if entries is not None:
+        merged["knowledge"] = entries
     context.streams.write_json(merged)
-    return bool(hits)
+    return bool(hits or entries)
 
 
 def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
@@ -125,7 +128,7 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
 
     streams, view = context.streams, context.view()
     offset: int = context.values.get("offset", 0)
-    shown = 0
+    shown, remembered = 0, False
     first: Result | None = None
     for page in pages:
         if first is None:
@@ -133,6 +136,12 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
         if page["mode"] in _LINE_MODES and "form" not in context.values:
             view = view._replace(form="short")
         text = "".join(note + "\n" for note in _corrections(context, page)) if page is first else ""
+        entries = page.get("knowledge", [])
+        if entries:
+            from livedex_ipc.cli.render.knowledge_text import memory_text
+
+            text += memory_text(entries, colour=view.colour)
+            remembered = True
         text += hits_text(page["hits"], view, offset + shown + 1)
         shown += len(page["hits"])
         text += facets_text(page.get("facets", {}), colour=view.colour)
@@ -147,10 +156,10 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
         if not page["generation"]:
             # Nothing was ever committed, so this may be a first search without a root.
             streams.message("livedex: nothing found: nothing is indexed yet, run `livedex up FOLDER`")
-        elif not shown:
+        elif not shown and not remembered:
             streams.hint("livedex: nothing found")
         context.print_state(page, page["pending"], page["warnings"])
-    return shown > 0
+    return shown > 0 or remembered
 
 
 def _advise(context: Context, client: Client) -> None:
@@ -190,6 +199,10 @@ def _params(context: Context) -> Mapping[str, Any]:
     form = values.get("form")
     if values.get("null") and form not in _FOR_PROGRAMS:
         raise InvalidParams("--null ends the paths of -l, -c or --vimgrep: give one of them", {"field": "--null"})
+    if form in _FOR_PROGRAMS and (values.get("knowledge") or values.get("domains")):
+        raise InvalidParams(
+            "--knowledge and --domain print texts, -l, -c and --vimgrep paths", {"field": "--knowledge"}
+        )
     if form in ("files", "count"):
         params.setdefault("group", "file")
     if form in ("vimgrep", "full"):

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 from livedex_ipc.cli.render.terminal_text import Style, size_text, table, visible
 
 if TYPE_CHECKING:
-    from livedex_ipc.knowledge_results import EntriesResult, EntryFields, HotResult, KnowledgeStatsResult
+    from collections.abc import Iterable
+
+    from livedex_ipc.knowledge_results import EntriesResult, HotResult, KnowledgeStatsResult
+    from livedex_ipc.memory_entry import EntryFields
 
 
 def entries_text(answer: EntriesResult, *, colour: bool) -> str:
     """Format each entry: a line that describes it, then its text."""
     return "".join(_entry_text(entry, Style(colour)) for entry in answer["entries"])
+
+
+def memory_text(entries: Iterable[EntryFields], *, colour: bool) -> str:
+    """Format the entries that a search of files found, too, with an empty line behind each."""
+    return "".join(_entry_text(entry, Style(colour)) + "\n" for entry in entries)
 
 
 def hot_memory(answer: HotResult) -> str:

@@ -1,0 +1,45 @@
+"""Searches agent memory for a search of files that asks for it.
+
+Invariant: a store that fails or is slow costs a warning and a part of the time, never the hits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from livedex_daemon.answer.knowledge_answers import KnowledgeThread
+from livedex_daemon.answer.request_timing import Timing
+from livedex_indexing.hits.answer_json import warning
+from livedex_ipc.errors import Unavailable
+from livedex_ipc.memory_entry import MemoryFound
+from livedex_ipc.request_params import SearchParams
+from livedex_ipc.wire_results import AnswerWarning
+
+MOST_ENTRIES: Final = 20  # of at most 256 KiB each
+_SHARE: Final = 0.25  # of the time that a search has
+_REMEDY: Final = "`livedex knowledge stats` tries it again"
+
+
+class MemorySearch:
+    """For the event loop's thread."""
+
+    def __init__(self, memory: KnowledgeThread) -> None:
+        self._memory = memory
+
+    async def found(self, params: SearchParams, timing: Timing) -> tuple[MemoryFound, list[AnswerWarning]]:
+        """Return the entries, on the first page of an answer that is to have some, and what went wrong."""
+        query, domains, limit = params["query"], tuple(params["domains"]) or None, min(params["limit"], MOST_ENTRIES)
+        if not (params["knowledge"] or domains):
+            return {}, []
+        if params["offset"]:
+            return {"knowledge": []}, []
+        seconds = (timing.due - timing.began) * _SHARE
+        search = self._memory.run(lambda store: store.search(query, limit, domains))
+        try:
+            return {"knowledge": await asyncio.wait_for(search, seconds)}, []
+        except TimeoutError:
+            reason = f"agent memory did not answer within {seconds:.1f} s"
+        except Unavailable as fault:
+            reason = str(fault)
+        return {"knowledge": []}, [warning("knowledge_unavailable", reason, _REMEDY)]
