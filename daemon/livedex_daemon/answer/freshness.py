@@ -75,11 +75,12 @@ class Freshness:
         Do not wait for a root's first index unless ``everything`` is True. ``twins`` returns the other names of files:
         a file in the scope may have been written by a name outside it.
         """
-        try:
-            async with asyncio.timeout_at(_loop_time(deadline)):
-                await self.begun.wait()  # before that, no root is known to be watched
-        except TimeoutError:
-            return self._state(scope, "recovering")
+        if not self.begun.is_set():
+            try:
+                async with asyncio.timeout_at(_loop_time(deadline)):
+                    await self.begun.wait()  # before that, no root is known to be watched
+            except TimeoutError:
+                return self._state(scope, "recovering")
         roots = self._in_scope(scope)
         first = frozenset(root.id for root in roots if root.state == "indexing" and not everything)
         if self._store_is_down():

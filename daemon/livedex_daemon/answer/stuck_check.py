@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import chain
 
 from livedex_daemon.watch.backlog import Backlog, Key
 from livedex_daemon.watch.root_table import Roots
@@ -47,14 +46,13 @@ class StuckCheck:
         """Return the paths whose changes do not move, as absolute paths."""
         if store_health.fault is not None or self._pool.worker_fault is not None or self._pool.is_paused:
             return []
-        now = self._clock()
         unsettled = self._files.older_than(LIMIT_S)
-        if self._pool.outstanding > QUEUE and now - self._latency.last_at <= LIMIT_S:
+        if self._pool.outstanding > QUEUE and self._clock() - self._latency.last_at <= LIMIT_S:
             return _absolute(unsettled, roots)
-        unmoved = (entry.key for entry in self._backlog.older_than(LIMIT_S, unmoved=True))
-        return _absolute(chain(unmoved, unsettled), roots)
+        unmoved = [entry.key for entry in self._backlog.older_than(LIMIT_S, unmoved=True)]
+        return _absolute(unmoved + unsettled, roots) if unmoved or unsettled else []
 
 
-def _absolute(keys: chain[Key] | list[Key], roots: Roots) -> list[bytes]:
+def _absolute(keys: list[Key], roots: Roots) -> list[bytes]:
     found = {(root, path) for root_id, path in keys if (root := roots.get(root_id)) is not None and root.present}
     return sorted(root.absolute(path) for root, path in found)

@@ -7,10 +7,12 @@ only if there is none, an action is refused. The end of the process never joins 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from typing import Any, Final, ParamSpec, TypeVar
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from livedex_ipc.errors import Unavailable
 
@@ -28,10 +30,11 @@ class LastingThreads(Executor):
         """``most``: how many threads there may be. ``at_once``: start so many now, while there is no shortage yet."""
         self._most = most
         self._name = name
-        self._more = threading.Condition()
-        self._actions: deque[tuple[Callable[[], None], Future[Any]]] = deque()
+        self._lock = threading.Lock()
+        # Its waiting is in C: a condition wakes a thread twice for each action, which a search would feel.
+        self._actions: SimpleQueue[_Action | None] = SimpleQueue()
         self._threads = 0
-        self._idle = 0
+        self._unfinished = 0
         self._ended = False
         for _ in range(at_once):
             self._start()
@@ -39,31 +42,25 @@ class LastingThreads(Executor):
     def submit(self, action: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run ``action(*args)`` on a thread. Raise Unavailable if there is none and none can be started."""
         future: Future[T] = Future()
-
-        def run() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(action(*args, **kwargs))
-            except BaseException as error:  # passed to the caller
-                future.set_exception(error)
-
-        with self._more:
+        with self._lock:
             if self._ended:
                 raise Unavailable("the daemon is stopping: ask again when it is back")
-            if self._idle <= len(self._actions) and self._threads < self._most:
+            if self._unfinished >= self._threads and self._threads < self._most:
                 self._start()
-            self._actions.append((run, future))
-            self._more.notify()
+            self._unfinished += 1
+            self._actions.put(_Action(partial(action, *args, **kwargs), future))
         return future
 
     def shutdown(self, wait: bool = False, *, cancel_futures: bool = False) -> None:
         """Accept nothing more. ``cancel_futures``: drop what has not begun. It never waits."""
-        with self._more:
+        with self._lock:
             self._ended = True
-            while cancel_futures and self._actions:
-                self._actions.popleft()[1].cancel()
-            self._more.notify_all()
+            if cancel_futures:
+                with suppress(Empty):
+                    while (action := self._actions.get_nowait()) is not None:
+                        action.future.cancel()
+            for _ in range(self._threads):
+                self._actions.put(None)
 
     def _start(self) -> None:
         try:
@@ -75,16 +72,32 @@ class LastingThreads(Executor):
             self._threads += 1
 
     def _run(self) -> None:
-        while (action := self._next()) is not None:
-            action()
+        while (action := self._actions.get()) is not None:
+            if action.future.set_running_or_notify_cancel():
+                action.run(self._finished)
+            else:
+                self._finished()
+            del action  # else its result would be kept until the next one
 
-    def _next(self) -> Callable[[], None] | None:
-        with self._more:
-            self._idle += 1
-            while not self._actions and not self._ended:
-                self._more.wait()
-            self._idle -= 1
-            return self._actions.popleft()[0] if self._actions else None
+    def _finished(self) -> None:
+        with self._lock:
+            self._unfinished -= 1
+
+
+class _Action(NamedTuple):
+    call: Callable[[], Any]
+    future: Future[Any]
+
+    def run(self, finished: Callable[[], None]) -> None:
+        """Run the call, count it as finished, and then hand over its result."""
+        try:
+            result = self.call()
+        except BaseException as error:  # passed to the caller
+            finished()
+            self.future.set_exception(error)
+        else:
+            finished()
+            self.future.set_result(result)
 
 
 def start_thread(run: Callable[[], Any], name: str) -> None:

@@ -365,6 +365,8 @@ class Backlog:
 
     def older_than(self, seconds: float, *, unmoved: bool = False) -> list[Entry]:
         """Return the entries that are due for longer than ``seconds``; ``unmoved``: without progress for so long."""
+        if not (self._waiting or self._in_progress):
+            return []  # as for almost every answer
         limit = self._clock() - seconds
         with self._lock:
             found = [

@@ -67,6 +67,8 @@ class UnsettledFiles:
 
     def older_than(self, seconds: float) -> list[Key]:
         """Return the files that are unsettled for longer than ``seconds``. Any thread may call it."""
+        if not self._since:
+            return []
         limit = self._clock() - seconds
         return [key for key, since in self._since.copy().items() if since < limit]
 

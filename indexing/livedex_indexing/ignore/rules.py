@@ -104,6 +104,7 @@ class RuleTree:
         self._folders: dict[bytes, DirRules] = {}
         self._loaded: dict[bytes, RuleFile] = {}
         self._pattern_count = 0  # patterns in these files
+        self._faulty: dict[bytes, RuleFile] = {}  # those of these files that do not count in full
         self._denied: set[bytes] = set()  # ignore files without permission, there or not, to be tried again
         self.outside_version = next(_versions)  # another one whenever ``outside_sources`` may differ, in any tree
         self._outside: dict[Source, _Known] = {}
@@ -125,6 +126,7 @@ class RuleTree:
             if len(self._folders) >= MAX_CACHED:
                 self._folders.clear()
                 self._loaded.clear()
+                self._faulty.clear()
                 self._pattern_count = 0
             try:
                 return self._make(rel_dir, names)
@@ -172,6 +174,7 @@ class RuleTree:
             if not rel_dir:
                 self._folders.clear()
                 self._loaded.clear()
+                self._faulty.clear()
                 self._outside.clear()
                 self.outside_version = next(_versions)
                 self._pattern_count = 0
@@ -181,6 +184,7 @@ class RuleTree:
                 del self._folders[folder]
             for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
                 self._pattern_count -= len(self._loaded.pop(path).patterns)
+                self._faulty.pop(path, None)
             for source in [source for source in self._outside if relpath.is_within(source.owner, rel_dir)]:
                 del self._outside[source]
                 self.outside_version = next(_versions)
@@ -239,10 +243,9 @@ class RuleTree:
         return path.startswith(self._base + b"/")
 
     def faults(self) -> dict[str, str]:
-        """Return the ignore files read so far that do not count in full: path to reason."""
-        with self._lock:
-            files = [*self._loaded.values(), self._user]
-            return {file.label: file.fault for file in files if file.fault is not None}
+        """Return the ignore files read so far that do not count in full: path to reason. It never waits."""
+        files = (*self._faulty.values(), self._user)
+        return {file.label: file.fault for file in files if file.fault is not None}
 
     def _user_rules(self, label: str, patterns: Sequence[str], lines: Sequence[int]) -> RuleFile:
         parsed: list[GitPattern] = []
@@ -336,6 +339,8 @@ class RuleTree:
         if made.patterns or made.fault is not None:
             self._loaded[path] = made
             self._pattern_count += len(made.patterns)
+        if made.fault is not None:
+            self._faulty[path] = made
         return made
 
     def _depend_on(self, path: bytes, rel: bytes, *, users: bool = False) -> None:
