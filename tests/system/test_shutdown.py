@@ -176,7 +176,7 @@ def test_a_child_whose_start_hangs(start_daemon: Start, home: Home, tree: Tree, 
     """The interpreter lies on a disk that does not answer."""
     hanging.begins.touch()
     tree.write("a.txt", "alpha\n")
-    env = hanging.environment("livedex_indexing.child.child_starter:_start", "starter")
+    env = hanging.environment("subprocess:Popen", "starter")
     daemon = start_daemon(f'[[roots]]\npath = "{tree}"\n', **env)
     hanging.wait()
     assert_ends(daemon, home)

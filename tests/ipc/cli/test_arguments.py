@@ -269,11 +269,6 @@ def test_wrong_usage_names_what_is_wrong(words: list[str], field: str) -> None:
     assert error.data["remedy"].endswith("--help")
 
 
-def test_what_is_of_later_work_is_not_accepted() -> None:
-    for word in ("--max-chars", "--facet", "--knowledge"):
-        refused("search", "x", word)
-
-
 def test_values_become_what_the_method_takes() -> None:
     values = parsed("search", "a", "--timeout", "0.25", "--no-fresh", "-g", "*.md", "-g", "!b", "--since", "2d").values
     assert values["timeout_ms"] == 250
