@@ -17,6 +17,8 @@ AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.m
 SUITES := trixie forky
 # What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
 SYSTEMD_PYTHON := systemd-python==235
+# Programs that write real documents, and pandoc, which also converts them: a gigabyte, so only on request.
+OFFICE := libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui pandoc
 # Writers of real documents for the tests of parsers.
 WRITERS := python-docx reportlab EbookLib
 # One more than a small machine has cores: many tests wait for a moment, and another one runs meanwhile.
@@ -26,13 +28,14 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents trees clean
+.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents trees office clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
 	@echo 'make test    set up and run all tests            (ARGS="-k search -x", WORKERS=1)'
 	@echo 'make soak    the tests against real daemons, for hours'
 	@echo 'make agents  installs Claude Code, Codex, OpenCode and the MCP inspector for the tests (npm, 0.5 GB)'
+	@echo 'make office  installs LibreOffice and pandoc for the tests of documents (as root, apt, 1 GB)'
 	@echo 'make trees   Debian trees in build/trees, in which the tests boot systemd (as root, apt, 1 GB)'
 	@echo 'make planted defects in a copy of livedex: is each one noticed?'
 	@echo 'make check   lint, types, import rules, tests'
@@ -49,7 +52,7 @@ test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents trees
+soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents trees office
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -170,6 +173,13 @@ programs:
 	  apt-get install -y -qq $$missing >/dev/null || { apt-get update -qq && apt-get install -y -qq $$missing >/dev/null; } || \
 	    echo "could not install$$missing: the tests that need it are skipped"; \
 	fi
+
+office:
+	@if command -v soffice >/dev/null && command -v pandoc >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  { apt-get install -y -qq --no-install-recommends $(OFFICE) >/dev/null || \
+	    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $(OFFICE) >/dev/null; }; }; then :; \
+	else echo 'could not install $(OFFICE): the tests that need them are skipped'; fi
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

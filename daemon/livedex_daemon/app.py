@@ -28,7 +28,8 @@ from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeT
 from livedex_daemon.answer.memory_search import MemorySearch
 from livedex_daemon.answer.plugin_methods import PluginMethods
 from livedex_daemon.answer.root_changes import answered_by_one_table
-from livedex_daemon.answer.status_report import DaemonState, Health
+from livedex_daemon.answer.status_checks import DaemonState
+from livedex_daemon.answer.status_report import Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_daemon.backend.backend_switch import BackendSwitch
@@ -55,6 +56,7 @@ from livedex_daemon.process.stopping import SignalThread, StopDeadline
 from livedex_daemon.process.supervision import Part, SupervisedTask
 from livedex_daemon.process.supervisor_reports import SupervisorReports
 from livedex_daemon.subscriptions.notifier import ChangeNotifier
+from livedex_daemon.subscriptions.standing_messages import Sources, StandingMessages
 from livedex_daemon.upkeep.chores import DaemonChores
 from livedex_daemon.upkeep.idle_maintenance import IdleMaintenance
 from livedex_daemon.upkeep.pending_rows import PendingRows
@@ -135,12 +137,14 @@ class App:
         self._worker = worker = Worker(index, steps, roots, priority, latency, wake)
         self._embedding = readers.semantics = self._vectors(roots, power)
         self._lanes = self._made_lanes(conversions, power)
+        self._exchange = ExchangeThread(locations.exchange_db, self._config)
+        self._standing = self._standing_messages(roots, store_health, conversions)
         # Upkeep
         upkeep = RowUpkeep(self._forgotten, PendingRows(store, backlog, roots, worker.files, conversions))
         root_check = RootCheck(worker, steps, roots, watching, upkeep)
         chores = DaemonChores(root_check, IdleMaintenance(worker, index, backlog, pool, priority, latency))
         self._schedule = Schedule(chores, roots, backlog)
-        shared = (self._schedule, self._plugins, self._embedding, self._backend)
+        shared = (self._schedule, self._plugins, self._embedding, self._backend, self._standing)
         targets = ConfigTargets(store, worker, steps, roots, watching, power, *shared)
         self._reloader = Reloader(locations, self._config, targets, self._edited)
         # Answering
@@ -154,10 +158,9 @@ class App:
         self._health = Health(DaemonState(
             index, roots, worker, pool, self._socket_guard, self._config, self._crashes, self._forgotten,
             self._freshness, latency, watching, parts, StuckCheck(backlog, worker.files, pool, latency), self._restart,
-            self._plugins, self._embedding, self._backend,
+            self._plugins, self._embedding, self._backend, self._lanes, self._standing,
         ))  # fmt: skip
         self._reads = FreshReads(index, self._freshness, roots, priority, worker, self._backend)
-        self._exchange = ExchangeThread(self._locations.exchange_db, self._config)
         self._knowledge = KnowledgeThread(self._locations.knowledge_db, self._config, self._plugins)
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
@@ -186,8 +189,21 @@ class App:
         return {name: handler for group in groups for name, handler in group.table().items()}
 
     def _all_parts(self) -> tuple[Part, ...]:
-        threads: list[Part] = [self._notifier.thread, self._embedding.thread, self._schedule.checks]
+        threads: list[Part] = [
+            self._notifier.thread,
+            self._standing.thread,
+            self._embedding.thread,
+            self._schedule.checks,
+        ]
         return (*threads, *[lane.thread for lane in self._lanes], *self._reloader.followers, *self._tasks)
+
+    def _standing_messages(self, roots: Roots, store_health: StoreHealth, conversions: Conversions) -> StandingMessages:
+        woken = on_loop(asyncio.get_running_loop(), self._exchange.waiters.wake)
+        sources = Sources(
+            self._index.readers, roots, store_health, self._backlog, conversions, self._worker.submit,
+            self._could_not_read, woken,
+        )  # fmt: skip
+        return StandingMessages(sources, self._locations.exchange_db, self._config)
 
     def _made_lanes(self, conversions: Conversions, power: PowerGate) -> list[Lane]:
         folder = self._locations.data_dir
@@ -218,11 +234,13 @@ class App:
 
     def _changed(self, files: set[Key], root_ids: set[int]) -> None:
         self._notifier.changed(files, root_ids)
+        self._standing.changed(files, root_ids)
         self._embedding.changed()
         self._backend.changed(files, root_ids)
 
     def _all_changed(self) -> None:
         self._notifier.mark_all_changed()
+        self._standing.all_changed()
         self._backend.mark_all_changed()
 
     def _could_not_read(self, paths: dict[Key, int]) -> None:
@@ -298,6 +316,7 @@ class App:
         self._knowledge.close()
         self._watching.stop()
         self._notifier.stop(NOTIFIER_S)
+        self._standing.stop(NOTIFIER_S)
         self._backend.stop()
         worker_ended = self._worker.stop(WORKER_S)
         for lane in self._lanes:

@@ -24,6 +24,7 @@ from livedex_daemon.process import logs, tick
 from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.locations import Locations
 from livedex_daemon.process.supervision import SupervisedTask
+from livedex_daemon.subscriptions.standing_messages import StandingMessages
 from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
@@ -63,6 +64,10 @@ def _is_real(config: Config) -> bool:
     return all(root.is_real for root in config.roots)
 
 
+def _root_paths(config: Config) -> frozenset[bytes] | None:
+    return frozenset(os.fsencode(root.path) for root in config.roots) if _is_real(config) else None
+
+
 def _with_known_paths(config: Config, former: Config) -> Config:
     """Keep the former path of each root whose own could not be resolved now."""
     known = {root.configured: root.path for root in former.roots}
@@ -85,6 +90,7 @@ class ConfigTargets(NamedTuple):
     plugins: PluginHost
     embedding: EmbeddingThread
     backend: BackendSwitch
+    standing: StandingMessages
 
 
 class Reloader:
@@ -247,6 +253,7 @@ class Reloader:
         targets.backend.use(config.index.backend)
         self.must_apply = False
         targets.embedding.changed()
+        targets.standing.use(config.standing, _root_paths(config))
         log.info("config_applied", extra={"roots": len(config.roots)})
 
     async def _on_worker(self, action: Callable[[], None]) -> None:

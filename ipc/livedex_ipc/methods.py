@@ -262,6 +262,7 @@ _TABLE = (
             Field("skipped", "integer", "files left out by kind"),
             Field("removed", "integer", "files that were gone"),
             Field("failed", "array", "{path, stage, message}"),
+            Field("documents_pending", "integer", "documents of the paths that are still to be converted"),
             Field("took_ms", "number", "milliseconds"),
         ),
     ),

@@ -290,6 +290,7 @@ class IndexRunResult(TypedDict):
     skipped: int
     removed: int
     failed: list[FailedFile]
+    documents_pending: int
     took_ms: float
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import struct
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -95,6 +98,39 @@ def write_ipynb(path: Path, words: list[str]) -> None:
     lines = [f"keep_{word} = 1\n" for word in words]
     code = {"cell_type": "code", "metadata": {}, "source": lines, "outputs": [], "execution_count": 1}
     path.write_text(json.dumps({"cells": [text, code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+
+
+def write_entity_bomb(path: Path, suffix: str) -> None:
+    """Write a document whose main part says 10⁹ times a word, in a few lines of XML."""
+    part = {".docx": "word/document.xml", ".pptx": "ppt/slides/slide1.xml", ".xlsx": "xl/worksheets/sheet1.xml"}
+    WRITERS[suffix](path, ["okapi"])
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = part.get(suffix, "EPUB/one.xhtml")
+    _head, _, rest = (
+        members[name].decode().rpartition("?>")
+        if members[name].startswith(b"<?xml")
+        else ("", "", members[name].decode())
+    )
+    levels = "".join(f'<!ENTITY l{level} "{f"&l{level - 1};" * 10}">' for level in range(1, 10))
+    root = re.search(r"<(\w+(?::\w+)?)", rest.split("<!DOCTYPE html>")[-1])
+    assert root is not None and "okapi" in rest, name
+    doctype = f'<!DOCTYPE {root[1]} [<!ENTITY l0 "gnu ">{levels}]>'
+    body = rest.split("<!DOCTYPE html>")[-1].replace("okapi", "&l9;", 1)
+    members[name] = f'<?xml version="1.0" encoding="UTF-8"?>{doctype}{body}'.encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each, data in members.items():
+            archive.writestr(each, data)
+
+
+def write_bomb(path: Path, megabytes: int = 220, *, says: int | None = None) -> None:
+    """Write an archive that unpacks to so many MiB; ``says``: the size that its directory claims, in bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb, bomb.open("word/document.xml", "w") as member:
+        for _ in range(megabytes):
+            member.write(bytes(1 << 20))
+    if says is not None:
+        data = path.read_bytes().replace(struct.pack("<I", megabytes << 20), struct.pack("<I", says))
+        path.write_bytes(data)
 
 
 WRITERS: Mapping[str, Writer] = {

@@ -155,7 +155,7 @@ DEFECTS = (
     Defect(
         "upgrade-not-said",
         "a daemon of another version than its children blames the installation",
-        "livedex_daemon/answer/status_report.py",
+        "livedex_daemon/answer/status_checks.py",
         (("    if fault.other_version:", "    if not fault.reason:"),),
         f"{CHILDREN}::test_an_upgrade_under_the_daemon_blames_no_file",
     ),

@@ -37,4 +37,11 @@ DEFECTS = (
         (("TRIES: Final = 2 ", "TRIES: Final = 3 "),),
         f"{SYSTEM}::test_one_that_uses_up_its_worker_twice_is_set_aside_until_it_changes",
     ),
+    Defect(
+        "no-parser-unsaid",
+        "no document can be converted and the status is green",
+        "livedex_daemon/documents/lane.py",
+        (("            self.fault = str(error)\n", ""),),
+        f"{SYSTEM}::test_parsers_that_cannot_be_loaded_are_said_and_blame_no_document",
+    ),
 )

@@ -175,7 +175,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "remedy-unquoted",
         "a remedy names a path with blanks so that a shell takes it for several",
-        "livedex_daemon/answer/status_report.py",
+        "livedex_daemon/answer/status_checks.py",
         (("run `livedex roots remove {quote(path)}`", "run `livedex roots remove {path}`"),),
         "tests/daemon/answer/test_status_report.py::test_a_remedy_can_be_typed_as_printed",
     ),

@@ -159,7 +159,7 @@ DEFECTS = (
     Defect(
         "pause-without-a-word",
         "work waits for mains power and the status is green",
-        "livedex_daemon/answer/status_report.py",
+        "livedex_daemon/answer/status_checks.py",
         (("    if not state.pool.is_paused:\n        return []\n", "    return []\n"),),
         f"{BATTERY}::test_the_remedy_helps",
     ),
@@ -178,7 +178,7 @@ DEFECTS = (
     Defect(
         "failure-without-a-warning",
         "a thread fails again and again and the status is green",
-        "livedex_daemon/answer/status_report.py",
+        "livedex_daemon/answer/status_checks.py",
         (("    if not failed:\n        return []\n", "    return []\n"),),
         "tests/daemon/answer/test_status_report.py::test_what_is_wrong_is_said_once",
     ),

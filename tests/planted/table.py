@@ -21,6 +21,7 @@ from planted.of_plugins import DEFECTS as OF_PLUGINS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
 from planted.of_service import DEFECTS as OF_SERVICE
+from planted.of_standing import DEFECTS as OF_STANDING
 from planted.of_threads import DEFECTS as OF_THREADS
 from planted.of_vectors import DEFECTS as OF_VECTORS
 
@@ -35,6 +36,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "What decides about a path": OF_SCOPES,
     "Limits": OF_LIMITS,
     "The exchange": OF_EXCHANGE,
+    "Standing queries that publish": OF_STANDING,
     "Agent memory": OF_KNOWLEDGE,
     "Network and FUSE mounts": OF_MOUNTS,
     "Repairs": OF_REPAIRS,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 
 from helpers.acting_parser import ACTIONS
 from helpers.fault_injection import with_code
-from helpers.support import Daemon, Home, Tree, add_root, examples, wait_converted
+from helpers.support import Daemon, Home, Tree, add_root, codes, examples, wait_converted, wait_until
 from livedex_ipc.client import Client
 
 documents = pytest.importorskip("helpers.documents", reason="the parsers and writers of documents are not installed")
@@ -28,12 +27,6 @@ def hits(client: Client, query: str, **params: Any) -> list[dict[str, Any]]:
 def record(client: Client, path: Path) -> tuple[str, str | None]:
     (found,) = client.call("files/list", {"path": str(path), "timeout_ms": 30_000})["files"]
     return found["status"], found.get("reason")
-
-
-def write_bomb(path: Path) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bomb, bomb.open("word/document.xml", "w") as member:
-        for _ in range(220):
-            member.write(bytes(1 << 20))
 
 
 @pytest.fixture
@@ -103,7 +96,8 @@ def test_bad_documents_are_listed_with_a_reason_and_plain_files_stay_fresh(clien
     (shelf / "cut.docx").write_bytes(whole[: len(whole) // 2])
     documents.write_locked_pdf(shelf / "locked.pdf", ["hidden"])
     (shelf / "broken.pdf").write_bytes(b"%PDF-1.7\n" + bytes(range(256)) * 8)
-    write_bomb(shelf / "bomb.docx")
+    documents.write_bomb(shelf / "bomb.docx")
+    documents.write_bomb(shelf / "liar.docx", says=1000)
     (shelf / "plain.txt").write_text("platypus\n")
     (shelf / "text.pdf").write_text("only words, and no capybara document\n")
     (shelf / "empty.docx").write_bytes(b"")
@@ -113,9 +107,29 @@ def test_bad_documents_are_listed_with_a_reason_and_plain_files_stay_fresh(clien
     assert record(client, shelf / "locked.pdf") == ("failed", "parse: the document is encrypted")
     assert record(client, shelf / "broken.pdf")[1].startswith("parse: damaged (")  # type: ignore[union-attr]
     assert record(client, shelf / "bomb.docx") == ("failed", "parse: too large: it unpacks to more than 200 MiB")
+    assert record(client, shelf / "liar.docx") == ("failed", "parse: damaged (BadZipFile)")
     assert record(client, shelf / "whole.docx") == ("indexed", None)
     assert record(client, shelf / "empty.docx") == ("indexed", None)
     assert [hit["relative_path"] for hit in hits(client, "capybara")] == ["text.pdf"]
+
+
+def test_bombs_of_entities_are_refused(daemon: Daemon, client: Client, shelf: Path) -> None:
+    before = rss_kib(daemon.pid)
+    bombs = [shelf / f"bomb{suffix}" for suffix in (".docx", ".pptx", ".xlsx", ".epub")]
+    for bomb in bombs:
+        documents.write_entity_bomb(bomb, bomb.suffix)
+    (shelf / "plain.txt").write_text("platypus\n")
+    assert [hit["relative_path"] for hit in hits(client, "platypus")] == ["plain.txt"]
+    wait_converted(client)
+    listed = {Path(each["path"]): each for each in client.call("files/list", {})["files"]}
+    for bomb in bombs:
+        found = listed[bomb]  # a parser that expands no entity indexes the few lines that there are
+        assert (
+            found["reason"].startswith(("parse: ", "quarantined: "))
+            if found["status"] == "failed"
+            else found["chunks"] < 5
+        ), found
+    assert rss_kib(daemon.pid) < before + (96 << 10)
 
 
 def test_mutated_documents_are_indexed_or_listed_and_cost_no_memory(
@@ -208,6 +222,34 @@ def test_an_unknown_parser_is_named_and_other_documents_go_on(client: Client, sh
     assert (hit["kind"], hit["metadata"]) == ("code", {})
     assert record(client, shelf / "a.pdf") == ("indexed", None)
     assert [hit["metadata"]["page"] for hit in hits(client, "aardvark")] == [1]
+
+
+# While the file that it names is there, no child can load its parser.
+UNLOADABLE = """
+import os, sys
+if "livedex_indexing.parse.parse_child" in sys.orig_argv and os.path.exists({flag!r}):
+    os._exit(5)
+"""
+
+
+def test_parsers_that_cannot_be_loaded_are_said_and_blame_no_document(
+    start_daemon: Callable[..., Daemon], tree: Tree, tmp_path: Path
+) -> None:
+    flag = tmp_path / "flag"
+    flag.touch()
+    daemon = start_daemon(**with_code(tmp_path / "seam", UNLOADABLE.format(flag=str(flag))))
+    with daemon.client() as client:
+        add_root(client, tree)
+        documents.write_html(tree / "a.html", ["bison"])
+        wait_until(lambda: codes(client) == {"parse_worker"}, what="the warning")
+        assert client.call("status")["state"] == "degraded"
+        assert client.call("index/run")["documents_pending"] == 1
+        assert client.call("index/run", {"paths": [str(tree.mkdir("other"))]})["documents_pending"] == 0
+        assert record(client, tree / "a.html") == ("pending", "parse")
+        flag.unlink()
+        wait_converted(client)
+        assert len(hits(client, "bison", group="file")) == 1
+        assert codes(client) == set()
 
 
 PLUGIN = """

@@ -128,6 +128,7 @@ CHUNK = {
 FAILED = {"path": str, "stage": str, "message": str}
 RUN = {
     "scanned": int,
+    "documents_pending": int,
     "indexed": int,
     "unchanged": int,
     "skipped": int,

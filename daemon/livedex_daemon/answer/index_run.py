@@ -1,6 +1,7 @@
 """Carry out ``index/run``: mark the places, report progress, and count the outcomes.
 
-Invariant: the counts are final when the answer is sent, because every marked place is committed before.
+Invariant: the counts are final when the answer is sent, because every marked place is committed before; documents that
+are still to be converted are counted apart.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ class IndexRun:
             "skipped": progress.skipped,
             "removed": progress.removed,
             "failed": self._absent(places) + files,
+            "documents_pending": self._worker.conversions.pending(places),
             "took_ms": round((time.monotonic() - began) * 1000, 3),
         }
 

@@ -12,12 +12,25 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypedDict
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
-from livedex_daemon.config.setting_values import ElementError, kind_of, patterns, plugin_table
-from livedex_daemon.config.settings_schema import PLUGIN, ROOT_KEYS, ROOTS, SETTINGS, TABLES, known_keys
+from livedex_daemon.config.setting_values import ElementError, kind_of, patterns, plugin_table, standing_query, topic
+from livedex_daemon.config.settings_schema import (
+    PLUGIN,
+    ROOT_KEYS,
+    ROOTS,
+    SETTINGS,
+    STANDING,
+    STANDING_KEYS,
+    TABLES,
+    known_keys,
+)
 from livedex_ipc.params import nearest
 
 # Python 3.14 has line and column as attributes, older versions only in the message.
 _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+MOST_STANDING = 100
+_STANDING_EXAMPLES = {"query": 'query = "TODO lang:python"', "topic": 'topic = "todo.found"'}
 
 
 class FaultFields(TypedDict):
@@ -60,6 +73,14 @@ class RootEntry(NamedTuple):
     place: Position
 
 
+class StandingEntry(NamedTuple):
+    """A standing query as written in the file, checked. ``line`` is that of the query."""
+
+    query: str
+    topic: str
+    line: int
+
+
 class Document(NamedTuple):
     """A parsed TOML text: valid TOML, not yet checked as a configuration."""
 
@@ -68,11 +89,12 @@ class Document(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """A checked file: dotted key to the reader's value, the roots in file order, the tables of plugins by name, and all
-    faults."""
+    """A checked file: dotted key to the reader's value, the roots and the standing queries in file order, the tables of
+    plugins by name, and all faults."""
 
     values: dict[str, Any]
     roots: list[RootEntry]
+    standing: list[StandingEntry]
     plugins: dict[str, Mapping[str, object]]
     faults: list[Fault]
 
@@ -99,17 +121,19 @@ def read_toml(content: bytes) -> Document | Fault:
 
 
 def check(document: Document) -> Checked:
-    checked = Checked({}, [], {}, [])
+    checked = Checked({}, [], [], {}, [])
     walk = _Check(document.layout, checked)
     for name, value in document.data.items():
         if name == ROOTS:
             walk.roots(value)
+        elif name == STANDING:
+            walk.standing(value)
         elif name in TABLES:
             walk.table(name, value)
         elif name == PLUGIN:
             walk.plugins(value)
         else:
-            walk.unknown((name,), (*TABLES, ROOTS, PLUGIN))
+            walk.unknown((name,), (*TABLES, ROOTS, STANDING, PLUGIN))
     walk.overlap_below_chunk_size()
     return checked
 
@@ -157,14 +181,53 @@ class _Check:
         for number, entry in enumerate(value):
             self._root(number, entry)
 
+    def standing(self, value: Any) -> None:
+        if not isinstance(value, list):
+            self._fault(
+                (STANDING,), "must be a list of tables, each written [[standing]]", at=self._layout.key((STANDING,))
+            )
+            return
+        if len(value) > MOST_STANDING:
+            self._fault((STANDING, MOST_STANDING), f"must be at most {MOST_STANDING}: each costs time at every change")
+            return
+        for number, entry in enumerate(value):
+            self._standing(number, entry)
+
+    def _standing(self, number: int, entry: Any) -> None:
+        where: Path = (STANDING, number)
+        if not isinstance(entry, dict):
+            self._fault(
+                where, f'must be a table such as {{ query = "fixme", topic = "fixme.found" }}, not {kind_of(entry)}'
+            )
+            return
+        self._unknown_keys(where, entry, STANDING, STANDING_KEYS)
+        found: list[str] = []
+        for key, read in (("query", standing_query), ("topic", topic)):
+            if key not in entry:
+                self._fault(where, f"a standing query needs a {key}: {_STANDING_EXAMPLES[key]}")
+                continue
+            try:
+                found.append(read(entry[key]))
+            except ValueError as fault:
+                self._fault((*where, key), str(fault))
+        if len(found) == len(STANDING_KEYS):
+            self._add_standing(where, *found)
+
+    def _add_standing(self, where: Path, query: str, name: str) -> None:
+        place = self._layout.value((*where, "query"))
+        made = StandingEntry(query, name, place.line if place else 0)
+        same = next((each for each in self._checked.standing if each[:2] == made[:2]), None)
+        if same is not None:
+            self._fault(where, f"is the same as the standing query in line {same.line}: leave one of them out")
+        else:
+            self._checked.standing.append(made)
+
     def _root(self, number: int, entry: Any) -> None:
         where: Path = (ROOTS, number)
         if not isinstance(entry, dict):
             self._fault(where, f'must be a table such as {{ path = "~/notes" }}, not {kind_of(entry)}')
             return
-        for key in entry:
-            if key not in ROOT_KEYS:
-                self.unknown((*where, key), tuple(f"{ROOTS}.{known}" for known in ROOT_KEYS))
+        self._unknown_keys(where, entry, ROOTS, ROOT_KEYS)
         ignore = self._ignore(where, entry)
         path = entry.get("path")
         if path is None:
@@ -189,6 +252,11 @@ class _Check:
     def _lines(self, where: Path, count: int) -> tuple[int, ...]:
         places = [self._layout.value((*where, number)) for number in range(count)]
         return tuple(place.line if place else 0 for place in places)
+
+    def _unknown_keys(self, where: Path, entry: Mapping[str, object], table: str, known: tuple[str, ...]) -> None:
+        for key in entry:
+            if key not in known:
+                self.unknown((*where, key), tuple(f"{table}.{each}" for each in known))
 
     def unknown(self, path: Path, siblings: tuple[str, ...]) -> None:
         self._fault(path, "unknown key", at=self._layout.key(path), nearest=_nearest(path, siblings))

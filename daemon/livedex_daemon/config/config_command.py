@@ -20,7 +20,7 @@ from livedex_daemon.config import settings as config_settings
 from livedex_daemon.config.config_check import FaultFields
 from livedex_daemon.config.config_file import MAX_BYTES, ConfigFileError, read
 from livedex_daemon.config.config_template import as_toml, template
-from livedex_daemon.config.settings_schema import ROOTS
+from livedex_daemon.config.settings_schema import ROOTS, STANDING
 from livedex_daemon.process import direct_command
 from livedex_daemon.process.locations import locate
 from livedex_ipc.cli.render.terminal_text import error_text, table, visible
@@ -165,10 +165,11 @@ def _same(copy: str, before: bytes) -> bool:
 
 
 def _rows(where: str, key: str, setting: config_settings.SettingRow) -> list[list[str]]:
-    """Return the table rows of one setting: a single row, or one per root."""
-    if key == ROOTS and setting["value"]:
-        lines = [root.line for root in config_settings.load(where).roots]
+    """Return the table rows of one setting: a single row, or one per root and per standing query."""
+    if key in (ROOTS, STANDING) and setting["value"]:
+        config = config_settings.load(where)
+        lines = [entry.line for entry in (config.roots if key == ROOTS else config.standing)]
         shown = zip(setting["value"], lines, strict=False)  # the file may have been saved again since
-        return [[key, visible(as_toml(root)), f"file, line {line}"] for root, line in shown]
+        return [[key, visible(as_toml(entry)), f"file, line {line}"] for entry, line in shown]
     line = "" if setting["line"] is None else f", line {setting['line']}"
     return [[key, visible(as_toml(setting["value"])), setting["origin"] + line]]

@@ -24,6 +24,13 @@ _ROOTS = """
 # ignore = ["*.tmp"]   # gitignore patterns; they rank above the ignore files and may negate ("!…")
 """
 
+_STANDING = """
+# New content that matches a query becomes a message of the exchange, once for each content:
+# [[standing]]
+# query = "TODO lang:python"
+# topic = "todo.found"
+"""
+
 
 def as_toml(value: Any) -> str:
     """Return the value as TOML on one line, as it is written after ``key =``."""
@@ -42,4 +49,4 @@ def template() -> str:
         for name in names:
             setting = SETTINGS[f"{table}.{name}"]
             parts.append(f"{f'# {name} = {as_toml(setting.default)}':<36}# {setting.doc}\n")
-    return "".join([*parts, _ROOTS])
+    return "".join([*parts, _ROOTS, _STANDING])

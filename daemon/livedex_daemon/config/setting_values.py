@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from livedex_indexing.query.query_parser import QUERY_BYTES, parse
 from livedex_ipc.params import nearest
 
 Reader = Callable[[Any], Any]
@@ -30,6 +31,10 @@ SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 _NUMBER_AND_UNIT = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?) ?([A-Za-z]+)", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+MOST_TOPIC_CHARS = 200
+TOPIC = re.compile(rf"[A-Za-z0-9_.-]{{1,{MOST_TOPIC_CHARS}}}", re.ASCII)
+TOPIC_FORM = "one to 200 letters, digits, underscores, dots and dashes"
+OWN_TOPICS = "livedex."
 _SUFFIX = re.compile(r"\.[^/\\\s.][^/\\\s]*")
 _PART_NAME = re.compile(r"\w[\w.-]{0,99}")
 
@@ -71,6 +76,30 @@ def text(value: Any) -> str:
     if set(value) & {"\n", "\r", "\0"}:
         raise ValueError("must be one line")
     return value
+
+
+def standing_query(value: Any) -> str:
+    """Read the query of a standing query: one that can find something, and that counts as a whole."""
+    query = text(value)
+    parsed = parse(query)
+    if parsed.cut:
+        raise ValueError(f"must have at most {QUERY_BYTES} bytes")
+    if not any((parsed.words, parsed.phrases, parsed.excluded, parsed.terms)):
+        raise ValueError('must not be empty: write words or filters, such as "TODO lang:python"')
+    words = (*parsed.words, *parsed.phrases)
+    if words and not any(character.isalnum() for word in words for character in word):
+        raise ValueError("must have a word with a letter or a digit: without one it finds nothing")
+    return query
+
+
+def topic(value: Any) -> str:
+    """Read the topic of messages that the daemon publishes."""
+    name = text(value)
+    if TOPIC.fullmatch(name) is None:
+        raise ValueError(f"must be {TOPIC_FORM}, not {_shortened(name)}")
+    if name.startswith(OWN_TOPICS):
+        raise ValueError(f'must not begin with "{OWN_TOPICS}": such topics are livedex\'s own')
+    return name
 
 
 def http_address(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict
 from livedex_daemon.config import config_file, root_folders
 from livedex_daemon.config.config_check import Document, Fault, RootEntry, check, read_toml
 from livedex_daemon.config.setting_values import plugin_table, thawed
-from livedex_daemon.config.settings_schema import PLUGIN, ROOTS, SETTINGS, TABLES
+from livedex_daemon.config.settings_schema import PLUGIN, ROOTS, SETTINGS, STANDING, TABLES
 from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import ConfigInvalid
 
@@ -88,6 +88,15 @@ class ExchangeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class StandingConfig:
+    """A query whose new matches become messages of ``topic``. Comparisons ignore ``line``, that of the query."""
+
+    query: str
+    topic: str
+    line: int = field(compare=False, default=0)
+
+
+@dataclass(frozen=True, slots=True)
 class PluginsConfig:
     """``paths`` are folders as written, perhaps with ``~``; ``tables`` has the settings of each plugin by its name."""
 
@@ -143,6 +152,7 @@ class Config:
     log: LogConfig
     plugins: PluginsConfig = PluginsConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
+    standing: tuple[StandingConfig, ...] = ()
     effective: Mapping[str, object] = field(default_factory=dict, compare=False)
     """What a plugin's factory gets: ``{"index": {"backend": "sqlite", …}, …}``; ``roots`` is a tuple of paths."""
 
@@ -180,7 +190,7 @@ def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, Settin
     """Return every setting in effect by its dotted key. Raises ConfigInvalid as ``load`` does."""
     document = document_of(_content(path), path)
     _config(document, path, env, None)
-    found = {ROOTS: _shown(document, ROOTS, document.data.get(ROOTS), [])}
+    found = {key: _shown(document, key, document.data.get(key), []) for key in (ROOTS, STANDING)}
     for key, setting in SETTINGS.items():
         group, name = key.split(".")
         found[key] = _shown(document, key, document.data.get(group, {}).get(name), setting.default)
@@ -263,6 +273,7 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
         log=LogConfig(of("log.level")),
         plugins=PluginsConfig(of("plugins.paths"), MappingProxyType(checked.plugins)),
         embedding=EmbeddingConfig(**{name: of(f"embedding.{name}") for name in TABLES["embedding"]}),
+        standing=tuple(StandingConfig(*entry) for entry in checked.standing),
         effective=_effective(of, tuple(root.path for root in roots)),
     )
 

@@ -56,6 +56,8 @@ SETTINGS: dict[str, Setting] = {
 
 ROOTS = "roots"
 ROOT_KEYS = ("path", "ignore")
+STANDING = "standing"  # [[standing]]: a query whose new matches become messages
+STANDING_KEYS = ("query", "topic")
 PLUGIN = "plugin"  # [plugin.NAME]: the settings of one plugin, which livedex does not know
 
 TABLES: dict[str, tuple[str, ...]] = {}
@@ -66,4 +68,5 @@ for _key in SETTINGS:
 
 def known_keys() -> tuple[str, ...]:
     """Return every key that a file may contain, dotted; a root's as ``roots.path``."""
-    return (*(f"{ROOTS}.{name}" for name in ROOT_KEYS), *SETTINGS)
+    of_lists = [f"{table}.{name}" for table, names in ((ROOTS, ROOT_KEYS), (STANDING, STANDING_KEYS)) for name in names]
+    return (*of_lists, *SETTINGS)

@@ -54,7 +54,7 @@ class Lane:
     """One thread that converts one document at a time."""
 
     def __init__(self, number: int, tools: LaneTools, messages: ConversionLog) -> None:
-        self.fault: str | None = None  # why no child can convert anything; None: one can
+        self.fault: str | None = None  # why no document can be converted now; None: one can
         self._conversions, self._backlog, self._settings, self._may_run, self._folder = tools
         self._messages = messages
         self._stopping = False
@@ -99,6 +99,7 @@ class Lane:
             task = None if content is None else Task(content)
         except Unavailable as error:  # the topic is full of what others published
             log.warning("documents_wait", extra={"error": error.message})
+            self.fault = error.message
             return False
         if task is None:
             return False

@@ -10,17 +10,28 @@ from typing import Final
 
 import apsw
 
+from livedex_daemon.config.settings import ExchangeConfig
+from livedex_daemon.exchange import messages
 from livedex_daemon.exchange.claims import state_of
 from livedex_daemon.exchange.lease_clock import LeaseClock
-from livedex_daemon.exchange.messages import DEAD, first_message_id, message, replies
+from livedex_daemon.exchange.messages import DEAD, Draft, first_message_id, message, replies
 from livedex_daemon.exchange.topics import derived
 from livedex_daemon.precious.precious_database import rows
-from livedex_ipc.exchange_results import CheckResult, ConversationFields, MessageFields
+from livedex_ipc.exchange_results import CheckResult, ConversationFields, MessageFields, PublishResult
 
 TRACKED_SUFFIX: Final = ".request"
 MOST_NOTIFIED: Final = 1_000
 TIMED_OUT: Final = "timed_out"
 _UNFINISHED: Final = ("pending", "claimed")
+
+
+def publish(db: apsw.Connection, draft: Draft, limits: ExchangeConfig) -> PublishResult:
+    """Add a message, and track its conversation if it is a request that begins one. Raises as ``messages.publish``."""
+    result = messages.publish(db, draft, limits)
+    is_request = result["created"] and draft.topic.endswith(TRACKED_SUFFIX)
+    if is_request and first_message_id(db, result["conversation_id"]) == result["id"]:
+        track(db, result["id"])
+    return result
 
 
 def check(db: apsw.Connection, conversation_id: str, clock: LeaseClock) -> CheckResult:

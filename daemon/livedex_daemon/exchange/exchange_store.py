@@ -44,7 +44,7 @@ from livedex_ipc.request_params import (
 )
 
 SCHEMA: Final = Schema(  # index.db has the number before
-    "the exchange", 0x4C444558 + 1, 1, Path(__file__).with_name("exchange.sql")
+    "the exchange", 0x4C444558 + 1, 2, Path(__file__).with_name("exchange.sql")
 )
 MOST_INSPECTED: Final = 1_000  # messages and claims of one answer
 AWAITED_GRACE_S: Final = 5.0  # after the time of a request, for its answer
@@ -83,11 +83,7 @@ class Exchange:
             params["metadata"] or {},
             params["idempotency_key"],
         )
-        result = messages.publish(db, draft, self.limits)
-        is_tracked = result["created"] and params["topic"].endswith(conversations.TRACKED_SUFFIX)
-        if is_tracked and messages.first_message_id(db, result["conversation_id"]) == result["id"]:
-            conversations.track(db, result["id"])
-        return result
+        return conversations.publish(db, draft, self.limits)
 
     def read(self, params: ExchangeReadParams) -> ReadResult:
         topic, conversation = params["topic"], params["conversation_id"]

@@ -5,24 +5,22 @@ Invariant: the counts are changed in the transaction that changes what they coun
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
 import apsw
 
+from livedex_daemon.config.setting_values import MOST_TOPIC_CHARS, TOPIC, TOPIC_FORM
 from livedex_daemon.precious.precious_database import first_row
 from livedex_ipc.errors import InvalidParams
 
-MOST_CHARS: Final = 200
-_TOPIC: Final = re.compile(rf"[A-Za-z0-9_.-]{{1,{MOST_CHARS}}}", re.ASCII)
+MOST_CHARS: Final = MOST_TOPIC_CHARS
 Count = Literal["messages", "waiting", "active", "dead"]
 
 
 def check_topic(name: str, field: str = "topic") -> str:
     """Return ``name``. Raises InvalidParams if it is no topic."""
-    if _TOPIC.fullmatch(name) is None:
-        what = "one to 200 letters, digits, underscores, dots and dashes"
-        raise InvalidParams(f"{field} must be {what}, not {name[:100]!a}", {"field": field})
+    if TOPIC.fullmatch(name) is None:
+        raise InvalidParams(f"{field} must be {TOPIC_FORM}, not {name[:100]!a}", {"field": field})
     return name
 
 

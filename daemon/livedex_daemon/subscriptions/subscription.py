@@ -1,4 +1,4 @@
-"""One standing query of one client, and the files whose changes were not sent to it yet.
+"""One standing query, and the files whose changes it was not compared with yet.
 
 Invariant: the pending set is bounded: beyond ``MAX_FILES`` files, whole roots are pending instead.
 """
@@ -48,19 +48,11 @@ class Dirty:
         return taken
 
 
-class Subscription:
-    """``open``: the first answer was sent, so changes may follow; ``closed``: it ended."""
+class PendingFiles:
+    """The files whose changes a query has not been compared with yet."""
 
-    def __init__(self, number: int, call: Call, query: StandingQuery, style: Style) -> None:
-        self.id = number
-        self.call = call
-        self.connection = call.connection_closed  # tells one connection from another
-        self.query = query
-        self.style = style
-        self.open = False
-        self.closed = False
+    def __init__(self) -> None:
         self.pending = Dirty()
-        self.notify_s = 0.0  # how long the last notification took
         self._pending_since = 0.0
         self._unstable: set[FileKey] = set()  # files that changed on disk before they could be shown
         self._retry_s = RETRY_S
@@ -71,10 +63,6 @@ class Subscription:
         if not self.pending:
             self._pending_since = now
         self.pending.add(files, roots)
-
-    def due_order(self, now: float) -> float:
-        """Sort key for a round: fast queries come first, but none waits forever."""
-        return (self._pending_since if self.pending else now) + PATIENCE * self.notify_s
 
     def retry_later(self, files: Iterable[FileKey], now: float) -> None:
         """Check these files again after a while, even without an event: their state could not be determined now."""
@@ -95,3 +83,22 @@ class Subscription:
         """Reset the retry interval: everything shown matched the index."""
         if not self._unstable:
             self._retry_s = RETRY_S
+
+
+class Subscription(PendingFiles):
+    """``open``: the first answer was sent, so changes may follow; ``closed``: it ended."""
+
+    def __init__(self, number: int, call: Call, query: StandingQuery, style: Style) -> None:
+        super().__init__()
+        self.id = number
+        self.call = call
+        self.connection = call.connection_closed  # tells one connection from another
+        self.query = query
+        self.style = style
+        self.open = False
+        self.closed = False
+        self.notify_s = 0.0  # how long the last notification took
+
+    def due_order(self, now: float) -> float:
+        """Sort key for a round: fast queries come first, but none waits forever."""
+        return (self._pending_since if self.pending else now) + PATIENCE * self.notify_s

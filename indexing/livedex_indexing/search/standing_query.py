@@ -92,6 +92,13 @@ def part_of(reader: Reader, keys: Iterable[FileKey]) -> Part:
     return Part(_spans(ranges), ranges, files)
 
 
+def content_hashes(reader: Reader, keys: Iterable[FileKey]) -> set[bytes]:
+    """Return the hashes of the contents that these files have in the index."""
+    rows = reader.rows_of_each(_FILE, [(root_id, *relpath.split(path)) for root_id, path in keys])
+    contents = {content_id for _, content_id in rows}
+    return {ContentRow(*row).hash for row in reader.rows_of(_CONTENTS, contents)}
+
+
 def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterator[Part]:
     """Yield the whole index, or all of some roots, part by part."""
     low = 1

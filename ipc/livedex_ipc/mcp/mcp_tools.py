@@ -178,7 +178,7 @@ _INDEX = Tool(
     "index/run",
     ("paths", "force"),
     {
-        **dict.fromkeys(("scanned", "indexed", "unchanged", "skipped", "removed"), _COUNT),
+        **dict.fromkeys(("scanned", "indexed", "unchanged", "skipped", "removed", "documents_pending"), _COUNT),
         "failed": _list_of({"path": "string", "stage": "string", "message": "string"}, ("path",)),
         **_CUT,
     },

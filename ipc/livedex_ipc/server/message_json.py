@@ -30,7 +30,12 @@ def notification(method: str, params: Mapping[str, object]) -> bytes:
     return _encode({"jsonrpc": "2.0", "method": method, "params": params})
 
 
-def _encode(message: Mapping[str, object]) -> bytes:
+def text(value: object) -> str:
+    """Encode a value that is no message of its own."""
+    return _encode(value).decode()
+
+
+def _encode(message: object) -> bytes:
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:

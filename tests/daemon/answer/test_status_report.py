@@ -16,15 +16,19 @@ import pytest
 from helpers.fakes import FakePool, FakeWatcher, FakeWatching, FakeWorker, online_root
 from helpers.store_rig import Rig
 from livedex_daemon.answer.freshness import Freshness
-from livedex_daemon.answer.status_report import DaemonState, Health
+from livedex_daemon.answer.status_checks import DaemonState
+from livedex_daemon.answer.status_report import Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.documents.conversions import Document
+from livedex_daemon.documents.lane import Lane
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.restart import Restart
+from livedex_daemon.subscriptions.standing_messages import StandingMessages
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.store_health import StoreHealth
@@ -57,6 +61,26 @@ class FakeStuckCheck:
     @property
     def real(self) -> StuckCheck:
         return cast("StuckCheck", self)
+
+
+class FakeLane:
+    fault: str | None = None
+
+    @property
+    def real(self) -> Lane:
+        return cast("Lane", self)
+
+
+class FakeStanding:
+    def __init__(self) -> None:
+        self.found: list[tuple[str, str]] = []
+
+    def faults(self) -> list[tuple[str, str]]:
+        return self.found
+
+    @property
+    def real(self) -> StandingMessages:
+        return cast("StandingMessages", self)
 
 
 class FakeEmbedding:
@@ -92,12 +116,14 @@ class World:
         index = IndexFile(self.rig.store, readers, nothing, self.store_health)
         self.restart = Restart(lambda: False, lambda: None, lambda: False, [])
         self.watcher, self.part, self.stuck = FakeWatcher(), Part(), FakeStuckCheck()
+        self.lane, self.standing = FakeLane(), FakeStanding()
         self.health = Health(
             DaemonState(
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
                 PluginHost({}), FakeEmbedding().real,
                 BackendSwitch(PluginHost({}), readers, roots, str, str(folder / "mark")),
+                (self.lane.real,), self.standing.real,
             )
         )  # fmt: skip
 
@@ -132,6 +158,11 @@ def test_a_remedy_can_be_typed_as_printed(world: World) -> None:
     assert shlex.split(command) == ["livedex", "roots", "remove", "/my notes/it's $HOME"]
 
 
+def break_parsing(world: World) -> None:
+    world.worker.conversions.request((b"1" * 16, b"plan"), Document(world.root, b"a.pdf", "pypdfium2", ".pdf", False))
+    world.lane.fault = "exit status 1"
+
+
 CASES: dict[str, Callable[[World], object]] = {
     "root_missing": lose,
     "root_denied": lambda world: setattr(world.root, "state", "denied"),
@@ -147,6 +178,8 @@ CASES: dict[str, Callable[[World], object]] = {
     "config_refused": lambda world: setattr(world.config, "fault", "no such key"),
     "safe_mode": lambda world: setattr(world.crashes, "avoided", frozenset((b"/r/f",))),
     "forgotten_lost": lambda world: world.forgotten.adopt(b"/r", [(b"f", b"1" * 16)]),
+    "parse_worker": break_parsing,
+    "standing_waits": lambda world: world.standing.found.append(("alpha", "the topic is full")),
     "index_rebuilding": lambda world: setattr(world.store_health, "rebuilding", True),
 }
 
@@ -155,6 +188,12 @@ CASES: dict[str, Callable[[World], object]] = {
 def test_what_is_wrong_is_said_once(world: World, code: str) -> None:
     CASES[code](world)
     assert world.codes() == [code]
+
+
+def test_parsing_that_nobody_waits_for_is_no_fault(world: World) -> None:
+    break_parsing(world)
+    world.worker.conversions.settled((world.root.id, b"a.pdf"))
+    assert world.codes() == []
 
 
 def test_a_turn_that_fails_is_a_worker_that_does_nothing(world: World) -> None:

@@ -61,7 +61,7 @@ def test_show_as_json(home: Home) -> None:
     done = run(home, "show", "--json")
     assert (done.returncode, done.stderr) == (0, "")
     settings = json.loads(done.stdout)["settings"]
-    assert set(settings) == {"roots", *SETTINGS}
+    assert set(settings) == {"roots", "standing", *SETTINGS}
     assert settings["log.level"] == {"value": "debug", "origin": "file", "line": 2}
     assert settings["index.max_file_size"] == {"value": "8MiB", "origin": "default", "line": None}
 
@@ -69,7 +69,7 @@ def test_show_as_json(home: Home) -> None:
 def test_show_for_people(home: Home) -> None:
     write(home, '[log]\nlevel = "debug"\n[[roots]]\npath = "/nowhere"\n[[roots]]\npath = "/x\\u001b[31m"\n')
     lines = run(home, "show").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == ["roots", "roots", *SETTINGS]
+    assert [line.split()[0] for line in lines] == ["roots", "roots", "standing", *SETTINGS]
     assert lines[0].endswith("file, line 4")
     assert "\x1b" not in lines[1]
     assert next(line for line in lines if "log.level" in line).split(maxsplit=2)[1:] == ['"debug"', "file, line 2"]

@@ -143,9 +143,8 @@ RIGHT = {  # by key
 WRONG = ("[]", "{ x = 1 }", "1979-05-27", "1.5", "nan", '"nonsense"', "-1", "''")
 
 
-@pytest.mark.parametrize("text", ["[shipping]", '[[standing]]\nquery = "x"'])
-def test_keys_of_later_work_are_unknown(text: str) -> None:
-    fault = fault_of(text)
+def test_a_table_that_nothing_knows_is_unknown() -> None:
+    fault = fault_of("[shipping]")
     assert fault["message"] == "unknown key"
     assert fault["line"] == 1
 
@@ -307,6 +306,53 @@ def test_roots_in_an_array(tmp_path: Path) -> None:
     assert [(root.path, root.line) for root in found.roots] == [(str(tmp_path.resolve()), 2), ("/nowhere", 3)]
 
 
+def test_standing_queries() -> None:
+    found = config_settings.parse("""
+        [[standing]]
+        query = "TODO lang:python"
+        topic = "todo.found"
+        [[standing]]
+        query = "-draft"
+        topic = "todo.found"
+    """)
+    assert [(each.query, each.topic, each.line) for each in found.standing] == [
+        ("TODO lang:python", "todo.found", 3),
+        ("-draft", "todo.found", 6),
+    ]
+
+
+STANDING = "[[standing]]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "said"),
+    [
+        ('standing = "a"', "standing", "a list of tables, each written [[standing]]"),
+        ('[standing]\nquery = "a"', "standing", "a list of tables, each written [[standing]]"),
+        ('standing = ["a"]', "standing[0]", "must be a table such as"),
+        (f'{STANDING}topic = "t"', "standing[0]", "needs a query"),
+        (f'{STANDING}query = "a"', "standing[0]", "needs a topic"),
+        (f'{STANDING}query = 5\ntopic = "t"', "standing[0].query", "must be a text in quotes, not a number"),
+        (f'{STANDING}query = " "\ntopic = "t"', "standing[0].query", "must not be empty"),
+        (f'{STANDING}query = "\'->\'"\ntopic = "t"', "standing[0].query", "a letter or a digit"),
+        (f'{STANDING}query = "{"word " * 1000}"\ntopic = "t"', "standing[0].query", "at most 4096 bytes"),
+        (f'{STANDING}query = "a"\ntopic = "ä"', "standing[0].topic", "one to 200 letters"),
+        (f'{STANDING}query = "a"\ntopic = "livedex.parse"', "standing[0].topic", "livedex's own"),
+        (2 * f'{STANDING}query = "a"\ntopic = "t"\n', "standing[1]", "is the same as the standing query in line 2"),
+        ("".join(f'{STANDING}query = "a{n}"\ntopic = "t"\n' for n in range(101)), "standing[100]", "at most 100"),
+    ],
+)
+def test_a_standing_query_that_cannot_be(text: str, key: str, said: str) -> None:
+    fault = fault_of(text)
+    assert fault["key"] == key and said in fault["message"]
+    assert fault["line"] is not None
+
+
+def test_an_unknown_key_of_a_standing_query_is_named() -> None:
+    fault = fault_of(f'{STANDING}query = "a"\ntopic = "t"\ntopics = "t"')
+    assert (fault["key"], fault["nearest"]) == ("standing[0].topics", "standing.topic")
+
+
 def test_settings_say_where_they_come_from(file: Path) -> None:
     file.write_text('[chunking]\n# a comment\nchunk_size = 512\n[index]\nmax_file_size = "1 MiB"\n')
     file.chmod(0o600)
@@ -315,7 +361,8 @@ def test_settings_say_where_they_come_from(file: Path) -> None:
     assert found["index.max_file_size"] == {"value": "1 MiB", "origin": "file", "line": 5}
     assert found["log.level"] == {"value": "info", "origin": "default", "line": None}
     assert found["roots"] == {"value": [], "origin": "default", "line": None}
-    assert set(found) == {"roots", *settings_schema.SETTINGS}
+    assert found["standing"] == {"value": [], "origin": "default", "line": None}
+    assert set(found) == {"roots", "standing", *settings_schema.SETTINGS}
     assert config_settings.settings(str(file.with_name("none")))["chunking.chunk_size"]["origin"] == "default"
 
 

@@ -156,7 +156,16 @@ def test_the_status_is_redrawn_in_place(home: Home, canned: CannedDaemon) -> Non
 
 
 def test_progress_of_a_run_comes_from_the_daemon(home: Home, canned: CannedDaemon) -> None:
-    result = {"scanned": 3, "indexed": 1, "unchanged": 2, "skipped": 0, "removed": 0, "failed": [], "took_ms": 12.0}
+    result = {
+        "scanned": 3,
+        "indexed": 1,
+        "unchanged": 2,
+        "skipped": 0,
+        "removed": 0,
+        "documents_pending": 0,
+        "failed": [],
+        "took_ms": 12.0,
+    }
     seen = threading.Event()
 
     def run_index(_: object) -> dict[str, object]:

@@ -108,7 +108,16 @@ def test_audit_with_differences_is_exit_code_1(home: Home, canned: CannedDaemon,
 
 def test_index_takes_paths_and_does_not_fail_for_single_files(home: Home, canned: CannedDaemon) -> None:
     failed = [{"path": "/r/a", "stage": "read", "message": "denied"}]
-    result = {"scanned": 2, "indexed": 1, "unchanged": 0, "skipped": 0, "removed": 0, "failed": failed, "took_ms": 3}
+    result = {
+        "scanned": 2,
+        "indexed": 1,
+        "unchanged": 0,
+        "skipped": 0,
+        "removed": 0,
+        "documents_pending": 0,
+        "failed": failed,
+        "took_ms": 3,
+    }
     canned.answers["index/run"] = result
     assert home.run_json("index", "/r/a", "--force") == result
     [params] = canned.sent("index/run")

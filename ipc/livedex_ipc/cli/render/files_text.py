@@ -87,6 +87,8 @@ def index_lines(answer: IndexRunResult) -> str:
         f" {len(failed):,} failed"
     ]
     lines += [visible(f"{shown_path(each)}: {each['stage']}: {each['message']}") for each in failed]
+    if answer["documents_pending"]:
+        lines.append(f"{count_text(answer['documents_pending'], 'document')} still to be converted")
     return "\n".join(lines) + "\n"
 
 

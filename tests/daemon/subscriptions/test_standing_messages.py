@@ -1,0 +1,241 @@
+"""Where the news of a standing query begin, step by step, over a real index and a real exchange."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.exchange_file import Queue
+from helpers.fakes import online_root
+from helpers.indexed_folder import SIGNATURE, Indexed
+from helpers.support import wait_until
+from livedex_daemon.config import settings
+from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.config.settings import StandingConfig
+from livedex_daemon.documents.conversions import Conversions, Document
+from livedex_daemon.exchange.standing_reports import StandingReports
+from livedex_daemon.index_file.index_readers import IndexReaders
+from livedex_daemon.subscriptions.standing_messages import Sources, StandingMessages
+from livedex_daemon.watch.backlog import Backlog
+from livedex_daemon.watch.root_table import Roots
+from livedex_daemon.watch.store_health import StoreHealth
+from livedex_indexing.search.standing_query import FileKey
+
+ALPHA = StandingConfig("alpha", "alpha.found")
+NEVER = StandingConfig("never", "never.found")
+
+
+class World:
+    """An index, an exchange, and the thread between them. Each commit is passed on at once, unless it is ``held``."""
+
+    def __init__(self, folder: Path, config: str = "") -> None:
+        self.folder = folder
+        self.indexed = Indexed(folder)
+        ((number, path),) = self.indexed.roots.items()
+        self.root = online_root(path, number)
+        self.paths = frozenset((path,))
+        self.health, self.conversions = StoreHealth(), Conversions()
+        self.held: list[tuple[set[FileKey], set[int]]] | None = None
+        self.turns = 0
+        self.woken = threading.Event()
+        self.backlog = Backlog(time.monotonic, lambda: None)
+        sources = Sources(
+            IndexReaders(self.indexed.database, threading.Event()), Roots([self.root]), self.health, self.backlog,
+            self.conversions, self.between_turns, lambda _: None, self.woken.set,
+        )  # fmt: skip
+        current = CurrentConfig(settings.parse(config))
+        self.standing = StandingMessages(sources, str(folder / "exchange.db"), current)
+        self.indexed.store.on_change = self.commit
+
+    def commit(self, files: set[FileKey], roots: set[int]) -> None:
+        if self.held is not None:
+            self.held.append((set(files), set(roots)))
+        else:
+            self.standing.changed(set(files), set(roots))
+
+    def between_turns(self, action: Callable[[], None]) -> Future[None]:
+        """The turn of the writing thread ends: what it committed is passed on."""
+        self.turns += 1
+        held, self.held = self.held or [], None
+        for files, roots in held:
+            self.standing.changed(files, roots)
+        action()
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def use(self, *queries: StandingConfig) -> None:
+        self.standing.use(queries, self.paths)
+
+    def await_noted(self) -> None:
+        """Wait until the first contents of the root are noted."""
+
+        def is_noted(reports: StandingReports) -> bool:
+            number = reports.numbers().get(ALPHA)
+            return number is not None and reports.known_roots(number) == self.paths
+
+        self._await(is_noted)
+
+    def await_forgotten(self) -> None:
+        self._await(lambda reports: ALPHA not in reports.numbers())
+
+    def _await(self, condition: Callable[[StandingReports], bool]) -> None:
+        path = self.folder / "exchange.db"
+        wait_until(path.exists, what="the file of the exchange")
+        with closing(StandingReports(str(path))) as reports:
+            wait_until(lambda: condition(reports), what="a note of the exchange")
+
+    def messages(self, topic: str = ALPHA.topic) -> list[dict[str, Any]]:
+        path = self.folder / "exchange.db"
+        if not path.exists():
+            return []
+        with closing(Queue(path, real=True)) as queue:
+            return [json.loads(each["body"]) for each in queue.read(topic, limit=1000)]
+
+    def names(self, topic: str = ALPHA.topic) -> list[str]:
+        return [hit["relative_path"] for hit in self.messages(topic)]
+
+    def await_names(self, wanted: Sequence[str]) -> None:
+        wait_until(lambda: sorted(self.names()) == sorted(wanted), what=f"messages of {wanted}")
+
+    def end(self) -> None:
+        self.standing.stop(10)
+        self.indexed.__exit__()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.end()
+
+
+def test_what_is_there_first_is_no_news(world: World) -> None:
+    world.indexed.write("root/old.txt", "alpha old\n")
+    world.root.state = "indexing"
+    world.use(ALPHA)
+    world.indexed.write("root/first.txt", "alpha first\n")
+    world.root.state = "online"
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.await_names(["new.txt"])
+    (hit,) = world.messages()
+    assert (hit["snippet"], hit["matches"], hit["start_line"]) == ("alpha new", 1, 1)
+    assert world.woken.is_set()
+
+
+def test_a_commit_that_is_seen_before_it_is_passed_on_is_news(world: World) -> None:
+    world.held = []
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.use(ALPHA)
+    world.await_names(["new.txt"])
+    assert world.turns
+
+
+def test_documents_still_to_be_converted_are_no_news(world: World) -> None:
+    text = b"alpha in a document\n"
+    content = hashlib.blake2b(text, digest_size=16).digest()
+    document = Document(world.root, b"slow.txt", "markitdown", ".txt", False)
+    world.conversions.request((content, SIGNATURE), document)
+    world.use(ALPHA)
+    world.await_noted()
+    world.indexed.write("root/slow.txt", text)
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.await_names(["new.txt"])
+
+
+def test_the_same_content_is_published_once(world: World) -> None:
+    world.use(ALPHA)
+    world.await_noted()
+    world.indexed.write("root/a.txt", "alpha one\n")
+    world.await_names(["a.txt"])
+    world.indexed.write("root/b.txt", "alpha one\n")
+    world.indexed.remove("root/a.txt")
+    world.indexed.write("root/a.txt", "alpha two\n")
+    world.indexed.write("root/a.txt", "alpha one\n")
+    world.standing.all_changed()
+    world.indexed.write("root/last.txt", "alpha last\n")
+    wait_until(lambda: "last.txt" in world.names(), what="the last message")
+    assert [hit["snippet"] for hit in world.messages()].count("alpha one") == 1
+
+
+def test_a_file_that_changed_meanwhile_is_published_as_it_is_indexed_again(world: World) -> None:
+    world.use(ALPHA)
+    world.await_noted()
+    changed = world.folder / "root/a.txt"
+    world.held = []
+    world.indexed.write("root/a.txt", "alpha one\n")
+    changed.write_text("alpha two, longer\n")
+    world.between_turns(lambda: None)
+    wait_until(lambda: (world.root.id, b"a.txt") in world.backlog.pending_keys(), what="the mark of the file")
+    assert world.names() == []
+    world.indexed.index("root/a.txt")
+    wait_until(world.messages, what="the message")
+    assert [hit["snippet"] for hit in world.messages()] == ["alpha two, longer"]
+
+
+def test_a_full_topic_is_said_and_the_rest_follows(tmp_path: Path) -> None:
+    world = World(tmp_path, "[exchange]\nmax_waiting = 2\n")
+    try:
+        world.use(ALPHA)
+        world.await_noted()
+        for number in range(5):
+            world.indexed.write(f"root/{number}.txt", f"alpha {number}\n")
+        wait_until(world.standing.faults, what="the fault")
+        ((query, reason),) = world.standing.faults()
+        assert query == "alpha" and "alpha.found is full" in reason
+        with closing(Queue(tmp_path / "exchange.db", real=True)) as queue:
+            for _ in range(5):
+                wait_until(lambda: queue.try_claim("alpha.found"), what="a message")
+        assert sorted(world.names()) == [f"{number}.txt" for number in range(5)]
+        wait_until(lambda: not world.standing.faults(), what="the end of the fault")
+    finally:
+        world.end()
+
+
+def test_a_query_that_was_left_out_begins_again(world: World) -> None:
+    world.use(ALPHA, NEVER)
+    world.await_noted()
+    world.use(NEVER)
+    world.indexed.write("root/between.txt", "alpha between\n")
+    world.await_forgotten()
+    world.use(ALPHA)
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.await_names(["new.txt"])
+
+
+def test_a_root_that_left_is_indexed_for_the_first_time(world: World) -> None:
+    world.use(ALPHA)
+    world.await_noted()
+    world.root.state = "indexing"
+    world.standing.use([ALPHA], frozenset())
+    world.use(ALPHA)
+    world.indexed.write("root/first.txt", "alpha first\n")
+    world.root.state = "online"
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.await_names(["new.txt"])
+
+
+def test_nothing_is_noted_of_half_an_index(world: World) -> None:
+    world.health.rebuilding = True
+    world.use(ALPHA)
+    world.indexed.write("root/old.txt", "alpha old\n")
+    world.health.rebuilding = False
+    world.standing.all_changed()
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.await_names(["new.txt"])
+
+
+def test_no_exchange_is_made_without_a_query(world: World) -> None:
+    world.use()
+    world.indexed.write("root/new.txt", "alpha new\n")
+    assert os.listdir(world.folder) and not (world.folder / "exchange.db").exists()

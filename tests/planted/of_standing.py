@@ -1,0 +1,95 @@
+"""Defects of standing queries that publish messages: what is news, and how often it is published."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+_MESSAGES = "livedex_daemon/subscriptions/standing_messages.py"
+_REPORTS = "livedex_daemon/exchange/standing_reports.py"
+_TESTS = "tests/daemon/subscriptions/test_standing_messages.py"
+_SYSTEM = "tests/system/test_standing_messages.py"
+
+DEFECTS = (
+    Defect(
+        "content-published-twice",
+        "a content is published again with each file that gets it",
+        _REPORTS,
+        (("WHERE query_id = ? AND content_hash = ?", "WHERE query_id = ? AND content_hash = ? AND 0"),),
+        f"{_TESTS}::test_the_same_content_is_published_once",
+    ),
+    Defect(
+        "publication-not-noted",
+        "what was published is noted in memory alone, and published again after a restart",
+        _REPORTS,
+        (('"INSERT OR IGNORE INTO standing_contents VALUES (?, ?)"', '"SELECT ?, ?"'),),
+        f"{_SYSTEM}::test_nothing_is_lost_or_doubled_by_kills",
+    ),
+    Defect(
+        "first-contents-are-news",
+        "a new query publishes everything that was there before",
+        _MESSAGES,
+        (
+            (
+                "reports.begin(each.number, roots.values(), found | documents)",
+                "reports.begin(each.number, roots.values(), documents)",
+            ),
+        ),
+        f"{_TESTS}::test_what_is_there_first_is_no_news",
+    ),
+    Defect(
+        "news-noted-as-there-before",
+        "a commit that is seen before it was passed on is taken for what was there from the first, and never published",
+        _MESSAGES,
+        (("            self._sources.between_turns(lambda: None).result(TURN_S)\n", ""),),
+        f"{_TESTS}::test_a_commit_that_is_seen_before_it_is_passed_on_is_news",
+    ),
+    Defect(
+        "converted-later-is-news",
+        "each document of a new root is published when it is converted at last",
+        _MESSAGES,
+        (("found | documents", "found"),),
+        f"{_TESTS}::test_documents_still_to_be_converted_are_no_news",
+    ),
+    Defect(
+        "half-an-index-noted",
+        "first contents are noted while the index is being rebuilt, and the rest of it is published as news",
+        _MESSAGES,
+        (("        if not self._sources.store_health.rebuilding:\n", "        if self._roots:\n"),),
+        f"{_TESTS}::test_nothing_is_noted_of_half_an_index",
+    ),
+    Defect(
+        "restart-compares-nothing",
+        "what was committed before a kill and not published is never published",
+        _MESSAGES,
+        (("                if is_new:\n", "                if is_new and not each.known:\n"),),
+        f"{_SYSTEM}::test_nothing_is_lost_or_doubled_by_kills",
+    ),
+    Defect(
+        "full-topic-loses-messages",
+        "messages that a full topic does not take are lost",
+        _MESSAGES,
+        (("                query.add_pending(dirty.files, dirty.roots, at)\n", "                pass\n"),),
+        f"{_TESTS}::test_a_full_topic_is_said_and_the_rest_follows",
+    ),
+    Defect(
+        "left-out-query-remembered",
+        "a query that comes back publishes what came while it was left out",
+        _REPORTS,
+        (("if each not in queries or each in left.queries]", "if each is left]"),),
+        f"{_TESTS}::test_a_query_that_was_left_out_begins_again",
+    ),
+    Defect(
+        "root-comes-back-as-news",
+        "a root that is added again publishes what its first index finds",
+        _MESSAGES,
+        (("                    each.known -= left\n", "                    pass\n"),),
+        f"{_TESTS}::test_a_root_that_left_is_indexed_for_the_first_time",
+    ),
+    Defect(
+        "waiting-messages-unsaid",
+        "messages wait for a full topic and the status is green",
+        "livedex_daemon/answer/status_checks.py",
+        (("    if not faults:\n        return []\n", "    return []\n"),),
+        "tests/daemon/answer/test_status_report.py::test_what_is_wrong_is_said_once",
+    ),
+)
