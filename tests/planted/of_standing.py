@@ -54,7 +54,10 @@ DEFECTS = (
         "half-an-index-noted",
         "first contents are noted while the index is being rebuilt, and the rest of it is published as news",
         _MESSAGES,
-        (("        if not self._sources.store_health.rebuilding:\n", "        if self._roots:\n"),),
+        (
+            ("        if not self._sources.store_health.rebuilding:\n", "        if self._roots:\n"),
+            ("roots = {} if self._sources.store_health.rebuilding else each", "roots = each"),
+        ),
         f"{_TESTS}::test_nothing_is_noted_of_half_an_index",
     ),
     Defect(
@@ -62,7 +65,7 @@ DEFECTS = (
         "what was committed before a kill and not published is never published",
         _MESSAGES,
         (("                if is_new:\n", "                if is_new and not each.known:\n"),),
-        f"{_SYSTEM}::test_nothing_is_lost_or_doubled_by_kills",
+        f"{_TESTS}::test_what_was_committed_before_a_kill_is_published",
     ),
     Defect(
         "full-topic-loses-messages",
@@ -82,7 +85,7 @@ DEFECTS = (
         "root-comes-back-as-news",
         "a root that is added again publishes what its first index finds",
         _MESSAGES,
-        (("                    each.known -= left\n", "                    pass\n"),),
+        (("                each.known -= left\n", "                pass\n"),),
         f"{_TESTS}::test_a_root_that_left_is_indexed_for_the_first_time",
     ),
     Defect(

@@ -56,10 +56,12 @@ class ConfiguredQuery(PendingFiles):
         counted = self.known_ids(roots) | self.begun
         self.add_pending([key for key in files if key[0] in counted], counted.intersection(whole), now)
 
-    def noted(self, roots: dict[int, bytes]) -> None:
-        """From now on, what is pending of these roots can be published."""
+    def noted(self, roots: dict[int, bytes], now: float) -> None:
+        """From now on, what is new in these roots can be published. They are compared as a whole, so that it does not
+        matter what became of the pending files meanwhile."""
         self.known.update(roots.values())
         self.begun -= roots.keys()
+        self.add_pending((), roots, now)
 
     def is_ready(self, roots: Roots, now: float) -> bool:
         if self.number is None or now < self._rests_until:

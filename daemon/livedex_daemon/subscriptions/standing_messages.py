@@ -249,7 +249,7 @@ class StandingMessages:
                     found = self._first_contents(reader, each, roots, news)
                     reports.begin(each.number, roots.values(), found | documents)
                     with self._wake:
-                        each.noted(roots)
+                        each.noted(roots, time.monotonic())
 
     def _first_contents(
         self, reader: Reader, query: ConfiguredQuery, roots: dict[int, bytes], news: set[FileKey]

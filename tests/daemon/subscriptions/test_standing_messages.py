@@ -23,8 +23,10 @@ from livedex_daemon.config import settings
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import StandingConfig
 from livedex_daemon.documents.conversions import Conversions, Document
+from livedex_daemon.exchange.exchange_store import SCHEMA
 from livedex_daemon.exchange.standing_reports import StandingReports
 from livedex_daemon.index_file.index_readers import IndexReaders
+from livedex_daemon.precious.precious_database import PreciousDatabase
 from livedex_daemon.subscriptions.standing_messages import Sources, StandingMessages
 from livedex_daemon.watch.backlog import Backlog
 from livedex_daemon.watch.root_table import Roots
@@ -49,13 +51,20 @@ class World:
         self.turns = 0
         self.woken = threading.Event()
         self.backlog = Backlog(time.monotonic, lambda: None)
-        sources = Sources(
+        self.current = CurrentConfig(settings.parse(config))
+        self.sources = Sources(
             IndexReaders(self.indexed.database, threading.Event()), Roots([self.root]), self.health, self.backlog,
             self.conversions, self.between_turns, lambda _: None, self.woken.set,
         )  # fmt: skip
-        current = CurrentConfig(settings.parse(config))
-        self.standing = StandingMessages(sources, str(folder / "exchange.db"), current)
+        self.standing = self._new()
         self.indexed.store.on_change = self.commit
+
+    def _new(self) -> StandingMessages:
+        return StandingMessages(self.sources, str(self.folder / "exchange.db"), self.current)
+
+    def restart(self) -> None:
+        self.standing.stop(10)
+        self.standing, self.held = self._new(), None
 
     def commit(self, files: set[FileKey], roots: set[int]) -> None:
         if self.held is not None:
@@ -85,6 +94,16 @@ class World:
             return number is not None and reports.known_roots(number) == self.paths
 
         self._await(is_noted)
+
+    def await_kept(self) -> None:
+        self._await(lambda reports: ALPHA in reports.numbers())
+
+    def settled_names(self) -> list[str]:
+        """Return the names of all messages, once everything was compared again and a last file published."""
+        self.standing.changed((), [self.root.id])
+        self.indexed.write("root/last.txt", "alpha last\n")
+        wait_until(lambda: "last.txt" in self.names(), what="the last message")
+        return sorted(set(self.names()) - {"last.txt"})
 
     def await_forgotten(self) -> None:
         self._await(lambda reports: ALPHA not in reports.numbers())
@@ -127,8 +146,8 @@ def test_what_is_there_first_is_no_news(world: World) -> None:
     world.indexed.write("root/first.txt", "alpha first\n")
     world.root.state = "online"
     world.indexed.write("root/new.txt", "alpha new\n")
-    world.await_names(["new.txt"])
-    (hit,) = world.messages()
+    assert world.settled_names() == ["new.txt"]
+    hit = world.messages()[0]
     assert (hit["snippet"], hit["matches"], hit["start_line"]) == ("alpha new", 1, 1)
     assert world.woken.is_set()
 
@@ -150,7 +169,7 @@ def test_documents_still_to_be_converted_are_no_news(world: World) -> None:
     world.await_noted()
     world.indexed.write("root/slow.txt", text)
     world.indexed.write("root/new.txt", "alpha new\n")
-    world.await_names(["new.txt"])
+    assert world.settled_names() == ["new.txt"]
 
 
 def test_the_same_content_is_published_once(world: World) -> None:
@@ -166,6 +185,17 @@ def test_the_same_content_is_published_once(world: World) -> None:
     world.indexed.write("root/last.txt", "alpha last\n")
     wait_until(lambda: "last.txt" in world.names(), what="the last message")
     assert [hit["snippet"] for hit in world.messages()].count("alpha one") == 1
+
+
+def test_what_was_committed_before_a_kill_is_published(world: World) -> None:
+    world.indexed.write("root/old.txt", "alpha old\n")
+    world.use(ALPHA)
+    world.await_noted()
+    world.held = []  # the kill comes before the commit is passed on
+    world.indexed.write("root/new.txt", "alpha new\n")
+    world.restart()
+    world.use(ALPHA)
+    world.await_names(["new.txt"])
 
 
 def test_a_file_that_changed_meanwhile_is_published_as_it_is_indexed_again(world: World) -> None:
@@ -210,29 +240,31 @@ def test_a_query_that_was_left_out_begins_again(world: World) -> None:
     world.await_forgotten()
     world.use(ALPHA)
     world.indexed.write("root/new.txt", "alpha new\n")
-    world.await_names(["new.txt"])
+    assert world.settled_names() == ["new.txt"]
 
 
-def test_a_root_that_left_is_indexed_for_the_first_time(world: World) -> None:
+def test_a_root_that_left_is_indexed_for_the_first_time(world: World, tmp_path: Path) -> None:
     world.use(ALPHA)
     world.await_noted()
     world.root.state = "indexing"
-    world.standing.use([ALPHA], frozenset())
-    world.use(ALPHA)
-    world.indexed.write("root/first.txt", "alpha first\n")
+    with closing(PreciousDatabase(str(tmp_path / "exchange.db"), SCHEMA)) as other, other.transaction(durable=False):
+        world.standing.use([ALPHA], frozenset())  # both before the thread can note anything
+        world.use(ALPHA)
+        world.indexed.write("root/first.txt", "alpha first\n")
     world.root.state = "online"
     world.indexed.write("root/new.txt", "alpha new\n")
-    world.await_names(["new.txt"])
+    assert world.settled_names() == ["new.txt"]
 
 
 def test_nothing_is_noted_of_half_an_index(world: World) -> None:
     world.health.rebuilding = True
     world.use(ALPHA)
+    world.await_kept()
     world.indexed.write("root/old.txt", "alpha old\n")
     world.health.rebuilding = False
     world.standing.all_changed()
     world.indexed.write("root/new.txt", "alpha new\n")
-    world.await_names(["new.txt"])
+    assert world.settled_names() == ["new.txt"]
 
 
 def test_no_exchange_is_made_without_a_query(world: World) -> None:
