@@ -31,6 +31,9 @@ _PARTS: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _WORD: Final = re.compile(r"[A-Za-z]{4,}")
 _MARKDOWN: Final = re.compile(r"^#{1,3} (\S.{8,70})$", re.MULTILINE)
 _UNDERLINED: Final = re.compile(r"^(\w.{7,70})\n[=*~^-]{8,}$", re.MULTILINE)
+_DOCSTRING: Final = re.compile(r'"""(.*?)"""', re.DOTALL)
+_NOWHERE: Final = -1
+_LONGEST_LINE: Final = 1_000  # bytes: a longer one was written by a program
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 _VARIABLE: Final = re.compile(r"%[rsdi]|\{[^{}]*\}")
 _FILLINGS: Final = ("'colour'", "42", "'/tmp/report.txt'", "None", "7", "'width'")
@@ -80,7 +83,9 @@ def answer_with_files(question: Navigation, search: Callable[[str, int], list[st
     return Result(question.kind, (float(place == 1), 1 / place if place else 0.0, 0.0, 0.0), took)
 
 
-class _Definition(NamedTuple):
+class Definition(NamedTuple):
+    """``path`` is relative to the corpus; ``line`` is `_NOWHERE` where it is too long to be a place."""
+
     name: str
     qualified: str
     path: str
@@ -89,7 +94,7 @@ class _Definition(NamedTuple):
 
 class _Sources(NamedTuple):
     texts: Mapping[str, str]
-    found: list[_Definition]  # the only one of their name
+    found: list[Definition]  # the only one of their name
     names: Counter[str]  # all definitions
 
 
@@ -103,20 +108,31 @@ def questions(corpus: Path) -> list[Navigation]:
         times = Counter(question.text for question in found)
         once = [question for question in found if times[question.text] == 1]
         chance.shuffle(once)
+        once = [question for question in once if _NOWHERE not in question.wanted.values()]
         for half in ("dev", "test"):
             made += [question for question in once if question.half == half][:EACH]
     return made
 
 
+def defined(root: Path, languages: Mapping[str, str]) -> Iterator[Definition]:
+    """The definitions in the files of a corpus. ``languages``: by suffix."""
+    for path, text in _texts(root).items():
+        yield from _definitions(path, text, languages)
+
+
+def _texts(root: Path) -> dict[str, str]:
+    return {path[len(str(root)) + 1 :]: data.decode("utf-8", "replace") for path, data in sorted(text_files(root))}
+
+
 def _read(root: Path) -> _Sources:
-    texts = {path[len(str(root)) + 1 :]: data.decode("utf-8", "replace") for path, data in sorted(text_files(root))}
-    every = [one for path, text in texts.items() for one in _definitions(path, text)]
+    texts = _texts(root)
+    every = [one for path, text in texts.items() for one in _definitions(path, text, _LANGUAGES)]
     names = Counter(one.name for one in every)
     return _Sources(texts, [one for one in every if names[one.name] == 1 and _NAME.fullmatch(one.name)], names)
 
 
-def _definitions(path: str, text: str) -> Iterator[_Definition]:
-    language = _LANGUAGES.get(Path(path).suffix)
+def _definitions(path: str, text: str, languages: Mapping[str, str]) -> Iterator[Definition]:
+    language = languages.get(Path(path).suffix)
     found = grammar(language)
     if language is None or found is None or len(text) > 1 << 20:
         return
@@ -127,7 +143,9 @@ def _definitions(path: str, text: str) -> Iterator[_Definition]:
         body = data[one.start : one.end]
         place = re.search(rb"(?<!\w)" + re.escape(one.own.rpartition(".")[2].encode()) + rb"(?!\w)", _uncommented(body))
         start = one.start + (place.start() if place else 0)
-        yield _Definition(one.own.rpartition(".")[2], one.name, path, data.count(b"\n", 0, start) + 1)
+        long = data.find(b"\n", start) - data.rfind(b"\n", 0, start) > _LONGEST_LINE
+        line = _NOWHERE if long else data.count(b"\n", 0, start) + 1
+        yield Definition(one.own.rpartition(".")[2], one.name, path, line)
 
 
 def _uncommented(body: bytes) -> bytes:
@@ -147,12 +165,17 @@ def _names(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
 
 
 def _decorated(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    named: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sources.texts:
+        named[Path(path).name].append(path)
     for one in sources.found:
         forms = [f"{one.name}()", f"{one.path}:{one.line}", f"{Path(one.path).name}:{one.line}"]
         owner, dot, _ = one.qualified.rpartition(".")
         if dot:
             forms += [f"{owner.rpartition('.')[2]}.{one.name}", f"{owner.rpartition('.')[2]}::{one.name}"] * 2
-        yield Navigation("decorated", chance.choice(forms), {one.path: one.line})
+        chosen = chance.choice(forms)
+        alike = named[Path(one.path).name] if chosen == forms[2] else [one.path]  # the message names one of them
+        yield Navigation("decorated", chosen, dict.fromkeys(alike, one.line))
 
 
 def _as_words(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
@@ -244,16 +267,30 @@ def _typing_errors(sources: _Sources, _chance: random.Random) -> Iterator[Naviga
 def _remembered(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
     for path, text in sources.texts.items():
         if path.endswith((*_PROSE, ".py")):
-            for paragraph in chance.sample(found := _PARAGRAPH.split(text), min(2, len(found))):
-                words = [word for word in _WORD.findall(paragraph) if word.lower() not in STOP_WORDS]
-                if len(words) >= 12 and len(set(words)) > 8:
-                    yield Navigation("half-remembered", " ".join(chance.sample(words, chance.randint(3, 5))), {path: 0})
+            yield from _words_of("half-remembered", path, _PARAGRAPH.split(text), chance)
+
+
+def _remembered_prose(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    """The same of paragraphs that people write for people: in pages, and in docstrings."""
+    for path, text in sources.texts.items():
+        if path.endswith(_PROSE):
+            yield from _words_of("half-remembered prose", path, _PARAGRAPH.split(text), chance)
+        elif path.endswith(".py"):
+            found = [part for one in _DOCSTRING.finditer(text) for part in _PARAGRAPH.split(one[1])]
+            yield from _words_of("half-remembered prose", path, found, chance)
+
+
+def _words_of(kind: str, path: str, paragraphs: list[str], chance: random.Random) -> Iterator[Navigation]:
+    for paragraph in chance.sample(paragraphs, min(2, len(paragraphs))):
+        words = [word for word in _WORD.findall(paragraph) if word.lower() not in STOP_WORDS]
+        if len(words) >= 12 and len(set(words)) > 8:
+            yield Navigation(kind, " ".join(chance.sample(words, chance.randint(3, 5))), {path: 0})
 
 
 def _titles(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
     for path, text in sources.texts.items():
-        if path.endswith(_PROSE):
-            for found in (*_MARKDOWN.finditer(text), *_UNDERLINED.finditer(text)):
+        if path.endswith(_PROSE):  # in a plain text, `#` begins a comment
+            for found in (*(() if path.endswith(".txt") else _MARKDOWN.finditer(text)), *_UNDERLINED.finditer(text)):
                 if len(found[1].split()) > 1:
                     yield Navigation("title", found[1].strip(), {path: text.count("\n", 0, found.start()) + 1})
 
@@ -268,5 +305,6 @@ _KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigati
     "pasted line": _lines,
     "typing error": _typing_errors,
     "half-remembered": _remembered,
+    "half-remembered prose": _remembered_prose,
     "title": _titles,
 }

@@ -13,6 +13,34 @@ NAMES = "tests/indexing/search/test_names_as_typed.py"
 
 DEFECTS = (
     Defect(
+        "method-behind-its-calls",
+        "the definition of a method is no match for `Foo.bar`, which its calls have in a row",
+        "livedex_indexing/query/query_compiler.py",
+        (("return [whole, *_member(reader, word, whole, counts, repair)]", "return [whole]"),),
+        f"{NAMES}::test_the_definition_of_a_method_comes_before_its_calls",
+    ),
+    Defect(
+        "snippet-without-the-name",
+        "the snippet of a definition shows the lines with most other forms of its name",
+        "livedex_indexing/hits/hit_builder.py",
+        ((", self._highlighter.named(text))", ")"),),
+        f"{NAMES}::test_a_name_is_in_the_snippet",
+    ),
+    Defect(
+        "beside-the-typed-line",
+        "a hit for `tcp.c:123` points at another line of the chunk",
+        "livedex_indexing/hits/hit_builder.py",
+        (("        if chunk.start_line <= line <= chunk.end_line and", "        if False and"),),
+        f"{NAMES}::test_a_line_of_a_file",
+    ),
+    Defect(
+        "short-title-finds-nothing",
+        "a short text with a quoted part that no file has finds nothing, though files have its words",
+        "livedex_indexing/query/query_parser.py",
+        (("(_SHORT_TEXT if self.has_bare else _TEXT)", "_TEXT"),),
+        f"{NAMES}::test_a_text_that_finds_nothing_is_read_plainly",
+    ),
+    Defect(
         "pasted-line-among-the-likely-only",
         "a pasted line of common words is looked for in the likeliest chunks alone",
         "livedex_indexing/rank/results.py",

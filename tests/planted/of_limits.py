@@ -132,7 +132,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "long-context-lines",
         "a line before or after a snippet is shown whole, however long it is",
-        "livedex_indexing/hits/hit_builder.py",
+        "livedex_indexing/hits/text_lines.py",
         (("        if len(whole) <= CONTEXT_CHARS:", "        if len(whole) <= 10**9:"),),
         "tests/indexing/hits/test_snippet.py"
         "::test_of_a_long_line_around_a_snippet_the_first_characters_and_the_end_are_shown",

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 import msgspec
@@ -16,7 +15,8 @@ from livedex_indexing.hits.answer_json import absolute, rfc3339
 from livedex_indexing.hits.document_texts import first_match
 from livedex_indexing.hits.hit import Explanation, Hit, Ranks, ScorePart
 from livedex_indexing.hits.live_files import COPY, FileCopy, LiveFiles, Part, file_copy
-from livedex_indexing.hits.snippet import cut
+from livedex_indexing.hits.snippet import cut, line_span
+from livedex_indexing.hits.text_lines import CONTEXT_CHARS, BeyondPartError, Lines, byte_length
 from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
@@ -28,8 +28,7 @@ from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRo
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
-CONTEXT_CHARS: Final = 2_000  # of a line before or after the snippet
-_LONGEST_CHAR: Final = 4  # bytes
+_TYPED: Final = list(WEIGHTS).index("typed")
 _PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
@@ -52,12 +51,14 @@ class Rows(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How to build hits: the params of these names; ``matches``: a hit represents its file and counts the matches."""
+    """How to build hits: the params of these names; ``matches``: a hit represents its file and counts the matches;
+    ``line``: the line that was typed, with its file; 0 where none was."""
 
     max_snippet_chars: int
     context_lines: int
     explain: bool
     matches: bool
+    line: int = 0
 
 
 class _FileFields(TypedDict):
@@ -163,13 +164,12 @@ class HitMaker:
     def _read(self, content: ContentRow, placed: Placed, copies: Sequence[FileCopy]) -> tuple[FileCopy, Hit] | None:
         """Return the copy that was read, and the hit of the chunk (the first one if ``placed`` names none); None if no
         copy has the content any more."""
-        has_chunk = placed.chunk_id is not None
-        chunk_id = placed.chunk_id if has_chunk else self._rows.first_chunk.get(content.id)
+        chunk_id = self._rows.first_chunk.get(content.id) if placed.chunk_id is None else placed.chunk_id
         if chunk_id is None:
             read = self._live.read(content.id, content.hash, copies)
             return None if read is None else (read[0], self._empty(read[0], content, placed.score))
         chunk = self._rows.chunks[chunk_id]
-        find_spans = self._highlighter.spans if has_chunk else _no_spans
+        find_spans = self._finder(placed, chunk)
         found = self._live.part(content.id, content.hash, copies, chunk.start_byte, chunk.end_byte)
         if found is None:
             return None
@@ -186,12 +186,21 @@ class HitMaker:
         own = chunk_fields(content, chunk, place)
         return copy, Hit(**file_fields(copy, content, self._roots), **own, **fields, score=placed.score)
 
+    def _finder(self, placed: Placed, chunk: ChunkRow) -> Callable[[str], list[Span]]:
+        """Return what finds the matches in a chunk: where the chunk comes first for the typed line, that line."""
+        if placed.chunk_id is None:
+            return lambda _: []
+        line = self._style.line
+        if chunk.start_line <= line <= chunk.end_line and placed.parts and placed.parts[_TYPED]:
+            return lambda text: [line_span(text, line - chunk.start_line)]
+        return self._highlighter.spans
+
     def _cut(
         self, content: ContentRow, chunk: ChunkRow, part: Part, find_spans: Callable[[str], list[Span]]
     ) -> _TextFields:
         """Return the fields of a hit that come from the file. Raises BeyondPartError if ``part`` is too small."""
         text = decode_slice(part.data, content.encoding, chunk.start_byte - part.start, chunk.end_byte - part.start)
-        snippet = cut(text, find_spans(text), self._style.max_snippet_chars)
+        snippet = cut(text, find_spans(text), self._style.max_snippet_chars, self._highlighter.named(text))
         at = chunk.start_byte + byte_length(text[: snippet.start], content.encoding)
         lines = Lines(part.data, content.encoding, part.start, part.size)
         shown = text[snippet.start : snippet.end]
@@ -225,107 +234,6 @@ class HitMaker:
             start_line=1, end_line=1, start_column=1, start_byte=0, end_byte=0, snippet="", snippet_line=1,
             snippet_byte=0, highlights=[], line=1, column=1, text="", metadata=content.metadata(), score=score,
         )  # fmt: skip
-
-
-class BeyondPartError(Exception):
-    """A line continues outside the part of the file that was read."""
-
-
-class Lines:
-    """The lines around an offset, in the file's encoding. ``data`` is the file's bytes from ``base`` on; the file has
-    ``size`` bytes (None: ``data`` reaches its end). All offsets count from the start of the file.
-
-    Of a line, only ``CONTEXT_CHARS`` characters and its end are returned; ``is_cut``: one was longer.
-    """
-
-    def __init__(self, data: bytes, encoding: str, base: int = 0, size: int | None = None) -> None:
-        self._data = data
-        self._encoding = encoding
-        self._base = base
-        self._size = base + len(data) if size is None else size
-        self._feed = b"\n" if encoding == "utf-8" else "\n".encode(encoding)
-        find_spans = "\ufeff".encode(encoding) if encoding.startswith("utf") else b""
-        self._bom = len(find_spans) if find_spans and not base and data.startswith(find_spans) else 0
-        self.is_cut = False
-
-    def bytes_of(self, text: str) -> int:
-        """Return how many bytes a slice of the file's text takes on disk."""
-        return byte_length(text, self._encoding)
-
-    def column(self, at: int) -> int:
-        """Return the column, 1-based, in bytes, without a byte order mark. Raises BeyondPartError."""
-        return at - (self._start(at) or min(self._bom, at)) + 1
-
-    def around(self, at: int) -> tuple[str, str | None]:
-        """Return the text of a line before ``at``, and the whole line without its end; None for the whole line if it is
-        longer than ``CONTEXT_CHARS`` characters. Raises BeyondPartError."""
-        start = self._start(at) or min(self._bom, at)
-        try:
-            end = self._end(at)
-        except BeyondPartError:  # more than the bytes that are read around each chunk
-            end = self._size
-        fits = end - start <= (CONTEXT_CHARS + 2) * _LONGEST_CHAR
-        whole = self._decoded(start, end).rstrip("\r\n") if fits else None
-        return self._decoded(start, at), whole if whole is not None and len(whole) <= CONTEXT_CHARS else None
-
-    def before(self, at: int, count: int) -> str:
-        """Return at most ``count`` lines before the line that contains ``at``. Raises BeyondPartError."""
-        starts = [self._start(at)]
-        while len(starts) <= count and starts[-1]:
-            starts.append(self._start(starts[-1] - len(self._feed)))
-        if not starts[-1]:
-            starts[-1] = min(self._bom, starts[0])
-        return self._text(starts[::-1])
-
-    def after(self, at: int, count: int) -> str:
-        """Return at most ``count`` lines after the line that contains ``at``. Raises BeyondPartError."""
-        ends = [self._end(at)]
-        while len(ends) <= count and ends[-1] < self._size:
-            ends.append(self._end(ends[-1]))
-        return self._text(ends)
-
-    def _text(self, borders: Sequence[int]) -> str:
-        """Return the lines between neighbours of ``borders``."""
-        if borders[-1] - borders[0] <= CONTEXT_CHARS:  # the usual case: no line can be too long
-            return self._decoded(borders[0], borders[-1])
-        return "".join(self._line(start, end) for start, end in pairwise(borders))
-
-    def _line(self, start: int, end: int) -> str:
-        longest = (CONTEXT_CHARS + 2) * _LONGEST_CHAR  # with the line's end
-        text = self._decoded(start, min(end, start + longest))
-        whole = text.rstrip("\r\n") if end - start <= longest else text
-        if len(whole) <= CONTEXT_CHARS:
-            return text
-        self.is_cut = True
-        tail = self._decoded(max(start, end - 2 * len(self._feed)), end)
-        return text[:CONTEXT_CHARS] + tail[len(tail.rstrip("\r\n")) :]
-
-    def _decoded(self, start: int, end: int) -> str:
-        return decode_slice(self._data, self._encoding, start - self._base, end - self._base)
-
-    def _start(self, at: int) -> int:
-        """Return the start of the line that contains ``at``; 0 for the first."""
-        width, place = len(self._feed), at - self._base
-        found = place
-        while (found := self._data.rfind(self._feed, 0, found)) >= 0:
-            if (place - found) % width == 0:  # not the second half of one character and the first of the next
-                return self._base + found + width
-            found += width - 1
-        if self._base:
-            raise BeyondPartError
-        return 0
-
-    def _end(self, at: int) -> int:
-        """Return the start of the line after the one that contains ``at``, or the end of the file."""
-        width, place = len(self._feed), at - self._base
-        found = place
-        while (found := self._data.find(self._feed, found)) >= 0:
-            if (found - place) % width == 0:
-                return self._base + found + width
-            found += 1
-        if self._base + len(self._data) < self._size:
-            raise BeyondPartError
-        return self._size
 
 
 def file_fields(copy: FileCopy, content: ContentRow, roots: Mapping[int, bytes]) -> _FileFields:
@@ -372,16 +280,6 @@ def _first_line(lines: Lines, shown: str, highlights: Sequence[Span], at: int, n
     return first_line(number + shown.count("\n", 0, first), ahead, whole, in_snippet)
 
 
-def byte_length(text: str, encoding: str) -> int:
-    """Return the length in bytes, on disk, of a slice of a decoded file. In cp1252 every byte has one character, even
-    a faulty one; elsewhere the character for a fault is as long as its replacement, or the slice is exact."""
-    return (
-        len(text)
-        if encoding == "cp1252" or (text.isascii() and encoding == "utf-8")
-        else len(text.encode(encoding, "replace"))
-    )
-
-
 def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCopy]:
     """Return the copy that ranking chose, then the others by the length of their path."""
     return sorted(copies, key=lambda copy: copy.file_id != file_id)
@@ -391,7 +289,3 @@ def _count(reader: Reader, match: str, content: ContentRow, resolved: ResolvedFi
     sql, values = resolved.rows
     last = content.first_chunk + content.chunks - 1
     return int(reader.one(_MATCHES.format(sql), (match, content.first_chunk, last, *values)))
-
-
-def _no_spans(_: str) -> list[Span]:
-    return []

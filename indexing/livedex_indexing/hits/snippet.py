@@ -26,23 +26,34 @@ class Snippet(NamedTuple):
     highlights: list[Span]
 
 
-def cut(text: str, spans: Sequence[Span], max_chars: int) -> Snippet:
+def cut(text: str, spans: Sequence[Span], max_chars: int, shown: Span | None = None) -> Snippet:
     """Return the slice of ``text`` around its densest matches, cut at line borders; a line longer than ``max_chars``
     is cut at the borders of sentences, else of words.
 
-    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint. The cost grows
-    with the length of the snippet, not of the text.
+    Blank lines at either end and the last line's end are left out. ``spans`` are sorted and disjoint; the slice has
+    ``shown`` if that is not too long. The cost grows with the length of the snippet, not of the text.
     """
     begin, end = _filled(text)
     start, stop = begin, end
     if end - begin > max_chars:
-        start, stop = _densest(text, spans, begin, end, max_chars)
+        shown = None if shown is None or shown[1] - shown[0] > max_chars else shown
+        near = spans if shown is None else sorted({shown, *spans})
+        start, stop = _densest(text, near, begin, end, max_chars, shown)
         if stop - start > max_chars:
-            start, stop = _inside(text, start, stop, spans, max_chars)
+            start, stop = _inside(text, start, stop, near, max_chars, shown)
         else:
             start, stop = _grown(text, start, stop, (begin, end), max_chars)
     inside = [(max(a, start) - start, min(b, stop) - start) for a, b in spans if a < stop and b > start]
     return Snippet(start, stop, text.count("\n", 0, start), inside)
+
+
+def line_span(text: str, number: int) -> Span:
+    """Return the span of a line, counted from 0, without the blanks around it."""
+    start = 0
+    for _ in range(number):
+        start = text.find("\n", start) + 1
+    line = text[start : _line_end(text, start)]
+    return start + len(line) - len(line.lstrip()), start + len(line.rstrip())
 
 
 def _filled(text: str) -> Span:
@@ -64,7 +75,11 @@ def _line_end(text: str, at: int) -> int:
     return end - 1 if end > at and text[end - 1] == "\r" else end
 
 
-def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: int) -> Span:
+def _has(start: int, stop: int, shown: Span | None) -> bool:
+    return shown is None or (start <= shown[0] and shown[1] <= stop)
+
+
+def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: int, shown: Span | None) -> Span:
     """Return the whole lines with most matches that fit: at least one line, however long."""
     lines: list[Span] = []
     for a, b in spans:
@@ -78,7 +93,7 @@ def _densest(text: str, spans: Sequence[Span], begin: int, end: int, max_chars: 
     for last, (_, stop) in enumerate(lines):
         while first < last and stop - lines[first][0] > max_chars:
             first += 1
-        if last - first + 1 > most:
+        if last - first + 1 > most and _has(lines[first][0], stop, shown):
             best, most = (max(begin, lines[first][0]), min(end, stop)), last - first + 1
     return best
 
@@ -101,14 +116,14 @@ def _grown(text: str, start: int, stop: int, whole: Span, max_chars: int) -> Spa
     return start, stop
 
 
-def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: int) -> Span:
+def _inside(text: str, start: int, end: int, spans: Sequence[Span], max_chars: int, shown: Span | None) -> Span:
     """Return a slice of one long line around its densest matches: whole sentences if they fit."""
     here = [(a, b) for a, b in spans if a < end and b > start] or [(start, start)]
     best, most, begin = (here[0][0], here[0][1]), 0, 0
     for place, (_, stop) in enumerate(here):
         while begin < place and stop - here[begin][0] > max_chars:
             begin += 1
-        if place - begin + 1 > most:
+        if place - begin + 1 > most and _has(here[begin][0], stop, shown):
             best, most = (here[begin][0], stop), place - begin + 1
     first, last = max(best[0], start), min(best[1], max(best[0], start) + max_chars)
     free = max(0, max_chars - (last - first))

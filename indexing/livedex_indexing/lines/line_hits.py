@@ -12,8 +12,9 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.hits.hit import Explanation, Hit, ScorePart
-from livedex_indexing.hits.hit_builder import Lines, Style, byte_length, chunk_fields, file_fields, first_line
+from livedex_indexing.hits.hit_builder import Style, chunk_fields, file_fields, first_line
 from livedex_indexing.hits.live_files import FileCopy
+from livedex_indexing.hits.text_lines import Lines, byte_length
 from livedex_indexing.lines.line_pattern import Line
 from livedex_indexing.query.highlight import Span
 from livedex_indexing.store.row_types import ChunkRow, ContentRow

@@ -17,6 +17,7 @@ from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, is_letter
 from livedex_indexing.query.spell_repair import Repair
+from livedex_indexing.query.typed_name import typed_name
 from livedex_indexing.query.word_counts import WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
@@ -33,6 +34,7 @@ _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
 _FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem of nearly every word
 _OTHER_STEMS: Final = 8
+_MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 _AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would match other beginnings
 
@@ -184,7 +186,7 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
         return _runs(reader, whole, counts, repair, alone=alone)
     indexed = bool(whole.rows or whole.files)
     if whole.prefix or (alone and indexed and not repair.is_missing(whole)):
-        return [whole]
+        return [whole, *_member(reader, word, whole, counts, repair)]
     if alone and not indexed and _BEGINNING.fullmatch(word):
         beginning = _whole(reader, word + "*", counts)
         as_written = " AND ".join(f'"{token}"' for token in whole.tokens)
@@ -206,6 +208,22 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     if joined:  # then no part of the word is a mistake
         return [*(term for token in tokens for _, term in token), *joined]
     return repair.of(word, [token for token in tokens if token], alone=alone)
+
+
+def _member(reader: Reader, word: str, whole: QueryTerm, counts: WordCounts, repair: Repair) -> list[QueryTerm]:
+    """Return, for ``Foo.bar`` of code, the term that finds the chunks which define a ``bar``: a method's definition has
+    both names, but not in a row."""
+    name = None if whole.files else typed_name(word)
+    own = _whole(reader, name.name, counts) if name is not None and name.owner else None
+    if own is None or own.rows > _MEMBER_ROWS:
+        return []
+    match = f"symbols : {own.match}"
+    rows, _ = counts.of(reader, match, (), False, own.match)
+    if not rows:
+        return []
+    term = own._replace(match=match, rows=rows, files=0, idf=idf_of(rows, counts.all_chunks(reader)), in_symbols=True)
+    repair.others.add(term)
+    return [term]
 
 
 def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:

@@ -22,6 +22,7 @@ _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
 _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
+_SHORT_TEXT: Final = 3  # … with a word outside of quotes
 _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
@@ -39,10 +40,12 @@ class ParsedQuery(NamedTuple):
 
 class PlainReading(NamedTuple):
     """A query whose quotes and dashes are punctuation: its words, those in quotes and the excluded ones too; and the
-    query that means this, with the terms."""
+    query that means this, with the terms. ``has_bare``: a word is neither in quotes nor excluded, and there are no
+    terms."""
 
     words: str
     query: str
+    has_bare: bool
 
     @property
     def is_sentence(self) -> bool:
@@ -52,7 +55,7 @@ class PlainReading(NamedTuple):
     @property
     def may_be_text(self) -> bool:
         """Whether this is to be tried where the query finds nothing."""
-        return len(self.words.split()) >= _TEXT
+        return len(self.words.split()) >= (_SHORT_TEXT if self.has_bare else _TEXT)
 
 
 def parse(text: str) -> ParsedQuery:
@@ -94,7 +97,9 @@ def without_signs(text: str) -> PlainReading:
     items.read()
     words = " ".join(items.plain).replace('"', " ").split()
     plain = " ".join(word if is_plain(word) else word.lstrip("-").replace(":", " ") for word in words).split()
-    return PlainReading(" ".join(plain), " ".join([*plain, *items.written_terms]))
+    return PlainReading(
+        " ".join(plain), " ".join([*plain, *items.written_terms]), bool(items.words) and not items.terms
+    )
 
 
 def is_prefix(word: str) -> bool:

@@ -19,7 +19,7 @@ _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
 _VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
-_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(")  # a sign that prose seldom has
+_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z")  # a sign that prose seldom has
 _PLACE: Final = re.compile(r"(?P<path>[^\s:\"']*[^\s:\"'/]\.\w+):(?P<line>[1-9][0-9]{0,6})(?::[0-9]+)?:?")
 _TRACEBACK: Final = re.compile(r'\s*File "(?P<path>[^"\n]+)", line (?P<line>[1-9][0-9]{0,6})(?:, in \S+)?.*', re.DOTALL)
 
@@ -133,15 +133,20 @@ def _longer_ascii(folded: str, text: str) -> Iterator[str]:
         at = low.find(folded, at + 1)
 
 
-def _has_word(text: str, word: str) -> bool:
-    """Whether a text has a word that is not a part of a longer one. A pattern takes longer to compile than this."""
+def word_place(text: str, word: str) -> int:
+    """Return where a text has a word that is not a part of a longer one, -1 if nowhere. A pattern takes longer to
+    compile than this."""
     at = text.find(word)
     while at >= 0:
         end = at + len(word)
         if not (_continues(text[at - 1 : at]) or _continues(text[end : end + 1])):
-            return True
+            return at
         at = text.find(word, at + 1)
-    return False
+    return -1
+
+
+def _has_word(text: str, word: str) -> bool:
+    return word_place(text, word) >= 0
 
 
 def _continues(character: str) -> bool:

@@ -29,6 +29,7 @@ LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads t
 _BODY, _HEADS, _SYMBOLS = 0, 2, 3
 _STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
 _ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
+_CONTINUED: Final = 0.8  # share of `titled` for a chunk below the one with the heading itself
 _WRITTEN_ROWS: Final = 40_000  # rows: the written form of a commoner word is not looked up
 
 _LED = """SELECT livedex_features(postings) FROM postings
@@ -46,7 +47,7 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
     headings, and in the text alone. ``symbols`` is the Σ idf of the words that name a definition, higher the fewer
     other names there are; ``heading`` is the Σ idf of those in the headings times the share of the headings' words that
     they make up; ``opening`` is the Σ idf of those among the first words of the text. ``titled`` is the Σ idf of all
-    words where the headings have all of them, one after the other as in the query, else 0.
+    words where the headings have all of them, one after the other as in the query, less where the text has not, else 0.
 
     ``pairs`` is parallel to the neighbours in the query: how often they are neighbours here. ``near`` is parallel to
     the same without stop words: how often the rarer of the two occurs here if they come within eight words of each
@@ -127,7 +128,9 @@ def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int
     among = id_list(contents)
     return [
         frozenset(row for (row,) in reader.rows(_WRITTEN, (term.match, among)))
-        if len(term.tokens) == 1 and not term.prefix and not term.unsegmented and term.rows <= _WRITTEN_ROWS
+        if len(term.tokens) == 1
+        and not (term.prefix or term.unsegmented or term.in_symbols)
+        and term.rows <= _WRITTEN_ROWS
         else None
         for term in terms
     ]
@@ -219,6 +222,8 @@ class _Extractor:
         if heads:
             if heads == len(self._scored) and wanted.pairs:
                 titled = heading if self._in_a_row([columns[_HEADS] for columns in places]) else 0.0
+                if titled and not self._in_a_row([columns[_BODY] for columns in places]):
+                    titled *= _CONTINUED
             heading *= min(1.0, heads / max(1, row.column_size(_HEADS)))
         if naming:
             symbols *= 1 + _ALL_NAMES * min(1.0, naming / max(1, row.column_size(_SYMBOLS)))

@@ -20,7 +20,7 @@ from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
-from livedex_indexing.query.typed_name import may_be_pasted, typed_place
+from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_match import called_as
@@ -334,8 +334,11 @@ class WordSearch:
 
     def _serve(self, page: list[Placed], rows: Rows, compiled: CompiledQuery) -> list[Hit]:
         phrases = [WrittenPhrase(text, self._reader.words) for text in self._query.phrases]
-        highlighter = Highlighter(compiled.terms, phrases, self._reader.stems)
-        maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, self._run.style)
+        name = typed_name(self._run.request.query)
+        shown = "" if name is None or name.is_words else name.name
+        highlighter = Highlighter(compiled.terms, phrases, self._reader.stems, shown)
+        style = self._run.style if self._place is None else self._run.style._replace(line=self._place.line)
+        maker = HitMaker(rows, self._run.roots, self._run.live, highlighter, style)
         return [hit for hit in self._made(page, maker) if hit is not None]
 
     def _made(self, page: list[Placed], maker: HitMaker) -> Iterator[Hit | None]:

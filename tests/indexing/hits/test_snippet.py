@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_indexing.hits.hit_builder import CONTEXT_CHARS, Lines, byte_length
 from livedex_indexing.hits.snippet import cut
+from livedex_indexing.hits.text_lines import CONTEXT_CHARS, Lines, byte_length
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase, merged
 from livedex_indexing.query.query_terms import QueryTerm
 from livedex_indexing.text.decoder import decode_slice

@@ -87,7 +87,7 @@ def test_only_the_first_4_kib_count() -> None:
 
 def test_a_text_read_plainly_keeps_every_word_and_its_terms() -> None:
     plain = without_signs('fetch -1 of "the last" ext:py -"old ones" -x --y')
-    assert plain == ("fetch 1 of the last old ones x --y", "fetch 1 of the last old ones x --y ext:py")
+    assert plain[:2] == ("fetch 1 of the last old ones x --y", "fetch 1 of the last old ones x --y ext:py")
     assert without_signs('-path:"my docs" it"s').query == 'it s -path:"my docs"'
 
 

@@ -24,6 +24,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
             made.write(f"root/tests/test_views{number}.py", f"def test_url_for():\n{USES}")
         made.write("root/pool.py", f"class Pool:\n    def start(self):\n        pass\n{filler}")
         made.write("root/lamp.py", f"class Lamp:\n    def start(self):\n        pass\n{filler}")
+        made.write("root/crane.py", f"class Crane:\n    def lift(self):\n        pass\n{filler}")
+        made.write("root/yard.py", "Crane.lift(crane)\nCrane.lift(other)\n")
+        made.write("root/folds.py", "def _refold(a):\n    return a\n\n# refold refold refold refold refold\n")
         made.write("root/notes.md", "The process worker starts. Each process worker ends.\n" * 3)
         made.write("root/spawn.py", f"{filler}def _process_worker(queue):\n    pass\n")
         made.write("root/match.py", f"{filler}def FuzzyMatchV2(text):\n    pass\n")
@@ -83,6 +86,18 @@ def test_the_owner_of_a_name_counts(app: Indexed, query: str) -> None:
     assert first(app, query.replace("Lamp", "Pool"))[0] == "pool.py"
 
 
+def test_the_definition_of_a_method_comes_before_its_calls(app: Indexed) -> None:
+    hits = app.search("Crane.lift", group="file")
+    assert [hit["relative_path"] for hit in hits[:2]] == ["crane.py", "yard.py"]
+    assert app.ask("Crane.lift", total=True, limit=100).extras["total"]["files"] == len(hits)
+
+
+def test_a_name_is_in_the_snippet(app: Indexed) -> None:
+    hit = app.search("_refold", max_snippet_chars=60)[0]
+    assert hit["relative_path"] == "folds.py"
+    assert "def _refold(" in hit["snippet"]
+
+
 def test_a_name_typed_as_words(app: Indexed) -> None:
     assert first(app, "process worker")[0] == "spawn.py"
 
@@ -112,6 +127,9 @@ def test_a_line_of_a_file(app: Indexed, query: str) -> None:
     hit = app.search(query)[0]
     assert hit["relative_path"] == "tcp.c"
     assert hit["start_line"] <= 123 <= hit["end_line"]
+    assert (hit["line"], hit["text"]) == (123, "int value123;")
+    start, end = hit["highlights"][0]
+    assert hit["snippet"][start:end] == "int value123;"
     assert app.found(query, kinds=["markdown_text"]) == []
 
 
@@ -134,7 +152,8 @@ def test_a_text_that_finds_nothing_is_read_plainly(app: Indexed) -> None:
     answer = app.ask(query)
     assert {"spawn.py", "notes.md"} <= {hit["relative_path"] for hit in answer.hits}
     assert answer.extras["did_you_mean"]["query"] == "why does the worker process of spawn never end"
-    assert app.ask('"worker process" -spawn').hits == [], "a short query means what it says"
+    assert app.ask('"worker process" -spawn').hits == [], "a short query of signs alone means what it says"
+    assert app.found('worker "ends every process"')[0] == "notes.md", "one with a word beside them may be a title"
     pages = [app.ask(query, limit=2, offset=offset, group="file") for offset in (0, 2, 4)]
     whole = app.ask(query, limit=6, group="file")
     assert [hit["path"] for page in pages for hit in page.hits] == [hit["path"] for hit in whole.hits]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from helpers.indexed_folder import Indexed
 from helpers.support import examples
-from livedex_indexing.hits.hit_builder import CONTEXT_CHARS
+from livedex_indexing.hits.text_lines import CONTEXT_CHARS
 
 FILES = {
     "root/music.txt": "a xylophone and its renewal, which the supervisor calls snapshot isolation\n",
