@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar, cast, get_args
 
 from livedex_indexing.model import Term, TermName
@@ -61,11 +62,16 @@ class PlainReading(NamedTuple):
 def parse(text: str) -> ParsedQuery:
     """Parse a query. Never raises."""
     encoded = text.encode("utf-8", "replace")  # a lone surrogate is no character: it becomes a question mark
-    cut = len(encoded) > QUERY_BYTES
-    items = _Items(encoded[:QUERY_BYTES].decode("utf-8", "ignore"))
+    parsed = _parsed(encoded[:QUERY_BYTES])
+    return parsed._replace(cut=True) if len(encoded) > QUERY_BYTES else parsed
+
+
+@lru_cache(maxsize=32)  # a search parses its query several times, and its words
+def _parsed(text: bytes) -> ParsedQuery:
+    items = _Items(text.decode("utf-8", "ignore"))
     items.read()
     unique = (tuple(items.words), _unique(items.excluded), _unique(items.phrases), _unique(items.terms))
-    return ParsedQuery(*unique, cut)
+    return ParsedQuery(*unique, cut=False)
 
 
 def ends_in_word(text: str) -> bool:

@@ -33,7 +33,7 @@ _IN_A_ROW: Final = 24  # chunks with its words in a row that are read
 _BEST: Final = 6  # other chunks that are read, the best by their words
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
-AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words
+AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 LINE: Final = 1.0  # … if it is a whole line
@@ -133,7 +133,8 @@ class NamePlaces:
                 found = _most_likely(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
             having_name = self._having(found, finder)
             if having_name:
-                value = AS_WORDS if name.is_words else DEFINED
+                is_other = bool(owner) and match is matches[-1]
+                value = AS_WORDS if name.is_words or is_other else DEFINED
                 return self._firsts_most(dict.fromkeys(having_name, value))
         return {}
 

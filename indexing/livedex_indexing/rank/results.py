@@ -175,6 +175,8 @@ class RankedResults:
 
     def _ranked(self) -> list[Ranked]:
         compiled, resolved = self._compiled, self._resolved
+        if self._similarity is None and not any(term.rows or term.files for term in compiled.any_of):
+            return []  # a dozen statements would find that out
         found = postings.collect(self._reader, compiled, resolved)
         self.late = found.late
         with self._reader.without_deadline():
