@@ -25,6 +25,7 @@ from livedex_daemon.answer.freshness import Freshness
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.index_run import IndexRun
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods, KnowledgeThread
+from livedex_daemon.answer.matching_files_method import MatchingFilesMethod
 from livedex_daemon.answer.memory_search import MemorySearch
 from livedex_daemon.answer.plugin_methods import PluginMethods
 from livedex_daemon.answer.root_changes import answered_by_one_table
@@ -172,13 +173,15 @@ class App:
     def _methods(self, steps: WriteSteps, roots: Roots, store_health: StoreHealth) -> dict[str, Handler]:
         index, worker, reads, health = self._index, self._worker, self._reads, self._health
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
-        change = BackendChange(self._backend, self._reloader.reload, self._locations.config_path)
+        config_path = self._locations.config_path
+        change = BackendChange(self._backend, self._reloader.reload, config_path)
         runs = IndexRun(worker, self._backlog, roots, store_health, change)
         groups = (
-            ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart),
+            ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart, config_path),
             SearchMethod(reads, health, MemorySearch(self._knowledge)),
+            MatchingFilesMethod(reads, health),
             SubscriptionMethods(reads, self._notifier, health),
-            RootMethods(reads, health, worker, self._reloader.reload, self._locations.config_path),
+            RootMethods(reads, health, worker, self._reloader.reload, config_path),
             IndexMethods(reads, index.store, roots, runs, audits),
             FileMethods(reads, roots, worker),
             FileSearch(reads),

@@ -29,8 +29,9 @@ from livedex_daemon.upkeep.schedule import Schedule
 from livedex_daemon.watch.backlog import Mark
 from livedex_daemon.watch.event_source import EventSource
 from livedex_daemon.watch.root_table import Root, Roots, RootTable
+from livedex_daemon.write.file_encodings import FileEncodings
+from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.power import PowerGate
-from livedex_daemon.write.walk import Policy
 from livedex_daemon.write.worker import Worker
 from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.chunk import chunk_plan
@@ -48,6 +49,8 @@ EDIT_SETTLE_S = 0.1  # editors write a file in several steps
 def policy_of(config: Config, plugins: PluginHost, parsers: Mapping[str, str]) -> Policy:
     """Return the policy of a configuration. ``parsers``: the identity of each suffix's parser."""
     chunking = config.chunking
+    by_root = tuple((os.fsencode(root.path), root.encoding) for root in config.roots if root.encoding)
+    encodings = FileEncodings(by_root, tuple(config.index.encodings.items()))
     settings = ChunkSettings(
         tokenizer=chunking.tokenizer,
         chunk_size=chunking.chunk_size,
@@ -55,8 +58,9 @@ def policy_of(config: Config, plugins: PluginHost, parsers: Mapping[str, str]) -
         pipelines=dict(chunking.pipelines),
         plugins=plugins.pipelines(frozenset(chunking.pipelines.values())),
         parsers=dict(parsers),
+        encodings=encodings.as_settings(),
     )
-    return Policy(settings, config.index.max_file_size, config.power.yield_to_load)
+    return Policy(settings, config.index.max_file_size, config.power.yield_to_load, encodings)
 
 
 def _is_real(config: Config) -> bool:
@@ -317,7 +321,8 @@ class Reloader:
         return root
 
     def _rules(self, path: bytes, config: RootConfig) -> RuleTree:
-        own = [os.fsencode(os.path.realpath(folder)) for folder in self._locations.own_folders]
+        own_paths = (*self._locations.own_folders, self._locations.config_path)
+        own = [os.fsencode(os.path.realpath(path)) for path in own_paths]
         return RuleTree(
             path,
             config.ignore,

@@ -22,6 +22,18 @@ if TYPE_CHECKING:
         RequestResult,
         WaitResult,
     )
+    from livedex_ipc.file_results import (
+        ChunkFields,
+        DeleteResult,
+        ExplainResult,
+        FileFields,
+        FileFindResult,
+        FileListResult,
+        FoundFileFields,
+        MatchesResult,
+        MatchingFile,
+        RetrieveResult,
+    )
     from livedex_ipc.knowledge_results import (
         AddedResult,
         DeletedResult,
@@ -32,19 +44,11 @@ if TYPE_CHECKING:
     )
     from livedex_ipc.wire_results import (
         AuditResult,
-        ChunkFields,
-        DeleteResult,
         Empty,
-        ExplainResult,
-        FileFields,
-        FileFindResult,
-        FileListResult,
-        FoundFileFields,
         HitFields,
         IndexRunResult,
         PluginsResult,
         RestartResult,
-        RetrieveResult,
         RootsResult,
         SearchResult,
         ServerInfo,
@@ -89,6 +93,11 @@ class AsyncMethodCalls:
     async def search(self, *, timeout_s: float | None = None, **params: object) -> SearchResult[HitFields]:
         """Ranked hits."""
         result: SearchResult[HitFields] = await self.call("search", params, timeout_s=timeout_s)
+        return result
+
+    async def search_files(self, *, timeout_s: float | None = None, **params: object) -> MatchesResult[MatchingFile]:
+        """The files that have a line which matches: all of them, page by page."""
+        result: MatchesResult[MatchingFile] = await self.call("search/files", params, timeout_s=timeout_s)
         return result
 
     async def search_subscribe(self, *, timeout_s: float | None = None, **params: object) -> SubscribeResult[HitFields]:

@@ -6,7 +6,7 @@ Invariant: as for the table itself.
 from __future__ import annotations
 
 from livedex_ipc.common_params import FRESH, LIMIT_DOC, OFFSET, SCOPE, SCOPES, STATE, SUPERSEDES
-from livedex_ipc.constants import STATUSES
+from livedex_ipc.constants import ORDERS, STATUSES
 from livedex_ipc.method_types import Field, Method
 from livedex_ipc.params import MAX_INTEGER, Param, path_params
 
@@ -36,6 +36,7 @@ FILES = (
         "Indexed and skipped files by pieces of their paths, as a picker needs them.",
         (
             Param("query", "string", "pieces: letters in order, in the path or its root's name", default=""),
+            Param("sort", "string", "best first, last modified first, or by path", default="relevance", choices=ORDERS),
             Param("limit", "integer", LIMIT_DOC, default=100, minimum=1, maximum=10_000),
             OFFSET,
             *FRESH,

@@ -10,10 +10,13 @@ from typing import Any
 
 from livedex_ipc.common_params import FRESH, LIMIT_DOC, MAX_WAIT_MS, SCOPE, SCOPES, STATE, SUPERSEDES
 from livedex_ipc.constants import (
+    CASES,
     FACETS,
     GROUPS,
     KINDS,
+    LINE_MODES,
     MODES,
+    ORDERS,
     SEARCH_WINDOW,
     SYNC_TIMEOUT_MS,
 )
@@ -56,12 +59,7 @@ def method_named(name: str, methods: Mapping[str, Method] | None = None) -> Meth
 
 _PROGRESS = Param("progress_token", "token", "asks for `$/progress` notifications under this token")
 
-_SEARCH_PARAMS = (
-    Param("query", "string", 'words, "phrases", prefix*, -without and terms such as lang:python', required=True),
-    Param("typing", "boolean", "the last word is still being typed: words that begin with it match", default=False),
-    Param("limit", "integer", LIMIT_DOC, default=10, minimum=1, maximum=1000),
-    Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
-    Param("mode", "string", "by words, meaning, both; exact, regex: whole lines", default="auto", choices=MODES),
+_FILTERS = (
     *SCOPE,
     *SCOPES,
     Param(
@@ -72,6 +70,22 @@ _SEARCH_PARAMS = (
     *path_params("roots", "any of these roots", many=True, default=[]),
     Param("modified_after", "time", "inclusive"),
     Param("modified_before", "time", "exclusive"),
+)
+_OF_LINES = (
+    Param("case", "string", "of exact and regex; smart: ignored without an upper case", default="smart", choices=CASES),
+    Param("whole_words", "boolean", "exact and regex: no letter or digit next to a match", default=False),
+    Param("cursor", "string", "exact and regex: go on after this place", minimum=1, maximum=20_000),
+)
+
+_SEARCH_PARAMS = (
+    Param("query", "string", 'words, "phrases", prefix*, -without and terms such as lang:python', required=True),
+    Param("typing", "boolean", "the last word is still being typed: words that begin with it match", default=False),
+    Param("limit", "integer", LIMIT_DOC, default=10, minimum=1, maximum=1000),
+    Param("offset", "integer", "how many to leave out first", default=0, minimum=0, maximum=SEARCH_WINDOW),
+    Param("mode", "string", "by words, meaning, both; exact, regex: whole lines", default="auto", choices=MODES),
+    Param("sort", "string", "best first, last modified first, or by path", default="relevance", choices=ORDERS),
+    *_OF_LINES,
+    *_FILTERS,
     Param("group", "string", "a hit for each chunk, or each file's best", default="chunk", choices=GROUPS),
     Param("context_lines", "integer", "whole lines before and after the snippet", default=0, minimum=0, maximum=50),
     Param("max_snippet_chars", "integer", "length of one snippet", default=400, minimum=1, maximum=1_000_000),
@@ -86,10 +100,25 @@ _SEARCH_PARAMS = (
 )
 
 # A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
-_NOT_STANDING = ("typing", "offset", "mode", "facets", "total", "explain", "max_chars", "knowledge", "domains")
+_NOT_STANDING = (
+    *("typing", "offset", "mode", "facets", "total", "explain", "max_chars"),
+    *("sort", "case", "whole_words", "cursor", "knowledge", "domains"),
+)
 _SUBSCRIBE_PARAMS = (
     *(param for param in _SEARCH_PARAMS if param.name not in _NOT_STANDING),
     Param("mode", "string", "words, phrases and terms: either", default="auto", choices=("auto", "keyword")),
+)
+
+_MATCHING_FILES_PARAMS = (
+    Param("query", "string", "a text, or a regular expression", required=True),
+    Param("mode", "string", "how to read the query", default="exact", choices=LINE_MODES),
+    *_OF_LINES,
+    Param("sort", "string", "by path, or last modified first", default="path", choices=("path", "modified")),
+    Param("count", "boolean", "count the lines of each file that match", default=False),
+    Param("limit", "integer", LIMIT_DOC, default=10_000, minimum=1, maximum=100_000),
+    *_FILTERS,
+    *FRESH,
+    SUPERSEDES,
 )
 
 HIT = (
@@ -116,7 +145,7 @@ HIT = (
     Field("text", "string", "that line; of one over 2,000 characters the part in the snippet"),
     Field("content_hash", "string", "hex BLAKE2b-128 of the file's bytes"),
     Field("modified_at", "string", "RFC 3339"),
-    Field("metadata", "object", "frontmatter, alt, src, lossy, fallback, parsed_by, page where they apply"),
+    Field("metadata", "object", "frontmatter, alt, src, encoding, lossy, fallback, parsed_by, page where they apply"),
     Field("matches", "integer", "chunks of the file that match, where grouped by file", optional=True),
     Field("also_at", "array", "other files with the same content, at most 20", optional=True),
     Field("also_at_b64", "array", "their paths' bytes, null for those that are UTF-8", optional=True),
@@ -144,6 +173,16 @@ _SEARCH_FIELDS = (
     Field("did_you_mean", "object", "{query, applied}: the query corrected, or as plain text", optional=True),
     Field("vectors_pending", "integer", "chunks without a vector yet, with an embedder", optional=True),
     Field("knowledge", "array", "entries of agent memory, if asked for: as `knowledge/search`", optional=True),
+    Field("next_cursor", "string", "of lines: `cursor` of the next page, if there is one", optional=True),
+)
+_MATCHING_FILES_FIELDS = (
+    Field("files", "array", "{path, matches?}, in order"),
+    Field("next_cursor", "string?", "`cursor` of the next page; null at the end"),
+    Field("generation", "integer", "state of the index that answered"),
+    Field("pending", "integer", "changes in the search's scope that are not reflected yet"),
+    Field("took_ms", "number", "milliseconds in the daemon"),
+    Field("warnings", "array", "{code, message, remedy}"),
+    *STATE,
 )
 _STATUS_FIELDS = (
     Field("state", "string", "starting, indexing, ready or degraded"),
@@ -180,6 +219,7 @@ _TABLE = (
             Field("version", "string", "of livedex"),
             Field("protocol", "integer", "of this table"),
             Field("pid", "integer", "of the daemon"),
+            Field("config_path", "string", "of the configuration that it uses"),
             Field("capabilities", "object", "{barrier: exact or best_effort}"),
         ),
     ),
@@ -194,6 +234,13 @@ _TABLE = (
     ),
     Method("rpc.discover", "The OpenRPC document of all methods."),
     Method("search", "Ranked hits.", _SEARCH_PARAMS, _SEARCH_FIELDS, cancel_on_close=True, window=SEARCH_WINDOW),
+    Method(
+        "search/files",
+        "The files that have a line which matches: all of them, page by page.",
+        _MATCHING_FILES_PARAMS,
+        _MATCHING_FILES_FIELDS,
+        cancel_on_close=True,
+    ),
     Method(
         "search/subscribe",
         "A standing query: its hits now, then `search/changed` notifications of its changes.",

@@ -38,8 +38,8 @@ class PathsParams(TypedDict):
     paths_b64: list[str] | None
 
 
-class QueryParams(PathParams, PathsParams, FreshParams):
-    """What a search and a standing query have in common."""
+class FilterParams(PathParams, PathsParams, FreshParams):
+    """A query with its filters."""
 
     query: str
     limit: int
@@ -50,16 +50,34 @@ class QueryParams(PathParams, PathsParams, FreshParams):
     roots_b64: list[str]
     modified_after: str | None
     modified_before: str | None
+    supersedes: str | None
+
+
+class MatchingFilesParams(FilterParams):
+    mode: Literal["exact", "regex"]
+    sort: Literal["path", "modified"]
+    case: Literal["smart", "ignore", "sensitive"]
+    whole_words: bool
+    count: bool
+    cursor: str | None
+
+
+class QueryParams(FilterParams):
+    """What a search and a standing query have in common."""
+
     group: Literal["chunk", "file"]
     context_lines: int
     max_snippet_chars: int
-    supersedes: str | None
 
 
 class SearchParams(QueryParams):
     typing: bool
     offset: int
     mode: Literal["auto", "keyword", "semantic", "hybrid", "exact", "regex"]
+    sort: Literal["relevance", "modified", "path"]
+    case: Literal["smart", "ignore", "sensitive"]
+    whole_words: bool
+    cursor: str | None
     max_chars: int | None
     facets: list[Facet]
     total: bool
@@ -106,6 +124,7 @@ class FileListParams(PathParams, PathsParams, FreshParams):
 
 class FileFindParams(FreshParams):
     query: str
+    sort: Literal["relevance", "modified", "path"]
     limit: int
     offset: int
     supersedes: str | None

@@ -10,7 +10,7 @@ import types
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from livedex_ipc import exchange_results, knowledge_results, memory_entry, wire_results
+from livedex_ipc import exchange_results, file_results, knowledge_results, memory_entry, wire_results
 from livedex_ipc.method_calls import MethodCalls
 from livedex_ipc.method_types import Field, Method
 
@@ -18,7 +18,8 @@ Schema = dict[str, object]
 
 _UPPER = re.compile("[A-Z]")
 _SIMPLE = {int: "integer", float: "number", str: "string", bool: "boolean"}
-_TYPES = {**vars(memory_entry), **vars(wire_results), **vars(exchange_results), **vars(knowledge_results)}
+_TYPES = {**vars(memory_entry), **vars(wire_results), **vars(file_results)}
+_TYPES |= {**vars(exchange_results), **vars(knowledge_results)}
 _NOTIFICATIONS: Mapping[str, Any] = {
     "search/changed": wire_results.SearchChanged[wire_results.HitFields],
     "$/progress": wire_results.Progress,

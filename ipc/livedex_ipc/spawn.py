@@ -35,7 +35,11 @@ def start(where: str, attempt: Attempt[Connected], *, wait_s: float, command: Se
     ``attempt`` takes the socket's path. Raises as client.connect().
     """
     deadline = time.monotonic() + wait_s
-    _make_folder(os.path.dirname(where))
+    folder = os.path.dirname(where)
+    if os.environ.get("LIVEDEX_SOCKET") and not os.path.isdir(folder):  # it may be mistyped: as root it would be made
+        message = f"LIVEDEX_SOCKET is {where}, and there is no folder {folder}: make it, or name another socket"
+        raise Unavailable(message, {"path": folder})
+    _make_folder(folder)
     with _lock(where + ".lock", where, attempt, deadline) as found:
         return found or attempt(where) or _launch(where, attempt, deadline, wait_s, command)
 

@@ -147,6 +147,7 @@ class SearchExtras(DocumentsPending, MemoryFound):
     omitted: NotRequired[int]
     did_you_mean: NotRequired[DidYouMean]
     vectors_pending: NotRequired[int]
+    next_cursor: NotRequired[str]
 
 
 class SearchResult(FreshFields, SearchExtras, Generic[F]):
@@ -203,6 +204,7 @@ class ServerInfo(TypedDict):
     version: str
     protocol: int
     pid: int
+    config_path: str
     capabilities: Capabilities
 
 
@@ -302,80 +304,6 @@ class AuditResult(TypedDict):
     checked: int
     differences: list[DifferenceFields]
     repaired: int
-
-
-class FileFields(PathFields):
-    """A file of a list; its fields are explained at ``livedex_indexing.search.listing.FileRecord``."""
-
-    status: str
-    size: int
-    chunks: int
-    language: str | None
-    content_hash: str | None
-    indexed_at: str
-    reason: NotRequired[str]
-
-
-class FileListResult(FreshFields, Generic[F]):
-    files: list[F]
-    total: int
-
-
-class FoundFileFields(PathFields):
-    """A file found by its path; its fields are explained at ``livedex_indexing.search.path_finder.FoundFile``."""
-
-    root: str
-    relative_path: str
-    status: str
-
-
-class FileFindResult(FreshFields, Generic[F]):
-    files: list[F]
-    total: int
-
-
-class RuleFields(TypedDict):
-    file: str
-    line: int
-    pattern: str
-
-
-class PathExplanation(PathFields):
-    """Why a path is or is not in the index."""
-
-    status: str
-    reason: str | None
-    rule: RuleFields | None
-
-
-class ExplainResult(PathExplanation):
-    fresh: bool
-
-
-class ChunkFields(TypedDict):
-    """A chunk of a file; its fields are explained at ``livedex_indexing.model.Chunk``."""
-
-    ordinal: int
-    text: str
-    context: str
-    kind: str
-    language: str | None
-    heading: str | None
-    symbol: str | None
-    start_line: int
-    end_line: int
-    start_byte: int
-    end_byte: int
-    metadata: dict[str, Any]
-
-
-class RetrieveResult(PathFields, FreshFields, Generic[F]):
-    content_hash: str
-    chunks: list[F]
-
-
-class DeleteResult(TypedDict):
-    deleted: int
 
 
 class ProvidedPart(TypedDict):

@@ -74,6 +74,7 @@ def test_settings_are_those_documented() -> None:
 
 def test_defaults_are_those_documented() -> None:
     example_only = {
+        "index.encodings",
         "chunking.pipelines",
         "parsing.overrides",
     }  # empty by default, and an empty example explains nothing

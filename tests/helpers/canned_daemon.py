@@ -95,7 +95,8 @@ class CannedDaemon:
 
 def info() -> dict[str, Any]:
     """Return a result of `server/info`; the pid is that of the tests."""
-    return {"name": "livedex", "version": "0", "protocol": 1, "pid": os.getpid(), "capabilities": {"barrier": "exact"}}
+    server = {"name": "livedex", "version": "0", "protocol": 1, "pid": os.getpid(), "config_path": ""}
+    return {**server, "capabilities": {"barrier": "exact"}}
 
 
 def search_result(*hits: dict[str, Any], **fields: Any) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_daemon.write.chunk_health import WorkerFault
 from livedex_daemon.write.outcomes import Outcome
 from livedex_daemon.write.pipeline_faults import PipelineFaults
+from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.unsettled import UnsettledFiles
-from livedex_daemon.write.walk import Policy, Work
+from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import FileRow, KnownState, RootRow

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from helpers.support import CHECKOUT
 from helpers.wire_types import RESULTS
-from livedex_ipc import exchange_results, knowledge_results
+from livedex_ipc import exchange_results, file_results, knowledge_results, wire_results
 from livedex_ipc.methods import METHODS
 
 GENERIC = {"search": "HitFields", "search/subscribe": "HitFields", "files/list": "FileFields"}
-GENERIC |= {"files/find": "FoundFileFields", "files/retrieve": "ChunkFields"}
+GENERIC |= {"search/files": "MatchingFile", "files/find": "FoundFileFields", "files/retrieve": "ChunkFields"}
 
 _HEAD = '''"""{what} of the daemon, as {kind} of {client}: its keyword arguments are the params.
 
@@ -26,6 +26,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from livedex_ipc.exchange_results import (
         {exchange},
+    )
+    from livedex_ipc.file_results import (
+        {files},
     )
     from livedex_ipc.knowledge_results import (
         {knowledge},
@@ -55,14 +58,16 @@ def source(asynchronous: bool) -> str:
     built = [name for name in METHODS if name in RESULTS]
     used = {RESULTS[name].__name__ for name in built} | set(GENERIC.values())
     exchange = {name for name in used if hasattr(exchange_results, name)}
+    files = {name for name in used if hasattr(file_results, name) and not hasattr(wire_results, name)}
     knowledge = {name for name in used if hasattr(knowledge_results, name)}
     text = _HEAD.format(
         what="Each method",
         kind="a coroutine method" if asynchronous else "a method",
         client="``AsyncClient``" if asynchronous else "``Client``",
         exchange=",\n        ".join(sorted(exchange)),
+        files=",\n        ".join(sorted(files)),
         knowledge=",\n        ".join(sorted(knowledge)),
-        wire=",\n        ".join(sorted(used - exchange - knowledge)),
+        wire=",\n        ".join(sorted(used - exchange - files - knowledge)),
         name="AsyncMethodCalls" if asynchronous else "MethodCalls",
         a="async " if asynchronous else "",
     )

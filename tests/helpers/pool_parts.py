@@ -13,7 +13,8 @@ from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcomes import Job
-from livedex_daemon.write.walk import Policy, Work
+from livedex_daemon.write.policy import Policy
+from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import RootRow

@@ -5,7 +5,8 @@ Invariant: nothing is left out of the comparison but by one of these rules:
 - a file in an encoding that ripgrep does not know (all but UTF-8, and UTF-16 with a mark): it reads bytes there;
 - a line with a carriage return inside: ripgrep's versions differ in whether ``.`` and ``$`` take it for a line's end;
 - a line with other letters than ASCII's, where the pattern has ``\b`` or ``\B``: to google-re2 a border of ASCII words;
-- where a pattern matches nothing at some place: ripgrep counts bytes there, livedex characters.
+- where a pattern matches nothing at some place: ripgrep counts bytes there, livedex characters;
+- the places in a line where whole words are wanted: ripgrep before 14 takes the first one for a character shorter.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ Found = dict[tuple[bytes, int], Spans]  # (path below the root, line)
 class Pattern(NamedTuple):
     text: str
     mode: str  # exact or regex
+    flags: str = ""  # of ripgrep: i, s and w
 
     @property
     def borders(self) -> bool:
@@ -76,7 +78,8 @@ def _lines(data: bytes) -> list[bytes] | None:
 def by_ripgrep(root: Path, pattern: Pattern) -> Found:
     """Return every line that ripgrep finds, with its non-empty matches. Raises ValueError if it refuses."""
     fixed = ["-F"] if pattern.mode == "exact" else []
-    done = subprocess.run([*RG, *fixed, "-e", pattern.text, "."], cwd=root, capture_output=True, check=False)
+    flags = [f"-{flag}" for flag in pattern.flags]
+    done = subprocess.run([*RG, *flags, *fixed, "-e", pattern.text, "."], cwd=root, capture_output=True, check=False)
     if done.returncode == 2 and done.stderr:
         raise ValueError(done.stderr.decode())
     found: Found = {}
@@ -104,7 +107,10 @@ def by_livedex(
     last: tuple[bytes, int] = (b"", 0)
     while offset is not None:
         page = {"limit": min(PAGE, most - offset), "offset": offset, "max_snippet_chars": 1_000_000}
-        answer = search({"query": pattern.text, "mode": pattern.mode, **page})
+        flags: dict[str, object] = {"whole_words": True} if "w" in pattern.flags else {}
+        if case := pattern.flags.strip("w"):
+            flags["case"] = {"i": "ignore", "s": "sensitive"}[case]
+        answer = search({"query": pattern.text, "mode": pattern.mode, **flags, **page})
         assert not answer["warnings"], answer["warnings"]
         for hit in answer["hits"]:
             name = b64decode(hit["path_b64"]) if "path_b64" in hit else hit["path"].encode()
@@ -140,7 +146,7 @@ def differences(pattern: Pattern, ours: tuple[Found, bool], theirs: Found, files
     told += [
         f"{pattern}: {place}: {given[place]}, ripgrep {wanted[place]}"
         for place in both
-        if given[place] != wanted[place]
+        if given[place] != wanted[place] and "w" not in pattern.flags
     ]
     return told
 
@@ -198,6 +204,12 @@ _TEXTS = (
     "*",
     "e\u0301",
 )
+_WITH_FLAGS = (
+    ("INT", "i"), ("int", "s"), ("Int", "s"), ("int", "w"), ("IN", "iw"), ("straße", "w"), ("größe", "iw"),
+    ("(x)", "w"), ("->", "w"),
+    ("one|two|three", "w"), ("\\w+", "sw"), ("[^ ]+", "w"), ("^.", "w"), ("K", "i"), ("foo_bar", "w"),
+)  # fmt: skip
+FLAGGED = tuple(Pattern(text, "regex" if set(text) & set("|\\[^") else "exact", flags) for text, flags in _WITH_FLAGS)
 FIXED = (*(Pattern(text, "regex") for text in _REGEXES.split()), *(Pattern(text, "exact") for text in _TEXTS))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from livedex_ipc import exchange_results, knowledge_results, request_params, wire_results
+from livedex_ipc import exchange_results, file_results, knowledge_results, request_params, wire_results
 
 RESULTS: dict[str, Any] = {
     "server/info": wire_results.ServerInfo,
@@ -13,6 +13,7 @@ RESULTS: dict[str, Any] = {
     "server/shutdown": wire_results.Empty,
     "server/restart": wire_results.RestartResult,
     "search": wire_results.SearchResult,
+    "search/files": file_results.MatchesResult,
     "search/subscribe": wire_results.SubscribeResult,
     "search/unsubscribe": wire_results.Empty,
     "sync": wire_results.SyncResult,
@@ -22,11 +23,11 @@ RESULTS: dict[str, Any] = {
     "roots/remove": wire_results.RootsResult,
     "index/run": wire_results.IndexRunResult,
     "index/audit": wire_results.AuditResult,
-    "files/list": wire_results.FileListResult,
-    "files/find": wire_results.FileFindResult,
-    "files/explain": wire_results.ExplainResult,
-    "files/retrieve": wire_results.RetrieveResult,
-    "files/delete": wire_results.DeleteResult,
+    "files/list": file_results.FileListResult,
+    "files/find": file_results.FileFindResult,
+    "files/explain": file_results.ExplainResult,
+    "files/retrieve": file_results.RetrieveResult,
+    "files/delete": file_results.DeleteResult,
     "plugins/list": wire_results.PluginsResult,
     "exchange/publish": exchange_results.PublishResult,
     "exchange/read": exchange_results.ReadResult,
@@ -50,6 +51,7 @@ RESULTS: dict[str, Any] = {
 PARAMS: dict[str, Any] = {
     **dict.fromkeys(RESULTS, request_params.NoParams),
     "search": request_params.SearchParams,
+    "search/files": request_params.MatchingFilesParams,
     "search/subscribe": request_params.SubscribeParams,
     "search/unsubscribe": request_params.UnsubscribeParams,
     "sync": request_params.SyncParams,

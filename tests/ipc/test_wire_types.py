@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired, TypeVar, Union, get_args, get_orig
 import pytest
 
 from helpers.wire_types import PARAMS, RESULTS
-from livedex_ipc import request_params, wire_results
+from livedex_ipc import file_results, request_params, wire_results
 from livedex_ipc.memory_entry import JsonObject
 from livedex_ipc.method_types import Field
 from livedex_ipc.methods import HIT, METHODS, NOTIFICATIONS
@@ -21,9 +21,10 @@ CHANGES: dict[str, Any] = {"search/changed": wire_results.SearchChanged, "$/prog
 ELEMENTS: dict[str, Any] = {
     "hits": wire_results.HitFields,
     "added": wire_results.HitFields,
-    "files": wire_results.FileFields,
-    "files/find: files": wire_results.FoundFileFields,
-    "chunks": wire_results.ChunkFields,
+    "files": file_results.FileFields,
+    "search/files: files": file_results.MatchingFile,
+    "files/find: files": file_results.FoundFileFields,
+    "chunks": file_results.ChunkFields,
 }
 TYPES: dict[str, Any] = {"integer": int, "number": float, "string": str, "boolean": bool, "array": list, "hits": list}
 PARAM_TYPES: dict[str, Any] = {

@@ -15,6 +15,7 @@ from planted.of_files import DEFECTS as OF_FILES
 from planted.of_keeping import DEFECTS as OF_KEEPING
 from planted.of_knowledge import DEFECTS as OF_KNOWLEDGE
 from planted.of_limits import DEFECTS as OF_LIMITS
+from planted.of_lines import DEFECTS as OF_LINES
 from planted.of_live import DEFECTS as OF_LIVE
 from planted.of_mounts import DEFECTS as OF_MOUNTS
 from planted.of_plugins import DEFECTS as OF_PLUGINS
@@ -30,6 +31,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Looking at the user's files": OF_FILES,
     "Keeping the index and what is precious": OF_KEEPING,
     "Answering": OF_ANSWERS,
+    "Lines, and letters as typed": OF_LINES,
     "Calls that fail": OF_ERRORS,
     "Chunking in children": OF_CHILDREN,
     "Threads, versions and what waits": OF_THREADS,

@@ -59,7 +59,7 @@ def test_lines_are_those_that_ripgrep_finds(client: Client, tree: Tree) -> None:
         return answer
 
     sizes: Counter[str] = Counter()
-    for pattern in ripgrep_lines.patterns(lines, PATTERNS, SEED):
+    for pattern in (*ripgrep_lines.patterns(lines, PATTERNS, SEED), *ripgrep_lines.FLAGGED):
         theirs = ripgrep_lines.by_ripgrep(tree.path, pattern)
         ours = ripgrep_lines.by_livedex(search, tree.path, pattern, MOST)
         different += ripgrep_lines.differences(pattern, ours, theirs, files)
@@ -79,6 +79,25 @@ def test_at_a_terminal(client: Client, home: Home, tree: Tree) -> None:
     assert home.run("search", "-F", "nothing of it").returncode == 1
     assert home.run("search", "-F", "-e", "x").returncode == 2
     assert home.run("search", "-e", "(").returncode == 2
+    assert home.run("search", "-F", "MAIN", "--vimgrep").returncode == 1
+    assert home.run("search", "-Fil", "MAIN").stdout == f"{tree}/a.c\n{tree}/b.c\n"
+    assert home.run("search", "-Fwc", "in").returncode == 1
+    assert home.run("search", "-Fwc", "int").stdout == f"{tree}/a.c:1\n{tree}/b.c:1\n"
+    refused = home.run("search", "-s", "main")
+    assert (refused.returncode, "--case-sensitive needs -F or -e" in refused.stderr) == (2, True)
+    assert home.run("search", "-i", "main", "-l").returncode == 0
+    os.utime(tree / "b.c", (2e9, 2e9))
+    assert home.run("search", "-Fl", "int", "--sort", "modified").stdout == f"{tree}/b.c\n{tree}/a.c\n"
+    assert home.run("search", "int", "-l", "--sort", "path").stdout == f"{tree}/a.c\n{tree}/b.c\n"
+
+
+def test_all_lines_are_printed_however_many(client: Client, home: Home, tree: Tree) -> None:
+    tree.write_all({f"{name}.txt": "a needle\n" * 6_000 for name in "abc"})
+    add_root(client, tree)
+    done = home.run("search", "-F", "needle")
+    expected = [f"{tree}/{name}.txt:{number}:a needle" for name in "abc" for number in range(1, 6_001)]
+    assert done.stdout.splitlines() == expected
+    assert home.run("search", "-Fc", "needle").stdout == "".join(f"{tree}/{name}.txt:6000\n" for name in "abc")
 
 
 def test_a_line_just_written_is_found(client: Client, tree: Tree) -> None:

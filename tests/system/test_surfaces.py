@@ -187,7 +187,8 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
         **SEARCH,
         "hits": [{**HIT, **EXPLAINED, **{f"{name}?": shape for name, shape in COPIED.items()}}],
     }
-    info = {"name": "livedex", "version": str, "protocol": 1, "pid": int, "capabilities": {"barrier": str}}
+    info: dict[str, Any] = {"name": "livedex", "version": str, "protocol": 1, "pid": int}
+    info |= {"config_path": str, "capabilities": {"barrier": str}}
     yield "server/info", {}, info
     yield "server/ping", {}, {}
     yield "server/reload", {}, {}
@@ -196,6 +197,14 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "search", {"query": "alpha", "explain": True, "context_lines": 1, "timeout_ms": 20_000}, explained
     yield "search", {"query": "alpha", "path": code, "timeout_ms": 20_000}, SEARCH
     yield "search", {"query": "nothinglikeit", "timeout_ms": 20_000}, SEARCH
+    matching: dict[str, Any] = {
+        "files": [{"path": str, "matches?": int}],
+        "next_cursor": None,
+        "generation": int,
+        "pending": 0,
+    }
+    matching |= {"took_ms": float, "warnings": [], "fresh": True}
+    yield "search/files", {"query": "alpha", "count": True, "timeout_ms": 20_000}, matching
     yield "search/subscribe", {"query": "alpha", "timeout_ms": 20_000}, SUBSCRIBED
     yield "search/unsubscribe", {"subscription": 1}, {}
     yield "sync", {}, {"synced": True, "pending": 0, "generation": int, "waited_ms": float}

@@ -20,6 +20,7 @@ from livedex_daemon.watch.root_table import Root, Roots
 from livedex_daemon.write.worker import Worker
 from livedex_daemon.write.write_steps import WriteSteps
 from livedex_indexing.chunk import chunk_plan
+from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.disk import tree
 from livedex_indexing.hits.document_texts import document_text
@@ -182,7 +183,7 @@ class Auditor:
             return self._wrongly_left_out(root, path, row, data, content_hash)
         if row.content_hash != content_hash or row.state != stat.state:
             return "stale"
-        return self._damage(path, row, data)
+        return self._damage(root, path, row, data)
 
     def _with_reader(self, action: Callable[[Any], bool]) -> bool:
         with self._sources.index_file.readers.current.readers.connection() as reader:
@@ -192,8 +193,8 @@ class Auditor:
         if row.reason == "forgotten":
             is_forgotten = self._sources.forgotten.is_forgotten(root.path, path, content_hash)
             return None if is_forgotten and row.content_hash == content_hash else "missing"
-        name = path.rpartition(b"/")[2]
-        if chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking).parser is not None:
+        name, settings = path.rpartition(b"/")[2], self._policy.settings_of(root.path, path)
+        if chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], settings).parser is not None:
             return None if row.status == "failed" else "missing"  # what was refused is not tried for an audit
         if decoder.is_binary(data[: decoder.BINARY_HEAD]):
             return _unless_skipped(row, "binary")
@@ -201,18 +202,18 @@ class Auditor:
             return "missing"
         if (row.reason or "").startswith("quarantined"):
             return None  # it killed a child twice: do not try it for an audit either
-        return None if self._chunked(path, data) is None else "stale"
+        return None if self._chunked(path, data, settings) is None else "stale"
 
-    def _damage(self, path: bytes, row: FileRow, data: bytes) -> What | None:
+    def _damage(self, root: Root, path: bytes, row: FileRow, data: bytes) -> What | None:
         """Chunk the file again and compare the result with the index. Return None when they agree."""
-        name = path.rpartition(b"/")[2]
-        chosen = chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], self._policy.chunking)
+        name, settings = path.rpartition(b"/")[2], self._policy.settings_of(root.path, path)
+        chosen = chunk_plan.choose(name, data[: chunk_plan.HEAD_BYTES], settings)
         if row.signature != chosen.signature:
             return "stale"
         document = None if chosen.parser is None else self._document(row, chosen.parser)
         if chosen.parser is not None and document is None:
             return "damaged"
-        fresh = self._chunked(path, data, document)
+        fresh = self._chunked(path, data, settings, document)
         if fresh is None:
             return None if self._died else "damaged"
         matches = self._with_reader(lambda reader: self._proof.content_matches(reader, row, len(data), fresh))
@@ -224,7 +225,7 @@ class Auditor:
         with self._sources.index_file.readers.current.readers.connection() as reader:
             return document_text(reader, row.content_id, parser)
 
-    def _chunked(self, path: bytes, data: bytes, document: DocumentText | None = None) -> Any:
+    def _chunked(self, path: bytes, data: bytes, settings: ChunkSettings, document: DocumentText | None = None) -> Any:
         """Chunk the file, or a document's text, again; return None when that fails.
 
         ``_died``: the child died, so the file is not to blame.
@@ -233,7 +234,7 @@ class Auditor:
         """
         self._died = False
         try:
-            name, settings = path.rpartition(b"/")[2], self._policy.chunking
+            name = path.rpartition(b"/")[2]
             job = ChunkJob(name, data if document is None else document.text, settings, document is not None)
             (fresh,) = self._chunker.chunk([job], CHUNK_S)
         except WorkerDied as death:

@@ -9,7 +9,7 @@ from livedex_daemon.watch.root_table import Root
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileRow
 from livedex_indexing.path_text import path_fields
-from livedex_ipc.wire_results import PathExplanation, RuleFields
+from livedex_ipc.file_results import PathExplanation, RuleFields
 
 _WHY = {
     "vcs": "a version control folder",

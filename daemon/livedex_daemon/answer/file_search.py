@@ -12,9 +12,9 @@ from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.request_timing import Timing
 from livedex_daemon.index_file.index_readers import ReadHandle
 from livedex_indexing.search.path_finder import FoundFile, FoundFiles
+from livedex_ipc.file_results import FileFindResult
 from livedex_ipc.request_params import FileFindParams
 from livedex_ipc.server.rpc_server import Call, Handler
-from livedex_ipc.wire_results import FileFindResult
 
 
 class FileSearch:
@@ -38,8 +38,14 @@ class FileSearch:
 
         def read(handle: ReadHandle, ended: threading.Event) -> FoundFiles:
             with handle.readers.connection(deadline=ends, cancelled=ended.is_set) as reader:
-                query, limit, offset = params["query"], params["limit"], params["offset"]
-                return handle.paths.find(reader, query, roots, limit=limit, offset=offset)
+                return handle.paths.find(
+                    reader,
+                    params["query"],
+                    roots,
+                    limit=params["limit"],
+                    offset=params["offset"],
+                    sort=params["sort"],
+                )
 
         found = await self._reads.reading(read, timing)
         return {"files": found.files, "total": found.total, **fresh_fields(state)}

@@ -41,7 +41,7 @@ from livedex_indexing.store.database import IndexDamaged, IndexUnwritable, trans
 from livedex_indexing.store.read_pool import PoolClosed, Reader
 from livedex_ipc.errors import OutsideRoots, TimedOut
 from livedex_ipc.methods import path_bytes, paths_bytes
-from livedex_ipc.request_params import FileListParams, QueryParams, SearchParams
+from livedex_ipc.request_params import FileListParams, FilterParams, SearchParams
 from livedex_ipc.server.rpc_server import Call, Handler
 from livedex_ipc.wire_results import AnswerWarning, DocumentsPending, SearchResult
 
@@ -252,7 +252,7 @@ class FreshReads:
         """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""
         return {root.id: root.path for root in self._roots}
 
-    async def request(self, params: QueryParams) -> tuple[SearchRequest, list[bytes] | None]:
+    async def request(self, params: FilterParams) -> tuple[SearchRequest, list[bytes] | None]:
         """Return the request of checked search params and the real paths that it is limited to. Raise OutsideRoots."""
         root_ids = tuple([(await self.root_at(path)).id for path in paths_bytes(params, "roots") or ()])
         scopes = await self.scopes(params)
@@ -261,7 +261,7 @@ class FreshReads:
         reals, places = scopes
         return SearchRequest.from_params(params, tuple(places), root_ids), reals
 
-    async def scopes(self, params: QueryParams | FileListParams) -> tuple[list[bytes], list[Place]] | None:
+    async def scopes(self, params: FilterParams | FileListParams) -> tuple[list[bytes], list[Place]] | None:
         """Return the real paths of ``path`` and ``paths`` and their places; None without any. Raise OutsideRoots."""
         path, paths = path_bytes(params), paths_bytes(params)
         if path is None and not paths:

@@ -37,6 +37,7 @@ from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import Reader
 from livedex_ipc import __version__, openrpc
 from livedex_ipc.errors import InvalidParams, NotFound
+from livedex_ipc.file_results import DeleteResult, ExplainResult, FileListResult, PathExplanation, RetrieveResult
 from livedex_ipc.methods import PROTOCOL, path_bytes, paths_bytes
 from livedex_ipc.request_params import (
     AuditParams,
@@ -53,14 +54,9 @@ from livedex_ipc.request_params import (
 from livedex_ipc.server.rpc_server import Call, Handler
 from livedex_ipc.wire_results import (
     AuditResult,
-    DeleteResult,
     Empty,
-    ExplainResult,
-    FileListResult,
     IndexRunResult,
-    PathExplanation,
     RestartResult,
-    RetrieveResult,
     RootsResult,
     ServerInfo,
     StatusResult,
@@ -77,7 +73,9 @@ class ServerMethods:
         reload: Callable[[], Awaitable[None]],
         stop: Callable[[], None],
         restart: Restart,
+        config_path: str,
     ) -> None:
+        self._config_path = config_path
         self._watching = watching
         self._reload = reload
         self._stop = stop
@@ -101,6 +99,7 @@ class ServerMethods:
             "version": __version__,
             "protocol": PROTOCOL,
             "pid": os.getpid(),
+            "config_path": os.fsencode(self._config_path).decode("utf-8", "replace"),
             "capabilities": {"barrier": barrier},
         }
 

@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypedDict
 
 from livedex_daemon.config.key_positions import Layout, Path, Position
-from livedex_daemon.config.setting_values import ElementError, kind_of, patterns, plugin_table, standing_query, topic
+from livedex_daemon.config.setting_values import (
+    ElementError,
+    encoding_name,
+    kind_of,
+    patterns,
+    plugin_table,
+    standing_query,
+    topic,
+)
 from livedex_daemon.config.settings_schema import (
     PLUGIN,
     ROOT_KEYS,
@@ -31,6 +39,7 @@ _SYNTAX_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\
 
 MOST_STANDING = 100
 _STANDING_EXAMPLES = {"query": 'query = "TODO lang:python"', "topic": 'topic = "todo.found"'}
+_TWICE = re.compile(r"^Cannot declare \((.*)\) twice")
 
 
 class FaultFields(TypedDict):
@@ -71,6 +80,7 @@ class RootEntry(NamedTuple):
     ignore: tuple[str, ...]
     ignore_lines: tuple[int, ...]
     place: Position
+    encoding: str = ""
 
 
 class StandingEntry(NamedTuple):
@@ -229,6 +239,7 @@ class _Check:
             return
         self._unknown_keys(where, entry, ROOTS, ROOT_KEYS)
         ignore = self._ignore(where, entry)
+        encoding = self._encoding(where, entry)
         path = entry.get("path")
         if path is None:
             self._fault(where, 'a root needs a path: path = "~/notes"')
@@ -237,7 +248,7 @@ class _Check:
         else:
             place = self._layout.value((*where, "path")) or Position(1, 1)
             lines = self._lines((*where, "ignore"), len(ignore))
-            self._checked.roots.append(RootEntry(number, path, ignore, lines, place))
+            self._checked.roots.append(RootEntry(number, path, ignore, lines, place, encoding))
 
     def _ignore(self, where: Path, entry: Mapping[str, object]) -> tuple[str, ...]:
         path = (*where, "ignore")
@@ -248,6 +259,13 @@ class _Check:
         except ValueError as fault:
             self._fault(path, str(fault))
         return ()
+
+    def _encoding(self, where: Path, entry: Mapping[str, object]) -> str:
+        try:
+            return encoding_name(entry["encoding"]) if "encoding" in entry else ""
+        except ValueError as fault:
+            self._fault((*where, "encoding"), str(fault))
+        return ""
 
     def _lines(self, where: Path, count: int) -> tuple[int, ...]:
         places = [self._layout.value((*where, number)) for number in range(count)]
@@ -309,5 +327,10 @@ def _syntax_fault(text: str, message: str) -> Fault:
     if place is not None and place[1]:
         line, character = int(place[1]), int(place[2])
     lines = text.split("\n")
+    twice = _TWICE.search(reason)
+    if twice is not None:
+        header = ".".join(re.findall(r"'([^']*)'", twice[1]))
+        places = [str(number) for number, one in enumerate(lines, 1) if re.match(rf"\s*\[{re.escape(header)}\]", one)]
+        return Fault(header, line, 1, f"[{header}] stands twice (lines {', '.join(places)}): join the two tables")
     column = len(lines[line - 1][: character - 1].encode()) + 1
     return Fault(None, line, column, f"not valid TOML: {reason[:1].lower()}{reason[1:]}")

@@ -33,9 +33,9 @@ _LOCK_RETRY_S = 0.02
 def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping[str, str] = os.environ) -> bool:
     """Add ``root`` (absolute, or with ``~``) to the file at ``config``, which is created if it is missing.
 
-    Return False, and write nothing, if that folder is a root already; without ``ignore`` its patterns stay.
-    Raises InvalidParams if the path is not a folder or cannot be a root, Conflict if the root exists with other
-    patterns, ConfigInvalid if the file has a fault, Unavailable if it cannot be written.
+    A folder that is a root already gets those patterns of ``ignore`` that it lacks. Return False if nothing was
+    written. Raises InvalidParams if the path is not a folder or cannot be a root, ConfigInvalid if the file has a
+    fault, Unavailable if it cannot be written.
     """
     try:
         root.encode()
@@ -51,17 +51,16 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
     if not root_folders.is_folder(real):
         raise InvalidParams(f"{root} is not a folder", {"field": "path"})
     written = root_folders.expand(root, env)
-    written = real if ".." in written.split("/") else os.path.normpath(written)
+    written = root_folders.from_home(real if ".." in written.split("/") else os.path.normpath(written), env)
 
     def edit(content: bytes | None) -> bytes:
         text = template() if content is None else document_of(content, config).layout.text
-        there = _root_at(parse(text, path=config, env=env).roots, real)
+        roots = parse(text, path=config, env=env).roots
+        there = _root_at(roots, real)
         if there is None:
             return toml_splice.with_root(text, written, ignore).encode()
-        if ignore and tuple(ignore) != there.ignore:
-            remedy = "change them with `livedex config edit`"
-            raise Conflict(f"{there.path} is a root already, with other ignore patterns: {remedy}")
-        return text.encode()
+        added = [pattern for pattern in dict.fromkeys(ignore) if pattern not in there.ignore]
+        return (toml_splice.with_ignore(text, roots.index(there), added) if added else text).encode()
 
     return _edit(config, edit, env)
 

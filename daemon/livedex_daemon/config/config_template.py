@@ -22,6 +22,7 @@ _ROOTS = """
 # [[roots]]
 # path = "~/notes"
 # ignore = ["*.tmp"]   # gitignore patterns; they rank above the ignore files and may negate ("!…")
+# encoding = "cp1250"  # of text that is not UTF-8; without it livedex finds it out
 """
 
 _STANDING = """

@@ -46,6 +46,14 @@ def expand(path: str, env: Mapping[str, str]) -> str:
     return expanded
 
 
+def from_home(path: str, env: Mapping[str, str]) -> str:
+    """Return an absolute path as a person writes it: with ``~`` if it lies below the home folder that ``~`` means."""
+    home = env.get("HOME", "").rstrip("/")
+    below = path.removeprefix(home + "/")
+    short = f"~/{below}"
+    return short if home and below != path and expand(short, env) == path else path
+
+
 def real_path(path: str) -> RealRoot:
     """Return the absolute path with all links resolved."""
     from livedex_indexing.disk.real_path import real_path as resolved

@@ -213,6 +213,39 @@ def _by_suffix(value: Mapping[str, object]) -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
+def encodings(value: Any) -> Mapping[str, str]:
+    """Read a table of globs, as ripgrep's ``-g``, to names of encodings, which become Python's."""
+    from livedex_indexing.ignore.globs import BadGlob, GlobFilter
+
+    if not isinstance(value, dict):
+        raise ValueError(f'must be a table such as {{ "*.pas" = "cp850" }}, not {kind_of(value)}')
+    found: dict[str, str] = {}
+    for glob, name in value.items():
+        try:
+            is_filter = GlobFilter([glob]).bounds
+        except BadGlob as fault:
+            raise ElementError(glob, f"the key must be a glob: {fault}") from None
+        if not is_filter:
+            raise ElementError(glob, 'the key must be a glob of what it is for, such as "*.pas", without "!"')
+        try:
+            found[glob] = encoding_name(name)
+        except ValueError as fault:
+            raise ElementError(glob, str(fault)) from None
+    return MappingProxyType(found)
+
+
+def encoding_name(value: Any) -> str:
+    """Read the name of an encoding and return Python's."""
+    from livedex_indexing.text.decoder import codec_name
+
+    if not isinstance(value, str):
+        raise ValueError(f'must be the name of an encoding, such as "cp1250", not {kind_of(value)}')
+    name = codec_name(value)
+    if name is None:
+        raise ValueError(f'must be an encoding of text that contains ASCII, such as "cp1250", not {_shortened(value)}')
+    return name
+
+
 def part_name(value: Any) -> str:
     """Read the name of a part that a plugin may provide: whether there is one shows only when plugins are loaded."""
     if not isinstance(value, str):

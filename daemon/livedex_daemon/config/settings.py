@@ -25,7 +25,8 @@ class RootConfig:
 
     ``is_real`` is False while a mount on the way does not answer: then ``path`` may still contain links.
 
-    ``ignore`` contains gitignore patterns that override every ignore file, ``ignore_lines`` the line of each. The
+    ``ignore`` contains gitignore patterns that override every ignore file, ``ignore_lines`` the line of each.
+    ``encoding`` is Python's name of that of text which is neither UTF-8 nor marked, "" if it is to be found out. The
     position of a root in the file has no effect, so comparisons of configurations ignore ``line``.
     """
 
@@ -35,14 +36,17 @@ class RootConfig:
     line: int = field(compare=False)
     ignore_lines: tuple[int, ...] = ()
     is_real: bool = True
+    encoding: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
-    """``max_file_size`` is in bytes, 1 KiB to 1 GiB."""
+    """``max_file_size`` is in bytes, 1 KiB to 1 GiB. ``encodings`` maps globs to names of encodings, the last that
+    matches counts."""
 
     backend: str
     max_file_size: int
+    encodings: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +217,8 @@ def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
     count = "a fault" if len(faults) == 1 else f"{len(faults)} faults, the first"
     place = f" in line {first.line}" if first.line is not None else ""
     key = f"{first.key}: " if first.key is not None else ""
-    message = f"the configuration {path} has {count}{place}: {key}{first.message}"
+    meant = f" (did you mean {first.nearest}?)" if first.nearest else ""
+    message = f"the configuration {path} has {count}{place}: {key}{first.message}{meant}"
     return ConfigInvalid(message, {"path": path, "faults": [fault.fields() for fault in faults]})
 
 
@@ -232,7 +237,7 @@ def _roots(
             faults.append(Fault(f"{ROOTS}[{entry.number}].path", *entry.place, str(fault)))
         else:
             rules = (entry.ignore, entry.place.line, entry.ignore_lines)
-            roots.append(RootConfig(real.path, entry.path, *rules, real.is_real))
+            roots.append(RootConfig(real.path, entry.path, *rules, real.is_real, entry.encoding))
     return roots, faults
 
 
@@ -255,7 +260,7 @@ def _config(document: Document, path: str, env: Mapping[str, str], own_folders: 
 
     return Config(
         roots=tuple(roots),
-        index=IndexConfig(of("index.backend"), of("index.max_file_size")),
+        index=IndexConfig(of("index.backend"), of("index.max_file_size"), of("index.encodings")),
         chunking=ChunkingConfig(
             of("chunking.tokenizer"), of("chunking.chunk_size"), of("chunking.overlap"), of("chunking.pipelines")
         ),

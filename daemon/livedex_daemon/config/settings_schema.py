@@ -22,6 +22,7 @@ class Setting(NamedTuple):
 SETTINGS: dict[str, Setting] = {
     "index.backend": Setting("sqlite", values.part_name, "what ranks: sqlite is built in"),
     "index.max_file_size": Setting("8MiB", values.size(1 << 10, 1 << 30), "larger files are skipped"),
+    "index.encodings": Setting({}, values.encodings, 'glob to encoding of what is not UTF-8: { "*.pas" = "cp850" }'),
     "chunking.tokenizer": Setting("character", values.choice("character"), "what chunk_size and overlap count"),
     "chunking.chunk_size": Setting(2048, values.whole_number(64, 32768), "characters"),
     "chunking.overlap": Setting(128, values.whole_number(0, 32767), "characters of the chunk before, searchable too"),
@@ -55,7 +56,7 @@ SETTINGS: dict[str, Setting] = {
 }
 
 ROOTS = "roots"
-ROOT_KEYS = ("path", "ignore")
+ROOT_KEYS = ("path", "ignore", "encoding")
 STANDING = "standing"  # [[standing]]: a query whose new matches become messages
 STANDING_KEYS = ("query", "topic")
 PLUGIN = "plugin"  # [plugin.NAME]: the settings of one plugin, which livedex does not know

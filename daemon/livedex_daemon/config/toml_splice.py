@@ -1,4 +1,4 @@
-"""Adds a root to a configuration's text, removes one or sets a text, and leaves every other byte unchanged.
+"""Adds a root to a configuration's text, changes or removes one, sets a text, and leaves every other byte unchanged.
 
 Invariant: the returned text parses to the old content with exactly that root or text changed; all functions are
 pure. tomlkit writes only the new table: it loses comments and moves tables when an element of an array of tables is
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import tomlkit
 from tomlkit.items import InlineTable, Table
 
-from livedex_daemon.config.key_positions import Layout, Span
+from livedex_daemon.config.key_positions import Layout, Path, Span
 from livedex_daemon.config.settings_schema import ROOTS
 from livedex_ipc.errors import InternalError
 
@@ -28,6 +28,30 @@ def with_root(text: str, path: str, ignore: Sequence[str]) -> str:
     expected = tomllib.loads(text)
     entry = {"path": path, **({"ignore": list(ignore)} if ignore else {})}
     return _proven(changed, {**expected, ROOTS: [*expected.get(ROOTS, []), entry]})
+
+
+def with_ignore(text: str, index: int, added: Sequence[str]) -> str:
+    """Return the text with more patterns in the ``ignore`` of the root at ``index``, behind those that are there."""
+    layout = Layout(text)
+    new = ", ".join(tomlkit.item(pattern).as_string() for pattern in added)
+    array = layout.values.get((ROOTS, index, "ignore"))
+    known = _spans_in(layout, (ROOTS, index, "ignore"))
+    if known:
+        changed = f"{text[: known[-1].end]}, {new}{text[known[-1].end :]}"
+    elif array is not None:
+        changed = f"{text[: array.start]}[{new}]{text[array.end :]}"
+    else:
+        path = layout.values[(ROOTS, index, "path")]
+        if (ROOTS,) in layout.values:
+            changed = f"{text[: path.end]}, ignore = [{new}]{text[path.end :]}"
+        else:
+            at, newline = layout.line_end(path.end), _newline(text)
+            before = text[:at] if text[:at].endswith("\n") else text[:at] + newline
+            changed = f"{before}ignore = [{new}]{newline}{text[at:]}"
+    expected = tomllib.loads(text)
+    roots = list(expected[ROOTS])
+    roots[index] = {**roots[index], "ignore": [*roots[index].get("ignore", []), *added]}
+    return _proven(changed, {**expected, ROOTS: roots})
 
 
 def without_root(text: str, index: int) -> str:
@@ -128,8 +152,13 @@ def _table_removed(text: str, layout: Layout, index: int) -> str:
 
 
 def _elements(layout: Layout) -> list[Span]:
+    return _spans_in(layout, (ROOTS,))
+
+
+def _spans_in(layout: Layout, array: Path) -> list[Span]:
+    """Return the places of an array's elements."""
     spans: list[Span] = []
-    while (span := layout.values.get((ROOTS, len(spans)))) is not None:
+    while (span := layout.values.get((*array, len(spans)))) is not None:
         spans.append(span)
     return spans
 

@@ -17,7 +17,7 @@ from livedex_daemon.doctor.service_checks import waits_for_client
 from livedex_indexing.chunk.grammars import DISTRIBUTIONS
 from livedex_indexing.parse import parsers, sandbox
 from livedex_ipc import __version__, client, paths
-from livedex_ipc.errors import LivedexError, TimedOut
+from livedex_ipc.errors import InvalidParams, LivedexError, TimedOut
 
 PYTHON = (3, 11)
 SQLITE = (3, 51, 3)  # the first in which a WAL reset during a read cannot corrupt the file
@@ -120,6 +120,9 @@ def daemon() -> Iterator[Check]:
         return
     try:
         paths.check_length(where)
+    except InvalidParams:
+        return  # the check of the socket says so
+    try:
         connection = client.attempt(where, wait_s=ANSWER_S)
         if connection is None:
             yield ok("daemon", "no daemon runs; the first command that needs one starts it")

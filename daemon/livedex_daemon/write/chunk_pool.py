@@ -17,9 +17,10 @@ from livedex_daemon.write.file_reading import FileReader
 from livedex_daemon.write.outcome_queue import OutcomeQueue
 from livedex_daemon.write.outcomes import Failed, Job, Outcome
 from livedex_daemon.write.pipeline_faults import PipelineFaults
+from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.pool_threads import PoolThreads, Role
 from livedex_daemon.write.search_priority import SearchPriority
-from livedex_daemon.write.walk import Policy, Work
+from livedex_daemon.write.walk import Work
 from livedex_daemon.write.worker_slot import WorkerSlot
 
 log = logging.getLogger(__name__)

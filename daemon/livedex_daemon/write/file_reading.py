@@ -12,7 +12,8 @@ from collections.abc import Callable
 from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.write.crashes import Crashes
 from livedex_daemon.write.outcomes import Failed, Gone, Job, Known, Outcome, Skipped, Unreadable, Unsettled, Waiting
-from livedex_daemon.write.walk import Policy, Work
+from livedex_daemon.write.policy import Policy
+from livedex_daemon.write.walk import Work
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings, Plan
@@ -85,7 +86,7 @@ class FileReader:
         content_hash = hashlib.blake2b(data, digest_size=16).digest()
         if not work.force and self._forgotten.is_forgotten(work.root.path, work.path, content_hash):
             return Outcome(work, Skipped("forgotten"), stat, content_hash)
-        settings = policy.chunking
+        settings = policy.settings_of(work.root.path, work.path)
         chosen = chunk_plan.choose(work.path.rpartition(b"/")[2], head, settings)
         if chosen.parser is not None:
             return self._document(work, stat, content_hash, chosen, settings)

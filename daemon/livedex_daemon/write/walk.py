@@ -17,8 +17,8 @@ from typing import NamedTuple, Protocol
 from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.plan_check import PlanCheck
+from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled, same_suffix
-from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
@@ -46,14 +46,6 @@ class Rows(Protocol):
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]: ...
 
     def by_inode(self, ino: int) -> list[FileRow]: ...
-
-
-class Policy(NamedTuple):
-    """The settings for reading and chunking. Replaced as a whole when the configuration changes. Sizes are bytes."""
-
-    chunking: ChunkSettings
-    max_file_size: int
-    yield_to_load: bool
 
 
 class Work:
@@ -170,7 +162,7 @@ class TreeWalk:
         self.denied: list[bytes] = []  # folders without permission: nothing in them is served
         self._rows, self._watch, self.policy, self._now = tools
         policy, rows = self.policy, self._rows
-        self._plans = PlanCheck(policy.chunking)
+        self._plans = PlanCheck(lambda row: policy.settings_of(root.path, row.path))
         self._planned = None if root.planned == policy.chunking else self._plans
         self._stack: list[tuple[bytes, int | None]] = [(path, None)]  # a folder, and the device of its parent
         self._visited: set[bytes] = set()

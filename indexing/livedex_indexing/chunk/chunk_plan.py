@@ -49,7 +49,9 @@ class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The ``[chunking]`` table. Sizes are in characters; ``pipelines`` maps a suffix, with its dot, to a pipeline.
 
     ``plugins`` has the pipelines that are not built in, by name; a name that is in neither changes nothing.
-    ``parsers`` maps the suffix of a document to the identity of the parser that makes Markdown of it.
+    ``parsers`` maps the suffix of a document to the identity of the parser that makes Markdown of it. ``encoding`` is
+    that of text which is neither UTF-8 nor marked, "" if it is to be found out. ``encodings`` are the rules by which
+    each file gets its ``encoding``: two settings are equal if these are, too.
     """
 
     tokenizer: str = "character"
@@ -58,6 +60,8 @@ class ChunkSettings(msgspec.Struct, frozen=True, kw_only=True):
     pipelines: dict[str, str] = {}
     plugins: dict[str, PluginPipeline] = {}
     parsers: Mapping[str, str] = {}
+    encoding: str = ""
+    encodings: tuple[tuple[str, str], ...] = ()
 
 
 class Plan(NamedTuple):
@@ -65,7 +69,8 @@ class Plan(NamedTuple):
 
     ``plugin`` is the pipeline that cuts the text, None: ``pipeline`` does. ``pipeline`` describes the chunks, and cuts
     the text where the plugin fails.
-    ``parser`` is the name of what converts it to Markdown first; None: its own text is cut.
+    ``parser`` is the name of what converts it to Markdown first; None: its own text is cut. ``encoding`` is as in the
+    settings.
     """
 
     pipeline: str
@@ -73,6 +78,7 @@ class Plan(NamedTuple):
     signature: bytes
     plugin: PluginPipeline | None = None
     parser: str | None = None
+    encoding: str = ""
 
 
 def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
@@ -86,7 +92,7 @@ def choose(name: bytes, head: bytes, settings: ChunkSettings) -> Plan:
 
 def document_plan(identity: str, settings: ChunkSettings) -> Plan:
     """Return the plan of a document that the parser of this identity converts."""
-    plan = _plan(None, "markdown", None, settings)
+    plan = _plan(None, "markdown", None, msgspec.structs.replace(settings, encoding=""))  # its Markdown is UTF-8
     signature = hashlib.blake2b(plan.signature + identity.encode(), digest_size=16).digest()
     return plan._replace(signature=signature, parser=parsers.name_of(identity))
 
@@ -135,9 +141,8 @@ def fingerprint(settings: ChunkSettings) -> int:
         for language in sorted(DISTRIBUTIONS.keys() | line_definitions.LANGUAGES)
     ]
     versions = {name: plugin.version for name, plugin in settings.plugins.items()}
-    text = repr(
-        (sorted(settings.pipelines.items()), sorted(versions.items()), sorted(settings.parsers.items()))
-    ).encode()
+    parsers_of = sorted(settings.parsers.items())
+    text = repr((sorted(settings.pipelines.items()), sorted(versions.items()), parsers_of, settings.encodings)).encode()
     return int.from_bytes(hashlib.blake2b(b"".join(plans) + text, digest_size=7).digest())
 
 
@@ -167,13 +172,16 @@ def _plan(override: str | PluginPipeline | None, pipeline: str, language: str | 
     sizes = settings.tokenizer, settings.chunk_size, settings.overlap
     if isinstance(override, PluginPipeline):
         base = _cached_plan(pipeline, language, *sizes)
-        return base._replace(plugin=override, signature=_with_plugin(base.signature, override.name, override.version))
-    return _cached_plan(override or pipeline, language, *sizes)
+        plan = base._replace(plugin=override, signature=_signature(base.signature, override.name, override.version))
+    else:
+        plan = _cached_plan(override or pipeline, language, *sizes)
+    encoding = settings.encoding
+    return plan._replace(encoding=encoding, signature=_signature(plan.signature, encoding)) if encoding else plan
 
 
 @cache
-def _with_plugin(signature: bytes, name: str, version: str) -> bytes:
-    return hashlib.blake2b(b"\0".join((signature, name.encode(), version.encode())), digest_size=16).digest()
+def _signature(signature: bytes, *parts: str) -> bytes:
+    return hashlib.blake2b(b"\0".join((signature, *map(str.encode, parts))), digest_size=16).digest()
 
 
 @cache

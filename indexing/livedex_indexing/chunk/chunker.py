@@ -84,7 +84,7 @@ class Pipelines:
 
     def cut(self, data: bytes, plan: Plan, suffix: str = "") -> ChunkedContent:
         """Return the chunks of a file's bytes under a plan. ``suffix``, with its dot: for the pipeline of a plugin."""
-        decoded = decoder.decode(data)
+        decoded = decoder.decode(data, plan.encoding)
         if plan.pipeline == "markdown":
             document = self._chef.parse(decoded.text)
         else:

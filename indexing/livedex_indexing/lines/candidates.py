@@ -29,6 +29,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.unsegmented import to_bigrams
 
 TOO_MANY: Final = 1_000  # words that contain a piece: beyond, it is not selective
+MOST_WORDS: Final = 5_000  # words that contain a piece: beyond, reading files is quicker than looking all of them up
 LOOKUPS: Final = 64  # strings to look up for one pattern
 FEW: Final = 16  # contents: reading them is quicker than further lookups
 MANY: Final = 100  # contents: with as many left, phrases are looked up too
@@ -38,6 +39,8 @@ MOST_PHRASES: Final = 1_000  # of one pattern
 _FORMS: Final = 8  # ways to write one piece
 
 _ROWS_WITH = "SELECT rowid FROM exact WHERE exact MATCH ?"
+_FOLDING = "SELECT id FROM contents WHERE folds AND id IN (SELECT value FROM json_each(?))"
+_LATER = "SELECT id FROM contents WHERE id > ?"
 _BEGINNING = "SELECT rowid FROM postings WHERE postings MATCH ?"
 _CONTENTS_OF = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
@@ -58,6 +61,28 @@ class WordPiece(NamedTuple):
     begins: bool
     ends: bool
     follows: bool = False
+
+
+class MatchingWords(NamedTuple):
+    """Contents and a piece of a word: ``sure`` have it in some case, of ``possible`` others may; None: any may."""
+
+    sure: frozenset[int]
+    possible: frozenset[int] | None
+
+
+def contents_with(reader: Reader, piece: str, words: Words) -> MatchingWords:
+    """Return the contents that have a piece of a word, an ASCII text in lower case. Raises DeadlinePassed."""
+    containing = list(islice(words.containing(piece.encode(), begins=False, ends=False), MOST_WORDS + 1))
+    looked_up = [piece] if len(containing) > MOST_WORDS else containing
+    found: set[int] = set()
+    for start in range(0, len(looked_up), TOO_MANY):
+        match = " OR ".join(_quoted(looked_up[start : start + TOO_MANY]))
+        found.update(row for (row,) in reader.rows(_ROWS_WITH, (match,)))
+    sure = found.difference(row for (row,) in reader.rows_of(_FOLDING, found))
+    if len(containing) > MOST_WORDS:
+        return MatchingWords(frozenset(sure), None)
+    later = (row for (row,) in reader.rows(_LATER, (words.newest,)))
+    return MatchingWords(frozenset(sure), frozenset(found.union(later, words.cut)))
 
 
 def candidates(reader: Reader, required: RequiredLiterals, words: Words) -> set[int] | None:

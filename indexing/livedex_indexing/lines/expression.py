@@ -66,6 +66,9 @@ class Piece(NamedTuple):
     most: int | None = 0
 
 
+_GROUP_OF_ITS_OWN: Final = Piece("open", "(")
+
+
 class Expression(NamedTuple):
     """The pieces in order. ``fold``: ignore case, by ripgrep's smart case: no literal letter is upper-case."""
 
@@ -77,10 +80,16 @@ class Expression(NamedTuple):
         return "".join(piece.written for piece in self.pieces)
 
 
-def literal(text: str, *, any_case: bool = False) -> Expression:
+def literal(text: str) -> Expression:
     """Return an expression that matches exactly the text. Raises BadPattern if no line can contain it."""
-    expression = _finished([_char(char) for char in text], text)
-    return expression._replace(fold=True) if any_case else expression
+    return _finished([_char(char) for char in text], text)
+
+
+def within_words(expression: Expression) -> str:
+    """Return the text for re2 of an expression whose match, group 1, has no character of a word on either side."""
+    inner = "".join("(?:" if piece == _GROUP_OF_ITS_OWN else piece.written for piece in expression.pieces)
+    apart = _PERL_ALONE["W"]
+    return f"(?:^|{apart})({inner})(?:$|{apart})"
 
 
 def read(pattern: str) -> Expression:

@@ -11,11 +11,11 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import re2
 
-from livedex_indexing.lines.expression import BadPattern, Expression, literal, read
+from livedex_indexing.lines.expression import BadPattern, Expression, literal, read, within_words
 from livedex_indexing.lines.required_literals import RequiredLiterals, required_literals
 from livedex_indexing.query.query_parser import QUERY_BYTES
 
@@ -28,6 +28,9 @@ _LOOK_S: Final = 0.1  # the time between two looks at the clock
 _WORST_S: Final = 17e-9
 
 _LONE_RETURN: Final = b"\xff"  # replaces a carriage return inside a line: nothing in UTF-8 matches this byte
+_PARTING_RETURN: Final = b"\x1e"  # the same where it must part words, which only a character does
+
+Case = Literal["smart", "ignore", "sensitive"]
 
 
 class Line(NamedTuple):
@@ -42,11 +45,17 @@ class Line(NamedTuple):
 class Pattern:
     """A compiled pattern. ``required``: what a matching line must contain. Raises BadPattern, which names the fault."""
 
-    def __init__(self, text: str, *, exact: bool, any_case: bool = False) -> None:
-        """``any_case`` ignores the case of an ``exact`` text that has upper-case letters, too."""
-        expression = _expression(text, exact=exact, any_case=any_case)
+    def __init__(self, text: str, *, exact: bool, case: Case = "smart", whole_words: bool = False) -> None:
+        """``case`` ``smart`` ignores it if ``text`` has no upper-case letter. ``whole_words``: no letter, digit or
+        underscore comes before or after a match."""
+        expression = _expression(text, exact=exact)
+        fold = expression.fold if case == "smart" else case == "ignore"
         self.required: RequiredLiterals = required_literals(expression)
-        self._compile = partial(_compiled, f"(?m){expression.written}", fold=expression.fold)
+        # A piece of a word, in any case: the words of the index tell which texts without folded letters have it.
+        self.word_piece = text.lower() if fold and not whole_words and text.isascii() and text.isalnum() else None
+        self._group = 1 if whole_words else 0
+        written = within_words(expression) if whole_words else expression.written
+        self._compile = partial(_compiled, f"(?m){written}", fold=fold, capture=whole_words)
         if not exact:
             _ = self._compiled  # raises BadPattern
 
@@ -62,7 +71,7 @@ class Pattern:
     def lines(self, text: bytes, reach: int, ended: Callable[[], bool]) -> Iterator[Line]:
         """Yield the matching lines of UTF-8 text, in order. Each has those of its matches that begin within ``reach``
         bytes of the first. Stops when ``ended()``, called after each match and each stretch, is true."""
-        subject = _without_returns(text)
+        subject = _without_returns(text, _PARTING_RETURN if self._group else _LONE_RETURN)
         number, counted = 1, 0
         line: Line | None = None
         for start, end in self._matches(text, subject, ended):
@@ -94,7 +103,7 @@ class Pattern:
                 match = search(subject, at, stretch_end)
                 if match is None:
                     break
-                start, end = match.span()
+                start, end = match.span(self._group)
                 if end > start:
                     yield start, end
                     at = last = end
@@ -158,7 +167,7 @@ class Pace:
         return 4 if self._most < FIRST_STRETCH else 32
 
 
-def _expression(text: str, *, exact: bool, any_case: bool) -> Expression:
+def _expression(text: str, *, exact: bool) -> Expression:
     if not text:
         raise BadPattern("an empty pattern matches every line: give some text")
     try:
@@ -167,7 +176,7 @@ def _expression(text: str, *, exact: bool, any_case: bool) -> Expression:
     except UnicodeEncodeError:
         raise BadPattern("half of a surrogate pair is not a character") from None
     if exact:
-        return literal(text, any_case=any_case)
+        return literal(text)
     _compiled(text, fold=False)  # so that an error message refers to the pattern as typed
     return read(text)
 
@@ -175,10 +184,10 @@ def _expression(text: str, *, exact: bool, any_case: bool) -> Expression:
 _LOOK_AROUND = re.compile(r"\(\?<?[=!]")
 
 
-def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
+def _compiled(pattern: str, *, fold: bool, capture: bool = False) -> re2._Regexp:
     options = re2.Options()
     options.never_nl = True  # classes do not contain the line feed
-    options.never_capture = True
+    options.never_capture = not capture
     options.case_sensitive = not fold
     options.log_errors = False
     try:
@@ -195,12 +204,11 @@ def _compiled(pattern: str, *, fold: bool) -> re2._Regexp:
     return compiled
 
 
-def _without_returns(text: bytes) -> bytes:
-    """Return the text at the same length, with two line feeds for CR LF, and a byte that no pattern matches for any
-    other CR."""
+def _without_returns(text: bytes, lone: bytes) -> bytes:
+    """Return the text at the same length, with two line feeds for CR LF, and ``lone`` for any other CR."""
     if b"\r" not in text:
         return text
-    return text.replace(b"\r\n", b"\n\n").replace(b"\r", _LONE_RETURN)
+    return text.replace(b"\r\n", b"\n\n").replace(b"\r", lone)
 
 
 def _line_end(text: bytes, at: int) -> int:

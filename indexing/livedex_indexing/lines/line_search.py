@@ -7,6 +7,7 @@ need not be read. A file that has changed since is left out, reported, and queue
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
@@ -22,6 +23,7 @@ from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.language_names import same_language
 from livedex_indexing.lines.candidates import candidates
 from livedex_indexing.lines.line_hits import FileText, Place, chunk_at, hit_of
+from livedex_indexing.lines.line_order import LineCursor, Order, age_of
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import KINDS
@@ -40,7 +42,7 @@ _FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch double
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
-_COLUMNS = "SELECT d.id, d.root_id, d.folder, d.name, d.content_id FROM files d"
+_COLUMNS = "SELECT d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns FROM files d"
 _FILES = f"{_COLUMNS} WHERE {{}}"
 _AMONG = f"{_COLUMNS} WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
 _LATER = "SELECT id FROM contents WHERE id > ?"
@@ -54,7 +56,7 @@ _CHUNKS = f"""SELECT {CHUNK} FROM contents t
 class Page(NamedTuple):
     """One page of lines. ``hits`` start at ``offset``; ``more``: others follow, or may. ``late``: the deadline came
     first. ``omitted``: hits of the page that exceeded the text budget. ``left_out``: files that had changed. ``facets``
-    are None if they were not requested, or not counted in time."""
+    are None if they were not requested, or not counted in time. ``last``: the place of the last hit, None without."""
 
     hits: list[Hit]
     more: bool
@@ -62,11 +64,13 @@ class Page(NamedTuple):
     omitted: int
     left_out: int
     facets: Facets | None
+    last: LineCursor | None
 
 
-class _Selected(NamedTuple):
-    """A file to read. ``path`` is absolute."""
+class Selected(NamedTuple):
+    """A file to read, in the order of the search. ``path`` is absolute."""
 
+    age: int
     path: bytes
     root_id: int
     file_id: int
@@ -95,6 +99,8 @@ class LineSearch:
         style: Style,
         cancelled: Callable[[], bool],
     ) -> None:
+        self._order: Order = "path"
+        self._after: LineCursor | None = None
         self._reader = reader
         self._pattern = pattern
         self._resolved = resolved
@@ -104,15 +110,25 @@ class LineSearch:
         self._cancelled = cancelled
         self._late = False
         self._left_out = 0
-        self._selected: list[_Selected] = []  # ordered by path
+        self._selected: list[Selected] = []  # in order
         self._counted: set[tuple[str, str, int]] | None = None  # (facet, value, file id) of the files with a match
 
-    def select(self, vocabulary: Vocabulary) -> None:
-        """Select the files to read. Raises Cancelled."""
+    def select(self, vocabulary: Vocabulary, order: Order = "path", after: LineCursor | None = None) -> None:
+        """Select the files to read, in their order, from the place ``after`` on. Raises Cancelled."""
+        self._order = order
         try:
             self._selected = self._files(self._among(vocabulary))
         except DeadlinePassed:
             self._late = True
+        if after is not None:
+            self._after = after
+            begin = bisect_right if self._is_by_file else bisect_left
+            self._selected = self._selected[begin(self._selected, after[:2], key=lambda file: file[:2]) :]
+
+    @property
+    def _is_by_file(self) -> bool:
+        """Whether a place of the order is a file, with all its lines."""
+        return self._style.matches
 
     @property
     def selected(self) -> int:
@@ -132,6 +148,7 @@ class LineSearch:
     ) -> Page:
         """Return the hits of one page, as far as their text fits into ``budget``. Raises Cancelled."""
         hits: list[Hit] = []
+        last: LineCursor | None = None
         omitted, more = 0, False
         self._counted = set() if facets else None
         try:
@@ -147,12 +164,17 @@ class LineSearch:
                     omitted += 1
                 else:
                     hits.append(hit)
+                    last = self._place_of(found.place)
         except DeadlinePassed:
             self._late = True
         # A full page is complete, even if there was no time to see whether more follows.
         late = self._late and (bool(facets) or len(hits) + omitted < limit)
         counts = None if self._late or self._counted is None else _facets(facets, self._counted)
-        return Page(hits, more or self._late or omitted > 0, late, omitted, self._left_out, counts)
+        return Page(hits, more or self._late or omitted > 0, late, omitted, self._left_out, counts, last)
+
+    def _place_of(self, place: Place) -> LineCursor:
+        path = self._path(place.copy.root_id, place.copy.path)
+        return LineCursor(age_of(self._order, place.copy.state.mtime_ns), path, place.line.number)
 
     def _among(self, vocabulary: Vocabulary) -> Collection[int] | None:
         """Return the contents that have to be read; None: all."""
@@ -167,7 +189,7 @@ class LineSearch:
 
     def _found(self) -> Iterator[_Found]:
         reach = self._style.max_snippet_chars * _LONGEST_CHAR
-        for copy, content in self._copies():
+        for copy, content in self._batches(self._selected):
             data = self._live.read_one(content.id, content.hash, copy)
             if data is None:
                 self._left_out += 1
@@ -181,7 +203,10 @@ class LineSearch:
     def _lines(self, copy: FileCopy, content: ContentRow, file: FileText, reach: int) -> Iterator[_Found]:
         """Yield the lines of one file that match and lie in an admitted chunk."""
         chunks: list[ChunkRow] | None = None
+        begun = self._lines_before(copy)
         for line in self._pattern.lines(file.text, reach, self._ended):
+            if line.number <= begun:
+                continue
             if chunks is None:
                 sql, values = self._resolved.chunks
                 chunks = [ChunkRow(*row) for row in self._reader.rows(_CHUNKS.format(sql), (content.id, *values))]
@@ -191,6 +216,11 @@ class LineSearch:
                 yield _Found(Place(copy, content, chunk, file, line))
         if self._late:
             raise DeadlinePassed("the search ran past its deadline")
+
+    def _lines_before(self, copy: FileCopy) -> int:
+        """Return how many lines of a file come before the place from which the search goes on."""
+        after = self._after
+        return after.line if after is not None and self._path(copy.root_id, copy.path) == after.path else 0
 
     def _count(self, copy: FileCopy, chunk: ChunkRow) -> None:
         if self._counted is not None:
@@ -209,25 +239,32 @@ class LineSearch:
         self._late = self._late or self._reader.is_past_deadline()
         return self._late
 
-    def _files(self, among: Collection[int] | None) -> list[_Selected]:
-        """Return the files that pass the filters and have these contents, ordered by their absolute paths."""
+    def _files(self, among: Collection[int] | None) -> list[Selected]:
+        """Return the files that pass the filters and have these contents, in order."""
         sql, values = files_with_chunks(self._resolved)
         if among is None:
             rows = self._reader.rows(_FILES.format(sql), values)
         else:
             rows = self._reader.rows_of(_AMONG.format(sql), among, values)
         return sorted(
-            _Selected(self._path(root_id, relpath.join(folder, name)), root_id, file_id, content_id)
-            for file_id, root_id, folder, name, content_id in rows
+            Selected(
+                age_of(self._order, mtime_ns),
+                self._path(root_id, relpath.join(folder, name)),
+                root_id,
+                file_id,
+                content_id,
+            )
+            for file_id, root_id, folder, name, content_id, mtime_ns in rows
         )
 
-    def _copies(self) -> Iterator[tuple[FileCopy, ContentRow]]:
+    def _batches(self, files: Sequence[Selected]) -> Iterator[tuple[FileCopy, ContentRow]]:
+        """Yield the rows of files, those that are still as they were when they were selected."""
         at, size = 0, _FIRST_BATCH
-        while at < len(self._selected):
-            yield from self._batch(self._selected[at : at + size])
+        while at < len(files):
+            yield from self._batch(files[at : at + size])
             at, size = at + size, min(2 * size, _LARGEST_BATCH)
 
-    def _batch(self, files: Sequence[_Selected]) -> Iterator[tuple[FileCopy, ContentRow]]:
+    def _batch(self, files: Sequence[Selected]) -> Iterator[tuple[FileCopy, ContentRow]]:
         ids = json.dumps([file.file_id for file in files])
         with self._reader.snapshot():
             copies = {row[1]: (row[0], file_copy(row[1:])) for row in self._reader.rows(_COPIES, (ids,))}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -78,20 +78,29 @@ class PathFinder:
             self._found.clear()
 
     def find(
-        self, reader: Reader, query: str, roots: Mapping[int, bytes], *, limit: int, offset: int = 0
+        self,
+        reader: Reader,
+        query: str,
+        roots: Mapping[int, bytes],
+        *,
+        limit: int,
+        offset: int = 0,
+        sort: Literal["relevance", "modified", "path"] = "relevance",
     ) -> FoundFiles:
         """Return the files whose paths have the blank-separated pieces of ``query``, each with its letters in order.
 
-        Without a piece, all files are returned, the last modified first. ``roots`` are the watched roots by id. Raises
-        DeadlinePassed or Cancelled.
+        Without a piece, all files are returned; their ``relevance`` is when they were modified. ``roots`` are the
+        watched roots by id. Raises DeadlinePassed or Cancelled.
         """
         paths = self._current(reader, roots)
         pieces = [Piece(text) for text in dict.fromkeys(query[:_MOST_CHARACTERS].split())][:_MOST_PIECES]
-        if pieces:
-            found = self._matching(reader, paths, pieces)
-            order = _ordered(reader, paths, pieces, found, offset + limit)
+        found = self._matching(reader, paths, pieces) if pieces else range(len(paths.rows))
+        if sort == "path":
+            order: Sequence[int] = sorted(found, key=lambda at: _path(paths, at))
+        elif sort == "modified" or not pieces:
+            order = sorted(found, key=lambda at: -paths.rows[at][4])
         else:
-            order = found = sorted(range(len(paths.rows)), key=lambda at: -paths.rows[at][4])
+            order = _ordered(reader, paths, pieces, found, offset + limit)
         return FoundFiles([_record(paths, at) for at in order[offset : offset + limit]], len(found))
 
     def _current(self, reader: Reader, roots: Mapping[int, bytes]) -> _Paths:
@@ -198,10 +207,14 @@ def _score(paths: _Paths, pieces: Sequence[Piece], at: int) -> int:
     )
 
 
+def _path(paths: _Paths, at: int) -> bytes:
+    root_id, folder, name, *_ = paths.rows[at]
+    return relpath.absolute(paths.roots[root_id], relpath.join(folder, name))
+
+
 def _record(paths: _Paths, at: int) -> FoundFile:
     root_id, folder, name, status, _ = paths.rows[at]
-    root, below = paths.roots[root_id], relpath.join(folder, name)
-    path = relpath.absolute(root, below)
+    root, below, path = paths.roots[root_id], relpath.join(folder, name), _path(paths, at)
     return FoundFile(
         path=display_path(path),
         path_b64=path_b64(path),

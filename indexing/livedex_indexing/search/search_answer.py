@@ -45,7 +45,8 @@ class SearchAnswer(NamedTuple):
     they were not requested, or not counted in time. ``omitted`` is the number of hits of this page left out for
     ``max_chars``, None if there are none. ``failed`` is the number of files that could not be indexed. ``total`` counts
     the hits of all pages; None if it was not requested, or not counted in time. ``vectors_pending`` is the number of
-    chunks without a vector; None without an embedder.
+    chunks without a vector; None without an embedder. ``next_cursor`` is the ``cursor`` of the next page of lines, None
+    if there is none.
     """
 
     hits: list[Hit]
@@ -60,6 +61,7 @@ class SearchAnswer(NamedTuple):
     failed: int = 0
     total: TotalFields | None = None
     vectors_pending: int | None = None
+    next_cursor: str | None = None
 
     def optional_fields(self) -> SearchExtras:
         """Return the fields that are on the wire only if they apply."""
@@ -74,4 +76,6 @@ class SearchAnswer(NamedTuple):
             fields["did_you_mean"] = self.did_you_mean
         if self.vectors_pending is not None:
             fields["vectors_pending"] = self.vectors_pending
+        if self.next_cursor is not None:
+            fields["next_cursor"] = self.next_cursor
         return fields

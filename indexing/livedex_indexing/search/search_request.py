@@ -13,6 +13,8 @@ import msgspec
 
 from livedex_indexing.model import Kind, Place, Query
 from livedex_indexing.query.query_parser import ends_in_word, parse
+from livedex_ipc.constants import LINE_MODES
+from livedex_ipc.errors import InvalidParams
 from livedex_ipc.methods import METHODS
 from livedex_ipc.params import parse_time
 
@@ -34,14 +36,19 @@ class SearchRequest(msgspec.Struct, frozen=True):
     ``kinds`` admit any of their values, and everything when empty. ``globs`` are ripgrep's, relative to each root.
     ``modified_after`` (inclusive) and ``modified_before`` (exclusive) are seconds since the epoch. ``max_chars`` bounds
     the text of all hits together, in characters; None means no limit. ``limit`` plus ``offset`` are at most
-    ``methods.SEARCH_WINDOW``: ``next_offset`` of an answer is None from there on. Without ``fresh`` a misspelt word
-    may be corrected as it was lately.
+    ``methods.SEARCH_WINDOW``: ``next_offset`` of an answer is None from there on, but ``cursor``, the ``next_cursor``
+    of an answer with lines, goes on without end. ``case`` and ``whole_words`` are those of lines. Without ``fresh`` a
+    misspelt word may be corrected as it was lately.
     """
 
     query: str
     limit: int = _default("limit")
     offset: int = _default("offset")
     mode: Mode = _default("mode")
+    sort: Literal["relevance", "modified", "path"] = _default("sort")
+    case: Literal["smart", "ignore", "sensitive"] = _default("case")
+    whole_words: bool = _default("whole_words")
+    cursor: str | None = _default("cursor")
     places: tuple[Place, ...] | None = None
     root_ids: tuple[int, ...] = ()
     globs: tuple[str, ...] = _default("globs")
@@ -80,6 +87,18 @@ class SearchRequest(msgspec.Struct, frozen=True):
             terms=parsed.terms,
         )
         return query, parsed.cut
+
+    def refuse_contradictions(self) -> None:
+        """Raise InvalidParams for params that exclude each other."""
+        if self.mode not in LINE_MODES:
+            for name in ("case", "whole_words", "cursor"):
+                if getattr(self, name) != _default(name):
+                    raise InvalidParams(f"{name} is for the modes exact and regex alone", {"field": name})
+            if self.sort != "relevance" and (self.mode in ("semantic", "hybrid") or self.typing):
+                what = "typing" if self.typing else f"mode {self.mode}"
+                raise InvalidParams(f"sort must be relevance with {what}", {"field": "sort"})
+        if self.cursor is not None and self.offset:
+            raise InvalidParams("cursor and offset exclude each other", {"field": "cursor"})
 
     def filters_only(self) -> Query:
         """Return the query without its text: for a search whose text is one pattern."""

@@ -15,11 +15,12 @@ from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
 from livedex_indexing.search.foreign_ranking import Rank
-from livedex_indexing.search.line_answer import LineRun
+from livedex_indexing.search.line_answer import FilesAnswer, LineRun, matching_files
 from livedex_indexing.search.meaning import EMBED_S, KEYWORD, Meaning, Semantics, meaning_of
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.search_run import SearchRun
+from livedex_indexing.search.sorted_search import answer_sorted
 from livedex_indexing.search.typed_lines import answer_typed_lines
 from livedex_indexing.search.unknown_values import unknown_values
 from livedex_indexing.search.word_search import WordSearch
@@ -56,14 +57,16 @@ class Searcher:
         of the index, None without any. ``backend`` ranks instead of the index; while it cannot, the index does. Raises
         InvalidParams for a pattern or glob that cannot be read, Cancelled once ``cancelled()`` is true.
         """
-        exact = request.mode == "exact"
-        pattern = Pattern(request.query, exact=exact) if request.mode in MODES else None
+        request.refuse_contradictions()
+        pattern = _pattern(request) if request.mode in MODES else None
         left = (deadline - self._pool.clock()) / 2
         meaning = meaning_of(request, semantics, min(left, EMBED_S)) if pattern is None else KEYWORD
         try:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 run = SearchRun(reader, request, roots, cancelled, backend)
-                if pattern is None:
+                if pattern is None and request.sort != "relevance":
+                    answer = answer_sorted(run)
+                elif pattern is None:
                     answer = self._words(run, meaning)._replace(vectors_pending=meaning.pending)
                 else:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
@@ -74,6 +77,28 @@ class Searcher:
             mode = meaning.mode if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []
             return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], Stale())
+
+    def matching_files(
+        self,
+        request: SearchRequest,
+        roots: Mapping[int, bytes],
+        *,
+        count: bool,
+        deadline: float = float("inf"),
+        cancelled: Callable[[], bool] = bool,
+    ) -> FilesAnswer:
+        """Return the files with a line that matches ``request``, in mode ``exact`` or ``regex``; ``count``: and how
+        many lines do. Raises as `search` does."""
+        pattern = _pattern(request)
+        try:
+            with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
+                run = SearchRun(reader, request, roots, cancelled)
+                found = matching_files(run, pattern, self._vocabulary, count=count)
+                with reader.without_deadline():
+                    unknown = unknown_values(reader, request)
+                return found._replace(warnings=[*found.warnings, *unknown])
+        except DeadlinePassed:
+            return FilesAnswer([], None, self._counts.generation, [LATE_WARNING], Stale(), 0)
 
     def _words(self, run: SearchRun, meaning: Meaning) -> SearchAnswer:
         """Search for words; in mode ``auto``, for lines with the text as typed if no words lead to it."""
@@ -95,3 +120,8 @@ class Searcher:
             if self._counts.generation != generation:
                 self._counts = WordCounts(generation, self._counts)
             return self._counts
+
+
+def _pattern(request: SearchRequest) -> Pattern:
+    exact = request.mode == "exact"
+    return Pattern(request.query, exact=exact, case=request.case, whole_words=request.whole_words)

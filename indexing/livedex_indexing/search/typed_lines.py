@@ -35,7 +35,7 @@ def answer_typed_lines(
     if not text or (query.terms and (query.excluded or query.phrases)):  # with terms, these are no text
         return None
     try:
-        pattern = Pattern(text, exact=True, any_case=True)
+        pattern = Pattern(text, exact=True, case="ignore")
     except BadPattern:  # too long, or of several lines
         return None
     try:

@@ -19,6 +19,7 @@ from livedex_indexing.model import KINDS, Chunk, ChunkedContent, ChunkTerms, Doc
 from livedex_indexing.store import properties
 from livedex_indexing.store.database import fetch
 from livedex_indexing.store.sql import IN_CONTENT
+from livedex_indexing.text.letters import fold_letters, loses_letters
 from livedex_indexing.text.unsegmented import UNSEGMENTED, to_bigrams
 
 # A hard cut may split a word over two chunks; the whole word is added to the ids of the second one.
@@ -32,8 +33,8 @@ _encode: Final = msgspec.json.Encoder().encode
 _FIND = "SELECT id FROM contents WHERE hash = ? AND signature = ?"
 _NEXT_CHUNK = "SELECT coalesce(max(id), 0) + 1 FROM chunks"
 _ADD = """INSERT INTO contents (id, hash, signature, size, first_chunk, chunks, pipeline, language, encoding, lossy,
-          frontmatter, frontmatter_fault, fallback, parsed_by, pages)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+          folds, frontmatter, frontmatter_fault, fallback, parsed_by, pages)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _ADD_DOCUMENT = "INSERT INTO documents VALUES (?, ?)"
 _ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_BODY = "INSERT INTO postings (rowid, body, ids, heads, symbols) VALUES (?, ?, ?, ?, ?)"
@@ -106,11 +107,12 @@ class ContentTable:
         db, chunks = self._db, content.chunks
         first = int(db.execute(_NEXT_CHUNK).get)
         language = self._language(content.language)
+        text = "".join([chunk.text for chunk in chunks])
         frontmatter = None if content.frontmatter is None else _encode(content.frontmatter).decode()
         db.execute(
             _ADD,
             (known, content_hash, signature, size, first, len(chunks), content.pipeline, language, content.encoding,
-             int(content.lossy), frontmatter, content.frontmatter_fault, content.fallback,
+             int(content.lossy), int(loses_letters(text)), frontmatter, content.frontmatter_fault, content.fallback,
              *_document_columns(content.document)),
         )  # fmt: skip
         content_id = db.last_insert_rowid() if known is None else known
@@ -120,7 +122,7 @@ class ContentTable:
         db.executemany(_ADD_BODY, map(_body_row, range(first, first + len(chunks)), chunks, content.terms))
         if chunks:
             # The whole text, not chunk by chunk: a word that a hard cut split is one word here.
-            db.execute(_ADD_WORDS, (content_id, "".join([chunk.text for chunk in chunks])))
+            db.execute(_ADD_WORDS, (content_id, fold_letters(text)))
         if content.frontmatter:
             rows = properties.rows_of(content.frontmatter)
             db.executemany(_ADD_PROPERTY, [(content_id, *row) for row in rows])

@@ -25,7 +25,7 @@ READER_CACHE_KIB: Final = 2_048
 WAL_CHECKPOINT_PAGES: Final = 2_000  # 8 MB: commits rarely pay for a checkpoint, the WAL stays small
 JOURNAL_LIMIT_BYTES: Final = 32 << 20
 
-SCHEMA_VERSION: Final = 6  # grows with every change of schema.sql, and of how words are written to it
+SCHEMA_VERSION: Final = 7  # grows with every change of schema.sql, and of how words are written to it
 
 _encode: Final = msgspec.json.Encoder().encode  # a tenth of the standard library's time
 

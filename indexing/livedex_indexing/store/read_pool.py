@@ -15,6 +15,7 @@ from typing import Any, Final, cast
 import apsw
 
 from livedex_indexing.store.database import fetch, id_list, open_reader, translated
+from livedex_indexing.text.letters import fold_bytes
 from livedex_ipc.errors import Cancelled, TimedOut, Unavailable
 
 _IDLE: Final = 2  # connections kept for the next search: each caches up to READER_CACHE_KIB of pages
@@ -131,8 +132,10 @@ class Reader:
 
 
 def _tokens(tokenizer: apsw.FTS5Tokenizer, text: bytes) -> list[tuple[int, int, str]]:
-    found: Any = tokenizer(text, apsw.FTS5_TOKENIZE_DOCUMENT, None)  # declared for all of its options
-    return cast("list[tuple[int, int, str]]", found)
+    folded, place_of = fold_bytes(text)
+    found: Any = tokenizer(folded, apsw.FTS5_TOKENIZE_DOCUMENT, None)  # declared for all of its options
+    tokens = cast("list[tuple[int, int, str]]", found)
+    return tokens if place_of is None else [(place_of(start), place_of(end), token) for start, end, token in tokens]
 
 
 class ReadPool:

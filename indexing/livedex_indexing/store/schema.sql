@@ -38,6 +38,7 @@ CREATE TABLE contents (
     language          INTEGER REFERENCES languages,
     encoding          TEXT NOT NULL,
     lossy             INTEGER NOT NULL,
+    folds             INTEGER NOT NULL,         -- 1: words in `exact` may have letters that the text has in another form
     frontmatter       TEXT,                     -- JSON
     frontmatter_fault TEXT,
     fallback          TEXT,

@@ -10,7 +10,7 @@ import codecs
 from array import array
 from typing import NamedTuple
 
-from livedex_indexing.text.encoding_detection import detect
+from livedex_indexing.text.encoding_detection import REFUSED, detect
 
 VERSION = 2  # of the rules below: a change re-reads every file
 BINARY_HEAD = 8192  # bytes looked at for a NUL
@@ -23,6 +23,18 @@ _WIDE_BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _LAST_RESORT = "cp1252"
+_PLAIN = "\n\r\t !\"#%&'()*+,-./0123456789:;<=>?ABCXYZ_abcxyz"  # what is the same in every encoding that may be named
+
+
+def codec_name(name: str) -> str | None:
+    """Return Python's name of an encoding that may be named for files; None if it is unknown, or if a slice of a text
+    does not decode by itself (a shift state, or two and four bytes a character without a mark)."""
+    try:
+        found = codecs.lookup(name)
+        is_plain = _PLAIN.encode(name) == _PLAIN.encode("ascii") and _PLAIN.encode("ascii").decode(name) == _PLAIN
+    except (LookupError, ValueError):
+        return None
+    return found.name if is_plain and not found.name.replace("-", "_").startswith(REFUSED) else None
 
 
 class Decoded(NamedTuple):
@@ -46,11 +58,12 @@ def is_binary(head: bytes) -> bool:
     return b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE))
 
 
-def decode(data: bytes) -> Decoded:
-    """The text of a file: UTF-8, what its byte order mark or else detection says, or cp1252 with replacements."""
-    for bom, encoding in _WIDE_BOMS:
+def decode(data: bytes, encoding: str = "") -> Decoded:
+    """The text of a file: UTF-8, what its byte order mark says, ``encoding`` if it decodes all of it, what detection
+    says, or cp1252 with replacements."""
+    for bom, wide in _WIDE_BOMS:
         if data.startswith(bom):
-            found = _decode_wide(data, bom, encoding)
+            found = _decode_wide(data, bom, wide)
             if found is not None:
                 return found
     bom_bytes = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
@@ -59,6 +72,9 @@ def decode(data: bytes) -> Decoded:
         return Decoded(body.decode("utf-8"), "utf-8", False, bom_bytes)
     except UnicodeDecodeError:
         pass
+    named = _decode_exactly(body, encoding, bom_bytes) if encoding else None
+    if named is not None:
+        return named
     encoding_found = detect(body)
     if encoding_found is not None:
         exact = _decode_exactly(body, encoding_found, bom_bytes)

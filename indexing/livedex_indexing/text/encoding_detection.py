@@ -13,7 +13,7 @@ from typing import Final
 
 SAMPLE: Final = 64 * 1024  # bytes
 # Shift states, or wide characters that only a mark may announce.
-_REFUSED: Final = ("utf_7", "utf_8", "utf_16", "utf_32", "hz", "iso2022", "punycode", "idna")
+REFUSED: Final = ("utf_7", "utf_8", "utf_16", "utf_32", "hz", "iso2022", "punycode", "idna")
 _FEW: Final = 100  # high bytes: with as many, statistics tell more than the form
 _RUN: Final = re.compile(rb"[\x80-\xff]+")
 _TYPOGRAPHY: Final = frozenset("€‚„…‘’“”•–—™\xa0¡¢£¥§¨©ª«®°±²³´µ¶·º»¼½¾¿×÷")
@@ -40,7 +40,7 @@ def detect(body: bytes) -> str | None:
     best = from_bytes(sample).best()
     if best is None:
         return None
-    return None if best.encoding.startswith(_REFUSED) else best.encoding
+    return None if best.encoding.startswith(REFUSED) else best.encoding
 
 
 def _western(sample: bytes, runs: list[bytes]) -> str | None:

@@ -18,6 +18,8 @@ from itertools import pairwise
 from operator import add
 from typing import Final
 
+from livedex_indexing.text.letters import fold_letters
+
 _THAI_LAO: Final = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0edf"
 _TIBETAN: Final = "\u0f00\u0f18\u0f19\u0f20-\u0f33\u0f35\u0f37\u0f39\u0f40-\u0f6c\u0f71-\u0f84\u0f86-\u0fbc"
 _BURMESE: Final = "\u1000-\u1049\u1050-\u109d\ua9e0-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"
@@ -81,8 +83,11 @@ def folded(text: str) -> tuple[str, Sequence[int] | None]:
 
 
 def to_bigrams(text: str) -> str:
-    """Return the text as it is indexed: each run as its bigrams."""
-    if text.isascii() or _BEYOND.search(text) is None:
+    """Return the text as it is indexed: each run as its bigrams, and letters that are typed as others as those."""
+    if text.isascii():
+        return text
+    text = fold_letters(text)
+    if _BEYOND.search(text) is None:
         return text
     return _kept(RUN.sub(_pairs, folded(text)[0]))
 

@@ -12,11 +12,24 @@ class Option:
     """One option. ``flags``: its spellings; ``param``: the key of its value.
 
     ``metavar`` None: takes no value and sets ``const``; ``convert``: a converter of ``argument_values``; ``many``: may
-    be repeated, and the values become a list; ``once``: two different values are a fault; ``choices``: the only values
+    be repeated, and the values become a list; ``once``: two different values are a fault; ``overrules``: of the options
+    that share its param, the last one counts, where else two different ones are a fault; ``choices``: the only values
     allowed, empty for any; ``complete``: what a shell offers as its value (``path``, ``root`` or ``""``).
     """
 
-    __slots__ = ("choices", "complete", "const", "convert", "flags", "help", "many", "metavar", "once", "param")
+    __slots__ = (
+        "choices",
+        "complete",
+        "const",
+        "convert",
+        "flags",
+        "help",
+        "many",
+        "metavar",
+        "once",
+        "overrules",
+        "param",
+    )
 
     def __init__(
         self,
@@ -30,6 +43,7 @@ class Option:
         choices: Sequence[str] = (),
         const: object = True,
         once: bool = False,
+        overrules: bool = False,
         complete: str = "",
     ) -> None:
         self.flags = tuple(flags.split())
@@ -41,6 +55,7 @@ class Option:
         self.choices = tuple(choices)
         self.const = const
         self.once = once
+        self.overrules = overrules
         self.complete = complete
 
 

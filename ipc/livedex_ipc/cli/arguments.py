@@ -9,7 +9,7 @@ from __future__ import annotations
 from livedex_ipc.cli.argument_types import Command, Operand, Option
 from livedex_ipc.cli.exchange_arguments import EXCHANGE
 from livedex_ipc.cli.knowledge_arguments import KNOWLEDGE
-from livedex_ipc.cli.search_arguments import FRESHNESS, LIVE, SEARCH, WATCH
+from livedex_ipc.cli.search_arguments import FRESHNESS, LIVE, SEARCH, SORT, WATCH
 from livedex_ipc.cli.service_arguments import LSP, MCP, SERVICE
 from livedex_ipc.constants import COLOURS, STATUSES, SYNC_TIMEOUT_MS
 
@@ -168,6 +168,7 @@ ROOT = Command(
             options=(
                 Option("-n --limit", "limit", "at most N files (all)", metavar="N", convert="integer"),
                 Option("-0 --null", "null", "end each path with a NUL byte instead of a line end"),
+                SORT,
                 Option("--typing", "typing", "always exit 0: what is typed next may find something"),
                 *FRESHNESS,
             ),

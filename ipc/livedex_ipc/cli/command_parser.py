@@ -107,7 +107,8 @@ def _take_arguments(line: CommandLine, rest: list[str]) -> None:
             _take_operands(line, second, operands[1:])
 
 
-def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
+def _take_option(line: CommandLine, word: str, rest: list[str], whole: str = "") -> None:
+    """Take an option, with its value off the end of ``rest``. ``whole``: what was typed, of which ``word`` is left."""
     if word.startswith("--"):
         name, equals, attached = word.partition("=")
     else:
@@ -115,13 +116,14 @@ def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
     options = (*line.command.options, *GLOBAL_OPTIONS)
     option = _find(options, name)
     if option is None:
-        raise _unknown_option(line, name if word.startswith("--") else word, options)
+        raise _unknown_option(line, name if word.startswith("--") or whole else word, options, whole)
     if option.metavar is None:
         if equals and (word.startswith("--") or equals.startswith("=")):
             raise _fault(line, f"{name} takes no value", field=name)
-        if equals:
-            rest.append("-" + equals)  # -Fl: two options in one word
-        return _set(line, option, option.const)
+        _set(line, option, option.const)
+        return _take_option(line, "-" + equals, rest, whole or word) if equals else None  # -Fl: two in one word
+    if whole and equals and option.convert != "integer":  # -without is hardly -w -i -t hout
+        raise _unknown_option(line, whole, options, "")
     if not equals:
         if not rest:
             raise _fault(line, f"{name} needs a value: {name} {option.metavar}", field=name)
@@ -132,7 +134,7 @@ def _take_option(line: CommandLine, word: str, rest: list[str]) -> None:
 def _set(line: CommandLine, option: Option, value: Any) -> None:
     if option in GLOBAL_OPTIONS:
         line.set_global(option, value)
-    elif line.values.get(option.param, value) != value and (option.once or _shared(line, option)):
+    elif line.values.get(option.param, value) != value and _narrows(line, option):
         name = option.flags[-1]
         other = _giver(line, option)
         fault = f"{name} may be given once" if other == name else f"{name} and {other} exclude each other"
@@ -143,9 +145,11 @@ def _set(line: CommandLine, option: Option, value: Any) -> None:
         line.values[option.param] = value
 
 
-def _shared(line: CommandLine, option: Option) -> bool:
-    """Return whether another option of the command gives the same param."""
-    return sum(each.param == option.param for each in line.command.options) > 1
+def _narrows(line: CommandLine, option: Option) -> bool:
+    """Return whether two different values of the param contradict each other: it is given once, or by several options
+    of which not just the last one counts."""
+    shared = sum(each.param == option.param for each in line.command.options) > 1
+    return option.once or (shared and not option.overrules)
 
 
 def _giver(line: CommandLine, option: Option) -> str:
@@ -183,8 +187,15 @@ def _find(options: Iterable[Option], flag: str) -> Option | None:
     return next((option for option in options if flag in option.flags), None)
 
 
-def _unknown_option(line: CommandLine, word: str, options: Iterable[Option]) -> InvalidParams:
+def _unknown_option(line: CommandLine, word: str, options: Iterable[Option], whole: str) -> InvalidParams:
+    """Return the error. ``whole``: the word of several options that ``word`` is one of, "" for none."""
     known = list(options)
+    typed = whole or word
+    if not word.startswith("--") and len(typed) > 2 and line.command.operand is not None:
+        inside = f" (in {whole})" if whole else ""
+        hint = f"; if {typed} is a word to search for: {line.title} -- {typed}"
+        is_query = line.command.operand.param == "query"
+        return _fault(line, f"{line.title} has no option {word}{inside}{hint if is_query else ''}", field=typed)
     # For the name of a param that no option has, such as --query-context, suggest the option that gives it.
     spellings = {"--" + option.param.replace("_", "-"): option.flags[-1] for option in known}
     spellings.update((flag, flag) for option in known for flag in option.flags)

@@ -61,11 +61,27 @@ class Context:
         may_spawn = spawn and not self.line.no_spawn
         client = connect(spawn=may_spawn)
         info: ServerInfo = client.call("server/info", timeout_s=ANSWER_MS / 1000)
+        self._say_whose(info)
         if info["version"] == __version__:
             return client
         from livedex_ipc.cli.other_version import replaced
 
         return replaced(client, info, self.streams, spawn=may_spawn)
+
+    def _say_whose(self, info: ServerInfo) -> None:
+        """Say on stderr if the daemon serves another home, as where two homes share a runtime folder."""
+        from livedex_ipc.paths import config_path
+
+        used, own = info.get("config_path", ""), config_path()
+        if not used or used == own or self.streams.json:
+            return
+        import os
+
+        if not os.environ.get("LIVEDEX_SOCKET") and os.path.realpath(used) != os.path.realpath(own):
+            from livedex_ipc.cli.render.terminal_text import visible
+
+            remedy = "set LIVEDEX_HOME or XDG_RUNTIME_DIR for one of your own"
+            self.streams.message(f"livedex: this daemon's configuration is {visible(used)}, not yours; {remedy}")
 
     def show(self, result: R, render: Callable[[R], str]) -> None:
         """Print ``result``: unchanged as JSON, or as text made by ``render``."""

@@ -6,7 +6,7 @@ Invariant: an option that grep, ripgrep or git has means the same here, and is s
 from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
-from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES
+from livedex_ipc.constants import FACETS, FRESH_TIMEOUT_MS, GROUPS, KINDS, MODES, ORDERS
 
 FRESHNESS = (
     Option("--no-fresh", "fresh", "answer at once from what is indexed now", const=False),
@@ -19,6 +19,8 @@ FRESHNESS = (
     ),
 )
 
+SORT = Option("--sort", "sort", "relevance, modified (the last first) or path", metavar="ORDER", choices=ORDERS)
+
 _SEARCH_OPTIONS = (
     Option("-n --limit", "limit", "at most N hits (10; with -F and -e all)", metavar="N", convert="integer"),
     Option("--typing", "typing", "the last word is still being typed: what begins with it matches; always exit 0"),
@@ -27,6 +29,17 @@ _SEARCH_OPTIONS = (
     Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
     Option("-F --fixed-strings", "mode", "the lines that contain QUERY verbatim (--mode exact)", const="exact"),
     Option("-e --regexp", "mode", "the lines that match QUERY, a regular expression (--mode regex)", const="regex"),
+    Option("-i --ignore-case", "case", "with -F and -e: ignore case", const="ignore", overrules=True),
+    Option("-s --case-sensitive", "case", "with -F and -e: never ignore case", const="sensitive", overrules=True),
+    Option(
+        "-S --smart-case",
+        "case",
+        "with -F and -e: ignore case if QUERY has no upper case (default)",
+        const="smart",
+        overrules=True,
+    ),
+    Option("-w --word-regexp", "whole_words", "with -F and -e: no letter, digit or _ next to a match"),
+    SORT,
     Option(
         "--path --in",
         "paths",
@@ -69,8 +82,11 @@ _SEARCH_OPTIONS = (
 # A standing query matches without ranking: it has no pages, modes or scores, and it goes on.
 _FOR_MEMORY = ("knowledge", "domains")
 _OF_SEARCH_ALONE = frozenset(
-    ("typing", "all", "offset", "mode", "null", "max_chars", "facets", "total", "explain", "files", "count", "vimgrep")
-).union(_FOR_MEMORY)
+    (
+        *("typing", "all", "offset", "mode", "null", "max_chars", "facets", "total", "explain"),
+        *("files", "count", "vimgrep", "case", "whole_words", "sort", *_FOR_MEMORY),
+    )
+)
 _WATCH_OPTIONS = tuple(
     option
     for option in _SEARCH_OPTIONS
@@ -89,7 +105,10 @@ SEARCH = Command(
         'QUERY: words, "exact phrases", prefix*, -without, path:X, ext:X, lang:X, kind:X, tag:X, meta:KEY=X.\n'
         "Write -- before the words when one of them begins with a dash: all behind it are words.\n"
         "T: a date (2026-05-01, 2026-05, 2026), an age (90m, 2d, 1y), yesterday, 'last week', or RFC 3339.\n"
-        "--timeout is 10 on a terminal and 60 with -F and -e. Exit 1: nothing found; 4: nothing found so far."
+        "--timeout is 10 on a terminal and 60 with -F and -e. Exit 1: nothing found; 4: nothing found so far.\n"
+        "--explain: of the chunk words, written (in that form), pairs, near (to each other), symbols, heading,\n"
+        "titled, every (word), opening, typed (as such), similar (meaning); of the file more (chunks), name, title,\n"
+        "path, called (so), short, cover (of words), brief (name); less for auxiliary (tests), news and prose."
     ),
     examples=(
         "livedex search frobnicate the widget",

@@ -70,8 +70,36 @@ def test_adding_twice_changes_nothing(file: Path, folder: Path, user: Path) -> N
         assert not config_edit.add_root(str(file), spelling)
     assert not config_edit.add_root(str(file), str(folder), ["*.o"])
     assert (file.read_bytes(), file.stat().st_ino) == before
-    with pytest.raises(Conflict, match="other ignore patterns"):
-        config_edit.add_root(str(file), str(folder), ["*.a"])
+    assert config_edit.add_root(str(file), str(folder), ["*.a", "*.o"])
+    assert settings.load(str(file)).roots[0].ignore == ("*.o", "*.a")
+
+
+@pytest.mark.parametrize(
+    ("written", "ignore"),
+    [
+        ('[[roots]]\npath = "{}" # here\n\n[log]\nlevel = "info"\n', ("*.a", "*.b")),
+        ('[[roots]]\npath = "{}"', ("*.a", "*.b")),
+        ('[[roots]]\nignore = []\npath = "{}"\n', ("*.a", "*.b")),
+        ('[[roots]]\npath = "{}"\nignore = [\n  "x", # why\n]\n', ("x", "*.a", "*.b")),
+        ('roots = [{{path = "{}"}}]\n', ("*.a", "*.b")),
+        ('roots = [{{ignore = ["x", "*.b"], path = "{}"}}] # end\n', ("x", "*.b", "*.a")),
+    ],
+)
+def test_patterns_are_added_to_a_root(file: Path, folder: Path, written: str, ignore: tuple[str, ...]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(written.format(folder))
+    assert config_edit.add_root(str(file), str(folder), ["*.a", "*.b"])
+    assert settings.load(str(file)).roots[0].ignore == ignore
+    for comment in ("# here", "# why", "# end"):
+        assert (comment in file.read_text()) == (comment in written)
+
+
+def test_a_root_below_the_home_folder_is_written_with_a_tilde(file: Path, user: Path) -> None:
+    (user / "notes").mkdir(exist_ok=True)
+    env = {"HOME": str(user)}
+    config_edit.add_root(str(file), str(user / "notes"), env=env)
+    assert tomllib.loads(file.read_text())["roots"] == [{"path": "~/notes"}]
+    assert settings.load(str(file), env).roots[0].path == str((user / "notes").resolve())
 
 
 def test_paths_are_written_as_given_but_tidy(file: Path, folder: Path, user: Path) -> None:
@@ -79,7 +107,7 @@ def test_paths_are_written_as_given_but_tidy(file: Path, folder: Path, user: Pat
     config_edit.add_root(str(file), f"{user}//link/")
     config_edit.add_root(str(file), f"{user}/link/..")  # above the folder that the link points to
     written = [root["path"] for root in tomllib.loads(file.read_text())["roots"]]
-    assert written == [f"{user}/link", str(folder.parent)]
+    assert written == ["~/link", str(folder.parent)]
 
 
 @pytest.mark.parametrize("path", ["notes", "/", "", "/nowhere/at/all", "/dev/null", "/proc", "a\0b"])

@@ -166,7 +166,7 @@ BROKEN = (
     Broken("a service that is not enabled", not_enabled, "service", "warning", "at login"),
     Broken("a service without systemd", no_manager, "service", "warning", "no systemd"),
 )
-ALSO = {"a path too long": {"daemon"}, "a file in the socket's place": {"daemon"}}  # the daemon is not reached, too
+ALSO = {"a file in the socket's place": {"daemon"}}  # the daemon is not reached, too
 ON_LINUX = ("watches", "service")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livedex_indexing.lines.expression import BadPattern
-from livedex_indexing.lines.line_pattern import Line, Pattern
+from livedex_indexing.lines.line_pattern import Case, Line, Pattern
 
 
 def found(pattern: str, text: bytes, *, exact: bool = False, reach: int = 1000) -> list[Line]:
@@ -47,6 +47,39 @@ def test_the_last_line_may_lack_its_end() -> None:
 def test_empty_matches_are_between_characters_and_not_next_to_a_match() -> None:
     [line] = found("x*", "éxb".encode())
     assert line.spans == [(0, 0), (2, 3), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "numbers"),
+    [
+        ("foo", [1, 3, 5, 6]), ("foo|foo_bar", [1, 2, 3, 5, 6]), ("-foo", [5]), ("o", []), ("foo.", [4, 6]),
+        ("(f)(oo)", [1, 3, 5, 6]), ("bar", [1, 5]), ("größe", [4]), ("gr", []), ("^foo$", [3]),
+        ("(?i)FOO", [1, 3, 5, 6]),
+    ],
+)  # fmt: skip
+def test_whole_words(pattern: str, numbers: list[int]) -> None:
+    """Next to a match is no letter, digit or underscore, whatever script it is of; a carriage return parts words."""
+    text = "foo bar\nfoo_bar\nfoo\nfoö größe foox\n--foo bar\nxfoo foo\rfoo7\n".encode()
+    found_lines = list(Pattern(pattern, exact=False, whole_words=True).lines(text, 1000, bool))
+    assert [line.number for line in found_lines] == numbers
+
+
+def test_whole_words_share_what_parts_them() -> None:
+    [line] = Pattern("ab", exact=True, whole_words=True).lines(b"ab ab,ab abab ab\n", 1000, bool)
+    assert line.spans == [(0, 2), (3, 5), (6, 8), (14, 16)]
+
+
+@pytest.mark.parametrize(
+    ("case", "pattern", "numbers"),
+    [
+        ("smart", "ab", [1, 2]), ("smart", "Ab", [2]), ("ignore", "Ab", [1, 2]), ("sensitive", "ab", [1]),
+        ("sensitive", "Ab", [2]),
+    ],
+)  # fmt: skip
+def test_case(case: Case, pattern: str, numbers: list[int]) -> None:
+    for exact in (True, False):
+        made = Pattern(pattern, exact=exact, case=case)
+        assert [line.number for line in made.lines(b"ab\nAb\n", 1000, bool)] == numbers
 
 
 def test_odd_bytes() -> None:

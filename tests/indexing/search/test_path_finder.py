@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,7 +30,7 @@ FILES = dict.fromkeys(
 LETTERS = "ab/_.Bé"
 
 
-def found(index: Indexed, query: str, finder: PathFinder | None = None, **params: int) -> list[str]:
+def found(index: Indexed, query: str, finder: PathFinder | None = None, **params: Any) -> list[str]:
     with index.pool.connection() as reader:
         answer = (finder or PathFinder()).find(reader, query, index.roots, **{"limit": 100, **params})
     return [file.relative_path for file in answer.files]

@@ -133,3 +133,24 @@ def test_random_bytes_lose_nothing_but_themselves() -> None:
     assert ends[-1] == len(data)
     at = decoded.text.index("needle")
     assert decoder.decode_slice(data, decoded.encoding, ends[at - 1], ends[at + 5]) == "needle"
+
+
+def test_a_named_encoding_comes_after_utf_8_and_marks() -> None:
+    text = "якоря и корабли"
+    for encoding in ("koi8-r", "cp866", "cp1251"):
+        assert decoder.decode(text.encode(encoding), encoding)[:2] == (text, encoding)
+        assert decoder.decode(text.encode(), encoding)[:2] == (text, "utf-8")
+        assert decoder.decode(b"\xff\xfe" + text.encode("utf-16-le"), encoding)[:2] == (text, "utf-16-le")
+    assert decoder.decode(b"caf\xe9 \x81", "ascii").encoding != "ascii", "what does not decode is found out"
+
+
+@pytest.mark.parametrize(
+    ("name", "python"),
+    [
+        ("cp1250", "cp1250"), ("Latin-1", "iso8859-1"), ("GB18030", "gb18030"), ("sjis", "shift_jis"), ("utf-16", None),
+        ("utf-8", None), ("iso2022_jp", None), ("utf-7", None), ("hz", None), ("cp037", None), ("rot13", None),
+        ("hex", None), ("idna", None), ("nothing", None), ("", None), ("a\0b", None),
+    ],
+)  # fmt: skip
+def test_encodings_that_may_be_named(name: str, python: str | None) -> None:
+    assert decoder.codec_name(name) == python

@@ -21,7 +21,7 @@ from livedex_ipc.methods import METHODS, path_bytes, paths_bytes
 
 # The method that a command calls, and its params that do not apply to a command that calls once and prints all.
 CALLS = {
-    "search": ("search", {"supersedes", "path"}),
+    "search": ("search", {"supersedes", "path", "cursor"}),
     "watch": ("search/subscribe", {"mode", "supersedes", "path"}),
     "sync": ("sync", set()),
     "status": ("status", set()),
@@ -98,6 +98,23 @@ def test_short_options_may_share_a_word() -> None:
     assert refused("search", "x", "-l=3").message == "-l takes no value"
 
 
+def test_a_word_with_a_dash_is_said_to_need_two() -> None:
+    said = refused("search", "-lease").message
+    assert said == (
+        "livedex search has no option -a (in -lease); if -lease is a word to search for: livedex search -- -lease"
+    )
+    assert parsed("search", "--", "-lease").values == {"query": ["-lease"]}
+
+
+def test_the_last_option_of_case_counts_as_in_ripgrep() -> None:
+    assert parsed("search", "-Fis", "x").values["case"] == "sensitive"
+    assert parsed("search", "-F", "-s", "--ignore-case", "x").values["case"] == "ignore"
+
+
+def test_a_wrong_order_is_answered_with_the_right_ones() -> None:
+    assert refused("search", "x", "--sort", "date").message == ("--sort 'date' is none of: relevance, modified, path")
+
+
 def test_signs_behind_a_dash_are_words() -> None:
     assert parsed("search", "->", "-", "-(x)").values["query"] == ["->", "-", "-(x)"]
 
@@ -125,6 +142,7 @@ def test_every_param_of_a_command_has_exactly_one_option(name: str) -> None:
     # -F means --mode exact: it is a shorter way to give a value.
     forms = FORMS - METHODS[method].params.keys()
     params = [each.param for each in command.options if each.param not in forms and not isinstance(each.const, str)]
+    params += {each.param for each in command.options if each.overrules}  # each value of it has an option
     if command.operand is not None:
         # Several paths are several calls of a method that takes one.
         several = command.operand.param == "paths" and "paths" not in METHODS[method].params

@@ -126,10 +126,12 @@ def test_all_hits_are_printed_page_after_page(home: Home, canned: CannedDaemon) 
     files = [hit(f"/r/{number}", "x", [[0, 1]]) for number in range(2500)]
 
     def page(params: dict[str, Any]) -> dict[str, Any]:
-        start, end = params["offset"], params["offset"] + params["limit"]
+        start = int(params["cursor"] or params["offset"])
+        end = start + params["limit"]
         more = end if end < len(files) else None
         counted = {"total": {"hits": 2500, "files": 2500}} if params["total"] else {}
-        return search_result(*files[start:end], next_offset=more, mode=params["mode"], **counted)
+        cursor = {"next_cursor": str(end)} if more and params["mode"] == "exact" else {}
+        return search_result(*files[start:end], next_offset=more, mode=params["mode"], **counted, **cursor)
 
     canned.answers["search"] = page
     paths = [f"/r/{number}" for number in range(2500)]

@@ -14,18 +14,16 @@ from livedex_ipc.client import Client
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import (
+    from livedex_ipc.file_results import (
         ChunkFields,
         ExplainResult,
         FileFields,
         FileFindResult,
         FileListResult,
         FoundFileFields,
-        FreshFields,
-        IndexRunResult,
-        PathFields,
         RetrieveResult,
     )
+    from livedex_ipc.wire_results import FreshFields, IndexRunResult, PathFields
 
     Page = FileListResult[PathFields] | FileFindResult[PathFields]
 

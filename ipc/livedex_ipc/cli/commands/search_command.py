@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.argument_values import absolute_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s
-from livedex_ipc.constants import FRESH_TIMEOUT_MS, SEARCH_WINDOW
+from livedex_ipc.constants import FRESH_TIMEOUT_MS, LINE_MODES, SEARCH_WINDOW
 from livedex_ipc.errors import InvalidParams
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 # The most that the method accepts: --vimgrep prints every matched line, and the column of a cut line is not known.
 WHOLE_HIT = 1_000_000
-_LINE_MODES = ("exact", "regex")
 _FOR_PROGRAMS = ("files", "count", "vimgrep")
 _OF_THE_COMMAND = ("form", "here", "all", "null", "paths", "roots")  # options that are no params of the method
 _PAGE = 1000
+_FIRST_LINES = 100  # in the first page of all lines, so that it comes early
 _PATIENCE_MS = 10_000  # a person would rather wait than ask again
 _GREP_MS = 60_000
 
@@ -40,6 +40,10 @@ def search(context: Context) -> int:
             yield page
 
     with context.connect() as client:
+        if _lists_matching_files(context):
+            from livedex_ipc.cli.commands.matching_files_command import print_matching_files
+
+            return print_matching_files(context, client, _params(context))
         pages = noted(_pages(context, client))
         if context.streams.json:
             found = _print_json(context, pages)
@@ -55,6 +59,15 @@ def search(context: Context) -> int:
     return 0 if found else 4 if unsure else 1
 
 
+def _lists_matching_files(context: Context) -> bool:
+    """Return whether the paths of the files with a matching line are wanted, and nothing else of them."""
+    values = context.values
+    is_list = values.get("mode") in LINE_MODES and values.get("form") in ("files", "count")
+    return (
+        is_list and not {"offset", "facets", "max_chars", "context_lines", "group", "explain", "total"} & values.keys()
+    )
+
+
 def _wants_all(context: Context) -> bool:
     """Return whether to print all hits: on request, and of lines, as grep does, unless their number is given."""
     values = context.values
@@ -63,7 +76,7 @@ def _wants_all(context: Context) -> bool:
 
 def _is_grep(context: Context) -> bool:
     """Return whether lines are printed: then all of them count, however long that takes."""
-    return context.values.get("mode") in _LINE_MODES and not context.streams.json
+    return context.values.get("mode") in LINE_MODES and not context.streams.json
 
 
 def _pages(context: Context, client: Client) -> Iterator[Result]:
@@ -73,16 +86,23 @@ def _pages(context: Context, client: Client) -> Iterator[Result]:
     if not _wants_all(context):
         yield context.call_patiently(client, "search", params, timeout_s)
         return
+    of_lines = params.get("mode") in LINE_MODES
     offset = params.get("offset", 0)
-    part = {**params, "limit": min(_PAGE, SEARCH_WINDOW - offset)}
+    part = {**params, "limit": _FIRST_LINES if of_lines else min(_PAGE, SEARCH_WINDOW - offset)}
     while True:
         page: Result = context.call_patiently(client, "search", part, timeout_s)
         yield page
-        if page["next_offset"] is None or not page["hits"]:
+        if not page["hits"]:
             return
-        part = {name: value for name, value in part.items() if name not in ("facets", "total")}
-        part["offset"] = page["next_offset"]
-        part["limit"] = min(_PAGE, SEARCH_WINDOW - page["next_offset"])
+        part = {name: value for name, value in part.items() if name not in ("facets", "total", "offset")}
+        if of_lines:
+            if "next_cursor" not in page:
+                return
+            part |= {"cursor": page["next_cursor"], "limit": _PAGE}
+        else:
+            if page["next_offset"] is None:
+                return
+            part |= {"offset": page["next_offset"], "limit": min(_PAGE, SEARCH_WINDOW - page["next_offset"])}
 
 
 def _print_json(context: Context, pages: Iterable[Result]) -> bool:
@@ -90,7 +110,10 @@ def _print_json(context: Context, pages: Iterable[Result]) -> bool:
     answers = list(pages)
     hits = [hit for answer in answers for hit in answer["hits"]]
     state = next((answer for answer in answers if not answer["fresh"]), answers[0])
-    merged = {**answers[0], **state, "hits": hits, "next_offset": answers[-1]["next_offset"]}
+    end = {name: value for name, value in answers[-1].items() if name in ("next_offset", "next_cursor")}
+    merged = {**answers[0], **state, "hits": hits}
+    merged.pop("next_cursor", None)
+    merged |= end
     entries = answers[0].get("knowledge")
     if entries is not None:
         merged["knowledge"] = entries
@@ -110,7 +133,7 @@ def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
             streams.message(f"livedex: {note}")
         hits = page["hits"]
         if form == "vimgrep":
-            of_lines, every = page["mode"] in _LINE_MODES, bool(context.values.get("typing"))
+            of_lines, every = page["mode"] in LINE_MODES, bool(context.values.get("typing"))
             records = vimgrep.vimgrep(hits, of_lines=of_lines, null=null, every=every)
         else:
             records = vimgrep.file_lines(hits, count=form == "count", null=null)
@@ -133,7 +156,7 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
     for page in pages:
         if first is None:
             first = page
-        if page["mode"] in _LINE_MODES and "form" not in context.values:
+        if page["mode"] in LINE_MODES and "form" not in context.values:
             view = view._replace(form="short")
         text = "".join(note + "\n" for note in _corrections(context, page)) if page is first else ""
         entries = page.get("knowledge", [])
@@ -195,8 +218,10 @@ def _corrections(context: Context, result: Result) -> list[str]:
 
 def _params(context: Context) -> Mapping[str, Any]:
     values = context.values
-    params = {**scope_params(values), "query": " ".join(values["query"])}
+    params: dict[str, object] = {**scope_params(values), "query": " ".join(values["query"])}
     form = values.get("form")
+    if params.get("mode") not in LINE_MODES:
+        _refuse_options_of_lines(params)
     if values.get("null") and form not in _FOR_PROGRAMS:
         raise InvalidParams("--null ends the paths of -l, -c or --vimgrep: give one of them", {"field": "--null"})
     if form in _FOR_PROGRAMS and (values.get("knowledge") or values.get("domains")):
@@ -214,6 +239,14 @@ def _params(context: Context) -> Mapping[str, Any]:
     elif context.streams.out_is_terminal and not context.streams.json:
         params.setdefault("timeout_ms", _PATIENCE_MS)
     return params
+
+
+def _refuse_options_of_lines(params: dict[str, object]) -> None:
+    """Raise InvalidParams for -s and -w in a search for words, and drop -i: words are found in any case."""
+    for param, value, option in (("case", "sensitive", "--case-sensitive"), ("whole_words", True, "--word-regexp")):
+        if params.get(param) == value:
+            raise InvalidParams(f"{option} needs -F or -e: words are found in any case, as a whole", {"field": option})
+    params.pop("case", None)
 
 
 def scope_params(values: Mapping[str, Any]) -> dict[str, object]:

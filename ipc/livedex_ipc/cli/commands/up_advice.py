@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from livedex_ipc.client import Client
-    from livedex_ipc.wire_results import ExplainResult, RootFields
+    from livedex_ipc.file_results import ExplainResult
+    from livedex_ipc.wire_results import RootFields
 
 _LOOKED_AT = 500  # entries of a folder
 _SHOWN = 3  # rules

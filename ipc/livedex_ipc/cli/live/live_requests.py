@@ -13,11 +13,10 @@ from livedex_ipc.cli.argument_values import absolute_path, wire_paths
 from livedex_ipc.cli.live.live_state import Changed, Event, Failed, Found, Page, Preview, Query, Search, place
 
 if TYPE_CHECKING:
+    from livedex_ipc.file_results import PathExplanation, RetrieveResult
     from livedex_ipc.wire_results import (
         AnswerWarning,
         HitFields,
-        PathExplanation,
-        RetrieveResult,
         SearchChanged,
         SearchResult,
         StatusResult,

@@ -8,17 +8,15 @@ from livedex_ipc.cli.render.shown_paths import shown_path
 from livedex_ipc.cli.render.terminal_text import Style, count_text, size_text, table, visible
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import (
-        AuditResult,
+    from livedex_ipc.file_results import (
         ChunkFields,
         DeleteResult,
         ExplainResult,
         FileFields,
         FileListResult,
-        IndexRunResult,
         RetrieveResult,
-        SyncResult,
     )
+    from livedex_ipc.wire_results import AuditResult, IndexRunResult, SyncResult
 
 
 _NO_FILE = "there is no such file"

@@ -132,13 +132,14 @@ def duration_text(seconds: float) -> str:
 
 
 def error_text(error: LivedexError, *, colour: bool) -> str:
-    """Format an error: its message, every fault of a configuration, and the remedy."""
+    """Format an error: its message, the further faults of a configuration, and the remedy."""
     style = Style(colour)
     data = error.data or {}
     lines = [f"{style.bad('livedex:')} {visible(error.message)}"]
     faults = data.get("faults")
     if isinstance(faults, list):
-        lines += [f"  {_fault_text(fault)}" for fault in faults if isinstance(fault, dict)]
+        further = [fault for fault in faults if isinstance(fault, dict) and str(fault["message"]) not in error.message]
+        lines += [f"  {_fault_text(fault)}" for fault in further]
     remedy = data.get("remedy")
     if isinstance(remedy, str) and remedy not in error.message:
         lines.append(f"  try: {visible(remedy)}")

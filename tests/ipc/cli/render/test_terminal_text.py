@@ -20,7 +20,8 @@ from livedex_ipc.cli.render.terminal_text import (
     visible,
 )
 from livedex_ipc.errors import ConfigInvalid, Unavailable
-from livedex_ipc.wire_results import AnswerWarning, ExplainResult, RuleFields
+from livedex_ipc.file_results import ExplainResult, RuleFields
+from livedex_ipc.wire_results import AnswerWarning
 
 # Characters that Unicode classifies as formats although they are drawn and have a width.
 DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}

@@ -1,0 +1,54 @@
+"""Defects of exact and regex searches, of their pages, and of letters that are typed as others."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+FILES = "tests/indexing/lines/test_matching_files.py"
+LETTERS = "tests/indexing/text/test_letters.py"
+
+DEFECTS = (
+    Defect(
+        "folded-text-trusted",
+        "a file whose text lost a diacritic on its way into the index is named without being read",
+        "livedex_indexing/text/letters.py",
+        (("return not text.isascii() and _LOST.search(text) is not None", "return False"),),
+        f"{FILES}::test_they_are_those_with_lines",
+    ),
+    Defect(
+        "changed-file-named",
+        "a file that changed is named from what the index has of it",
+        "livedex_indexing/disk/unchanged_files.py",
+        (("if as_found == state and", "if"),),
+        f"{FILES}::test_a_file_that_changed_is_not_named_from_the_index",
+    ),
+    Defect(
+        "page-repeats-its-last-line",
+        "a page of lines begins with the last line of the page before",
+        "livedex_indexing/lines/line_search.py",
+        (("            if line.number <= begun:", "            if line.number < begun:"),),
+        f"{FILES}::test_lines_go_on_where_the_last_page_ended",
+    ),
+    Defect(
+        "letters-folded-in-texts-only",
+        "letters that are typed as others are folded when a text is stored, not when it is looked up",
+        "livedex_indexing/store/read_pool.py",
+        (("    folded, place_of = fold_bytes(text)", "    folded, place_of = text, None"),),
+        f"{LETTERS}::test_words_are_found_as_typed_and_as_written",
+    ),
+    Defect(
+        "sorted-search-forgets-changes",
+        "a file that a sorted search found changed is not examined",
+        "livedex_indexing/search/sorted_search.py",
+        (("run.live.stale.update(dict.fromkeys(unsure, False))", "unsure.clear()"),
+         ("        run.live.stale.merge(hits.stale)\n", "")),
+        "tests/indexing/search/test_sorted_search.py::test_a_changed_file_is_left_out_and_examined",
+    ),
+    Defect(
+        "encoding-not-in-the-plan",
+        "files are not read again when the configuration names another encoding for them",
+        "livedex_indexing/chunk/chunk_plan.py",
+        (("signature=_signature(plan.signature, encoding)) if encoding", "signature=plan.signature) if encoding"),),
+        "tests/system/test_encodings.py::test_an_encoding_by_root_and_by_glob",
+    ),
+)  # fmt: skip
