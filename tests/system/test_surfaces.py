@@ -197,13 +197,8 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "search", {"query": "alpha", "explain": True, "context_lines": 1, "timeout_ms": 20_000}, explained
     yield "search", {"query": "alpha", "path": code, "timeout_ms": 20_000}, SEARCH
     yield "search", {"query": "nothinglikeit", "timeout_ms": 20_000}, SEARCH
-    matching: dict[str, Any] = {
-        "files": [{"path": str, "matches?": int}],
-        "next_cursor": None,
-        "generation": int,
-        "pending": 0,
-    }
-    matching |= {"took_ms": float, "warnings": [], "fresh": True}
+    matching: dict[str, Any] = {"files": [{"path": str, "matches?": int}], "next_cursor": None, "pending": 0}
+    matching |= {"generation": int, "took_ms": float, "warnings": [], "fresh": True}
     yield "search/files", {"query": "alpha", "count": True, "timeout_ms": 20_000}, matching
     yield "search/subscribe", {"query": "alpha", "timeout_ms": 20_000}, SUBSCRIBED
     yield "search/unsubscribe", {"subscription": 1}, {}

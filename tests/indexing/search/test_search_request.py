@@ -13,6 +13,7 @@ from livedex_ipc.methods import METHODS, check_params
 
 # Params for the daemon alone, and those that it resolves to places and root ids.
 NOT_OF_THE_LIBRARY = {"path", "path_b64", "paths", "paths_b64", "roots", "roots_b64", "timeout_ms", "supersedes"}
+NOT_OF_THE_LIBRARY |= {"knowledge", "domains"}  # agent memory is the daemon's
 RESOLVED = {"places", "root_ids"}
 
 
