@@ -98,7 +98,7 @@ DEFECTS = (
         "second-option-of-a-word-is-lost",
         "of two options in one word the second has no effect",
         "livedex_ipc/cli/command_parser.py",
-        (('            rest.append("-" + equals)', "            pass"),),
+        (("whole or word) if equals else None", "whole or word) if equals == '' else None"),),
         f"{ARGUMENTS}::test_short_options_may_share_a_word",
     ),
     Defect(

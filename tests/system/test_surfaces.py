@@ -187,9 +187,8 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
         **SEARCH,
         "hits": [{**HIT, **EXPLAINED, **{f"{name}?": shape for name, shape in COPIED.items()}}],
     }
-    info: dict[str, Any] = {"name": "livedex", "version": str, "protocol": 1, "pid": int}
-    info |= {"config_path": str, "capabilities": {"barrier": str}}
-    yield "server/info", {}, info
+    info: dict[str, Any] = {"name": "livedex", "version": str, "protocol": 1, "pid": int, "config_path": str}
+    yield "server/info", {}, {**info, "capabilities": {"barrier": str}}
     yield "server/ping", {}, {}
     yield "server/reload", {}, {}
     yield "rpc.discover", {}, ANY
@@ -210,8 +209,8 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "index/run", {"paths": [root_path]}, RUN
     yield "index/audit", {}, {"checked": int, "differences": [], "repaired": 0}
     yield "files/list", {}, {"files": [LISTED], "total": int, "fresh": True}
-    found = {"path": str, "root": str, "relative_path": str, "status": "indexed"}
-    yield "files/find", {"query": "cpy"}, {"files": [found], "total": int, "fresh": True}
+    found = [{"path": str, "root": str, "relative_path": str, "status": "indexed"}]
+    yield "files/find", {"query": "cpy"}, {"files": found, "total": int, "fresh": True}
     yield "files/explain", {"path": code}, EXPLAIN
     yield (
         "files/explain",
