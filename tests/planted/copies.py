@@ -43,14 +43,18 @@ def root_of(package: str) -> Path:
 
 @contextmanager
 def copied(*defects: Defect) -> Iterator[Path]:
-    """Yield a folder with a copy of the packages and the defects in it; remove it at the end. Raises Moved."""
+    """Yield a folder with a copy of the packages and the defects in it; remove it at the end. Raises Moved.
+
+    Files of the tests lie next to it: what may read the packages must not read them for that reason.
+    """
     folder = Path(tempfile.mkdtemp(prefix="ldx-planted-", dir=os.path.realpath("/tmp")))
     try:
+        copy = folder / "packages"
         for package in PACKAGES:
-            shutil.copytree(root_of(package), folder / package)  # with compiled files: their times are kept
+            shutil.copytree(root_of(package), copy / package)  # with compiled files: their times are kept
         for defect in defects:
-            defect.plant(folder)
-        yield folder
+            defect.plant(copy)
+        yield copy
     finally:
         shutil.rmtree(folder)
 
@@ -72,15 +76,17 @@ def environment(copy: Path) -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(copy), str(CHECKOUT / "tests")]),
         "PLANTED_COPY": str(copy),
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(copy / "hypothesis"),  # a failing example must not be tried elsewhere
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(
+            copy.parent / "hypothesis"
+        ),  # a failing example must not be tried elsewhere
     }
 
 
 def run(copy: Path, tests: Iterable[str]) -> Verdict:
     """Run the tests on a copy: ``missed`` if all pass."""
-    report = copy / "report.json"
+    report = copy.parent / "report.json"
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "planted.on_copy", "-p", "no:cacheprovider"]
-    command += ["-p", "no:xdist", f"--timeout={TIMEOUT_S}", f"--basetemp={copy / 'tmp'}", *sorted(set(tests))]
+    command += ["-p", "no:xdist", f"--timeout={TIMEOUT_S}", f"--basetemp={copy.parent / 'tmp'}", *sorted(set(tests))]
     env = {**environment(copy), "PLANTED_REPORT": str(report)}
     env.pop("PYTEST_ADDOPTS", None)
     env.pop("PYTEST_XDIST_WORKER", None)
