@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.support import Daemon, Home, Tree, add_root, found, wait_until
+from helpers.support import Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 from helpers.syscall_faults import Faults, Order, faulty_socket, with_faults
 from livedex_ipc.errors import InvalidParams, Unavailable
 
@@ -42,6 +42,7 @@ def test_no_more_threads(home: Home, tree: Tree, tmp_path: Path, start_daemon: C
             wait_until(lambda: "reload_waits" in home.logs(), what="a look at the configuration")
         assert faults.failed
         wait_until(lambda: len(client.call("roots/list")["roots"]) == 2, what="the configuration that was not read")
-        wait_until(lambda: found(client, "okapi") == ["o.txt"], what="its root")
+        wait_ready(client)
+        assert found(client, "okapi") == ["o.txt"]
         assert client.call("exchange/publish", {"topic": "t", "body": "x"})["id"]
     faults.close()
