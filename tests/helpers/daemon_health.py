@@ -6,6 +6,7 @@ Invariant: a daemon that cannot answer (paused, ending) is not judged here; how 
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,17 +53,34 @@ def _settled(daemon: Daemon) -> dict[str, Any]:
 
 
 def _left_open(daemon: Daemon) -> list[str]:
-    """Return the files and folders outside its home that the daemon keeps open; an empty list once there are none."""
+    """Return the files and folders of the user that the daemon keeps open; an empty list once there are none.
+
+    What is in its home is its own, and so is what its configuration names: a model, the folder of a backend.
+    """
     found: list[str] = []
+    own = (f"{daemon.home.path}/", *_configured(daemon))
 
     def is_closed() -> bool:
         nonlocal found
-        found = sorted(path for path in _open_paths(daemon.pid) if not path.startswith(f"{daemon.home.path}/"))
+        found = sorted(path for path in _open_paths(daemon.pid) if not path.startswith(own))
         return not found
 
     with suppress(AssertionError):
         wait_until(is_closed, ENDED_S)
     return found
+
+
+def _configured(daemon: Daemon) -> Iterator[str]:
+    """Yield the absolute paths in the configuration that are no roots."""
+    values: list[Any] = []
+    with suppress(OSError, tomllib.TOMLDecodeError):
+        values = [value for key, value in tomllib.loads(daemon.home.config.read_text()).items() if key != "roots"]
+    while values:
+        value = values.pop()
+        if isinstance(value, dict | list):
+            values += value.values() if isinstance(value, dict) else value
+        elif isinstance(value, str) and value.startswith("/"):
+            yield value
 
 
 def _open_paths(pid: int) -> Iterator[str]:

@@ -77,7 +77,7 @@ def refusal(client: Client, method: str, params: dict[str, Any]) -> LivedexError
         ("search", {"query": "x", "max_chars": 0}, -32602, "max_chars"),
         ("search", {"query": "(", "mode": "regex"}, -32602, "query"),
         ("search", {"query": "", "mode": "exact"}, -32602, "query"),
-        ("search", {"query": "x", "knowledge": True}, -32602, "knowledge"),
+        ("search", {"query": "x", "knowledge": "x"}, -32602, "knowledge"),
         ("search", {"query": "x", "path": "relative"}, -32602, "path"),
         ("search", {"query": "x", "path": "/nope"}, 2, "/nope"),
         ("search", {"query": "x", "roots": ["/nope"]}, 2, "/nope"),
