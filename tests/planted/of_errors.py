@@ -105,6 +105,18 @@ DEFECTS = (
         f"{SYSTEM}::test_permission_that_returns_without_an_event_is_noticed",
     ),
     Defect(
+        "files-left-open",
+        "each file that is read stays open",
+        "livedex_indexing/disk/tree.py",
+        (
+            (
+                "    def __exit__(self, *_: object) -> None:\n        os.close(self._fd)\n",
+                "    def __exit__(self, *_: object) -> None:\n        pass\n",
+            ),
+        ),
+        "tests/system/test_lifecycle.py::test_forgotten_until_content_or_path_changes",
+    ),
+    Defect(
         "soft-limit-kept",
         "the soft limit of open files stays as it was, and clients use up all of them",
         "livedex_daemon/process/descriptors.py",

@@ -27,7 +27,7 @@ def pytest_configure() -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.when == "call" or report.skipped:
+    if report.when == "call" or report.skipped or (report.when == "teardown" and report.failed):
         _counts[report.outcome] += 1
 
 
