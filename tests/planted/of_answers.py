@@ -13,6 +13,13 @@ NAMES = "tests/indexing/search/test_names_as_typed.py"
 
 DEFECTS = (
     Defect(
+        "names-with-numbers-misspelt",
+        "a misspelt name with a number in it finds nothing",
+        "livedex_indexing/query/query_compiler.py",
+        (("(is_serial or len(pieces) > 1)", "(not is_serial and len(pieces) > 1)"),),
+        f"{NAMES}::test_a_misspelt_name_with_numbers",
+    ),
+    Defect(
         "method-behind-its-calls",
         "the definition of a method is no match for `Foo.bar`, which its calls have in a row",
         "livedex_indexing/query/query_compiler.py",

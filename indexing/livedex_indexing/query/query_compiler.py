@@ -176,8 +176,8 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
 
     ``alone``: the query is this one word. It then searches for the name as a whole if the index has it. Among other
     words the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking
-    anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, since its
-    other parts match many similar names; a word with other signs (``call(x)``) is no name.
+    anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, with its
+    words corrected if there is such a name, since its other parts match many similar names; a word with other signs (``call(x)``) is no name.
     """
     whole = _whole(reader, word, counts)
     if whole is None:
@@ -195,12 +195,15 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     joined = [] if indexed else _joined(reader, word, counts, repair)
     # Parts of names are ASCII only: `größe` would be split into `gr` and `e`.
     pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(reader, word)]
-    if (
-        alone
-        and _NAME.fullmatch(word)
-        and any(_is_serial(text) for piece, parts in pieces for text in parts or (piece,))
-    ):
-        return [whole, *joined]
+    if alone and _NAME.fullmatch(word):
+        is_serial = any(_is_serial(text) for piece, parts in pieces for text in parts or (piece,))
+        if not joined and (is_serial or len(pieces) > 1):
+            named = [(piece, term) for piece, _ in pieces if (term := _whole(reader, piece, counts)) is not None]
+            meant = repair.of_name(word, named)
+            if meant:
+                return meant
+        if is_serial:
+            return [whole, *joined]
     tokens = [
         [(text, term) for text in (piece, *parts) if (term := _whole(reader, text, counts)) is not None]
         for piece, parts in pieces

@@ -7,6 +7,7 @@ page of one generation is repaired alike. A search that does not ask to be fresh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, product
 from typing import Final
 
 from livedex_indexing.query.query_parser import is_plain
@@ -18,6 +19,7 @@ from livedex_indexing.text.tokens import Tokenizer
 
 REPAIRED: Final = 8  # words of a query that are spell-checked: 5 to 20 ms each
 _MEANT: Final = 3  # replacements for one misspelt word, at most
+_NAMES: Final = 9  # whole names that are tried, at most
 _OTHER: Final = 0.5  # weight of each replacement but the nearest
 _RARE: Final = 50  # chunks: so few may all belong to contents that no file uses any more
 
@@ -56,6 +58,29 @@ class Repair:
             return [term for token in tokens for _, term in token]
         self.respelt[word] = respelt
         return terms
+
+    def of_name(self, word: str, tokens: Sequence[Written]) -> list[QueryTerm]:
+        """Return the term of the name that the whole ``word`` is meant to be: the index has the name, and the word's
+        missing tokens are near those of the name. Nothing where there is no such name."""
+        choices: list[Sequence[str]] = []
+        for typed, term in tokens:
+            if self._left and self.is_missing(term):
+                self._left -= 1
+                choices.append([_in_case(near, typed) for near in self._near(term.tokens[0], fresh=self._fresh)])
+            else:
+                choices.append([typed])
+        for spelt in islice(product(*choices), _NAMES):
+            respelt, at = "", 0
+            for (typed, _), chosen in zip(tokens, spelt, strict=True):
+                start = word.index(typed, at)
+                respelt += word[at:start] + chosen
+                at = start + len(typed)
+            respelt += word[at:]
+            term = self._term_of(respelt)
+            if respelt != word and term is not None and (term.rows or term.files) and is_plain(respelt):
+                self.respelt[word] = respelt
+                return [term]
+        return []
 
     def _of_token(self, whole: Written, *parts: Written, alone: bool) -> tuple[str, list[QueryTerm]]:
         """Return the spelling of a token and its terms. A token whose parts all occur in the index is no mistake."""

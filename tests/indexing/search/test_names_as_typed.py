@@ -24,13 +24,17 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
             made.write(f"root/tests/test_views{number}.py", f"def test_url_for():\n{USES}")
         made.write("root/pool.py", f"class Pool:\n    def start(self):\n        pass\n{filler}")
         made.write("root/lamp.py", f"class Lamp:\n    def start(self):\n        pass\n{filler}")
-        made.write("root/crane.py", f"class Crane:\n    def lift(self):\n        pass\n{filler}")
+        made.write(
+            "root/crane.py",
+            f"class Crane:\n    def lower(self):\n        pass\n    def lift(self):\n        pass\n{filler}",
+        )
         made.write("root/yard.py", "Crane.lift(crane)\nCrane.lift(other)\n")
         made.write("root/folds.py", "def _refold(a):\n    return a\n\n# refold refold refold refold refold\n")
         made.write("root/notes.md", "The process worker starts. Each process worker ends.\n" * 3)
         made.write("root/spawn.py", f"{filler}def _process_worker(queue):\n    pass\n")
         made.write("root/match.py", f"{filler}def FuzzyMatchV2(text):\n    pass\n")
         made.write("root/gauge.py", f"{filler}def calibrateSensor(at):\n    pass\n")
+        made.write("root/rtc.c", "#define RTC4_WAKEUP_EN 1\n#define RTC6_SLEEP_EN 1\n")
         made.write("root/upper.py", "class Proxy:\n    pass  # a proxy\n")
         made.write("root/lower.py", "def proxy():\n    return proxy, proxy\n")
         made.write("root/tcp.c", "".join(f"int value{number};\n" for number in range(1, 200)))
@@ -110,6 +114,16 @@ def test_a_misspelt_name(app: Indexed) -> None:
     answer = app.ask("calibrateSenosr")
     assert answer.hits[0]["relative_path"] == "gauge.py"
     assert answer.extras["did_you_mean"]["query"] == "calibrateSensor"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("RTC4_WAKEP_EN", "RTC4_WAKEUP_EN"), ("rtc4_waekup_en", "rtc4_wakeup_en")]
+)
+def test_a_misspelt_name_with_numbers(app: Indexed, typed: str, meant: str) -> None:
+    answer = app.ask(typed)
+    assert answer.hits[0]["relative_path"] == "rtc.c"
+    assert answer.extras["did_you_mean"]["query"].lower() == meant.lower()
+    assert app.ask("RTC5_WAKEP_EN").hits == [], "no name is like this one but for its number"
 
 
 def test_the_case_of_a_name_counts(app: Indexed) -> None:
