@@ -177,7 +177,8 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     ``alone``: the query is this one word. It then searches for the name as a whole if the index has it. Among other
     words the parts find more (.004 to .012 on the three sets of ranking.md), and neighbours count in the ranking
     anyway. A name with numbers or a single letter (``token17``, ``part_b``) is searched for as a whole only, with its
-    words corrected if there is such a name, since its other parts match many similar names; a word with other signs (``call(x)``) is no name.
+    words corrected if there is such a name, since its other parts match many similar names; a word with other signs
+    (``call(x)``) is no name.
     """
     whole = _whole(reader, word, counts)
     if whole is None:
