@@ -76,10 +76,10 @@ class Repair:
                 respelt += word[at:start] + chosen
                 at = start + len(typed)
             respelt += word[at:]
-            term = self._term_of(respelt)
-            if respelt != word and term is not None and (term.rows or term.files) and is_plain(respelt):
+            named = self._term_of(respelt)
+            if respelt != word and named is not None and (named.rows or named.files) and is_plain(respelt):
                 self.respelt[word] = respelt
-                return [term]
+                return [named]
         return []
 
     def _of_token(self, whole: Written, *parts: Written, alone: bool) -> tuple[str, list[QueryTerm]]:
