@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import random
 import re
 import struct
 import zipfile
@@ -98,6 +100,39 @@ def write_ipynb(path: Path, words: list[str]) -> None:
     lines = [f"keep_{word} = 1\n" for word in words]
     code = {"cell_type": "code", "metadata": {}, "source": lines, "outputs": [], "execution_count": 1}
     path.write_text(json.dumps({"cells": [text, code], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+
+
+def mutant(whole: bytes, chance: random.Random) -> bytes:
+    """Return a document with some bytes changed, cut short, or, mostly, with a member changed that is packed again: its
+    checksum is right, so that the change comes as far as the parser."""
+    if whole.startswith(b"PK") and chance.random() < 0.7:
+        with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        name = chance.choice([name for name, data in members.items() if len(data) > 1])
+        members[name] = _changed(members[name], chance)
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+            for each, data in members.items():
+                archive.writestr(each, data)
+        return made.getvalue()
+    changed = _changed(whole, chance)
+    return changed[: chance.randrange(len(changed) // 2, len(changed))] if chance.random() < 0.3 else changed
+
+
+def _changed(data: bytes, chance: random.Random) -> bytes:
+    """Change up to eight bytes, or take out, double or move a piece."""
+    changed = bytearray(data)
+    if chance.random() < 0.5:
+        for _ in range(1 + chance.randrange(8)):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        return bytes(changed)
+    start, end = sorted((chance.randrange(len(changed)), chance.randrange(len(changed))))
+    piece = changed[start:end]
+    if chance.random() < 0.6:
+        del changed[start:end]
+    at = chance.randrange(len(changed) + 1)
+    changed[at:at] = piece * chance.choice((0, 1, 2, 50))
+    return bytes(changed)
 
 
 def write_entity_bomb(path: Path, suffix: str) -> None:

@@ -144,11 +144,8 @@ def test_mutated_documents_are_indexed_or_listed_and_cost_no_memory(
         write(tmp_path / f"whole{suffix}", ["okapi", "lynx"])
         whole = (tmp_path / f"whole{suffix}").read_bytes()
         for number in range(examples(1)):
-            mutant = bytearray(whole)
-            for _ in range(1 + chance.randrange(8)):
-                mutant[chance.randrange(len(mutant))] = chance.randrange(256)
             mutants.append(shelf / f"m{number}{suffix}")
-            mutants[-1].write_bytes(mutant[: chance.randrange(len(mutant) // 2, len(mutant) + 1)])
+            mutants[-1].write_bytes(documents.mutant(whole, chance))
             (shelf / "plain.txt").write_text(f"platypus number{number}{suffix[1:]}\n")
             assert len(hits(client, f"number{number}{suffix[1:]}")) == 1
     wait_converted(client, timeout=120 + 3 * len(mutants))
