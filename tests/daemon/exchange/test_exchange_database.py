@@ -12,7 +12,9 @@ import apsw
 import pytest
 
 from helpers.exchange_file import Queue
+from livedex_daemon.config.settings import StandingConfig
 from livedex_daemon.exchange.exchange_store import SCHEMA
+from livedex_daemon.exchange.standing_reports import Left, StandingReports
 from livedex_daemon.precious import precious_database
 from livedex_daemon.precious.precious_database import DatabaseUnusable, PreciousDatabase
 
@@ -51,6 +53,22 @@ def test_the_file_of_a_newer_livedex_is_refused(tmp_path: Path) -> None:
     PreciousDatabase(str(path), SCHEMA._replace(version=SCHEMA.version + 1)).close()
     with pytest.raises(DatabaseUnusable, match="newer livedex"):
         Queue(path)
+
+
+def test_a_file_of_the_first_version_gets_the_tables_that_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "exchange.db"
+    with closing(Queue(path)) as queue:
+        queue.publish("a", "before", idempotency_key="k")
+    with closing(apsw.Connection(str(path))) as db:
+        for table in ("standing_queries", "standing_roots", "standing_contents"):
+            db.execute(f"DROP TABLE {table}")
+        db.pragma("user_version", 1)
+    with closing(StandingReports(str(path))) as reports:
+        query = StandingConfig("alpha", "b")
+        assert reports.keep([query], None, Left()) == {query: 1}
+    with closing(Queue(path)) as queue:
+        assert queue.publish("a", "again", idempotency_key="k")["created"] is False
+        assert [message["body"] for message in queue.read("a")] == ["before"]
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("elsewhere")])
