@@ -89,11 +89,10 @@ def _page_text(document: Any, number: int) -> str:
 
 
 def _pdf_reason(message: str) -> str:
-    return (
-        "the document is encrypted"
-        if "assword" in message
-        else f"damaged ({message.rsplit('(', maxsplit=1)[-1].rstrip(').')})"
-    )
+    if "assword" in message:
+        return "the document is encrypted"
+    cause = message.rsplit("(", maxsplit=1)[-1].rstrip(").")
+    return "damaged" if cause.endswith("Success") else f"damaged ({cause})"
 
 
 def _markitdown(suffix: str) -> Convert:
@@ -130,7 +129,8 @@ def _reason(error: BaseException, data: bytes) -> str:
     if data.startswith(b"\xd0\xcf\x11\xe0"):
         return "the document is encrypted, or of an older format"
     cause = error.__cause__ or error
-    return f"damaged ({type(cause).__name__})"
+    kind = type(cause)
+    return f"damaged ({kind.__name__ if kind.__name__ != 'error' else f'{kind.__module__}.error'})"
 
 
 def _refuse_bomb(data: bytes) -> None:
