@@ -159,6 +159,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/daemon/watch/test_mount_events.py::test_its_thread_goes_on_after_an_error",
     ),
     Defect(
+        "mounts-not-tried-again",
+        "mounts are never followed after the table could not be opened once",
+        "livedex_daemon/watch/mount_events.py",
+        (("                self._try_again_at = time.monotonic() + RETRY_S\n", "                pass\n"),),
+        "tests/daemon/watch/test_mount_events.py::test_a_table_that_cannot_be_opened_for_a_moment_is_tried_again",
+    ),
+    Defect(
         "second-slash-anchors-too",
         "a pattern that begins with two slashes, which matches nothing in git, ignores the names of its folder",
         "livedex_indexing/ignore/rule_file.py",
