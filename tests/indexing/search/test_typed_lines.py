@@ -71,7 +71,19 @@ def test_the_definition_of_a_corrected_name_hides_no_line(tmp_path: Path) -> Non
         assert ([hit["relative_path"] for hit in answer.hits], answer.mode) == (["a.py"], "exact")
 
 
-@pytest.mark.parametrize("query", ["url_for", "walked", "routing.py", "p->count", "eitherr", "sleepwalker walked"])
+AS_WORDS = (
+    "url_for",
+    "walked",
+    "routing.py",
+    "p->count",
+    "eitherr",
+    "sleepwalker walked",
+    "url_for(endpoin",
+    "e *moth*",
+)
+
+
+@pytest.mark.parametrize("query", AS_WORDS)
 def test_words_answer_where_they_find_what_was_typed(app: Indexed, query: str) -> None:
     answer = app.ask(query)
     assert answer.hits and answer.mode == "keyword" and not answer.warnings
