@@ -197,8 +197,12 @@ class StandingMessages:
         except Cancelled:
             return 0.0  # the daemon ends
         except DatabaseUnusable as error:
+            if self._fault is None:
+                log.warning("standing_messages_wait", extra={"error": type(error).__name__})
             self._fault = error.message
-            log.warning("standing_messages_wait", extra={"error": type(error).__name__})
+            with self._wake:
+                if not self._queries:  # what is left of former ones can be forgotten another time
+                    self._must_keep = False
         except (LivedexError, apsw.Error, TimeoutError) as error:
             log.warning("standing_messages_wait", extra={"error": type(error).__name__})
             if not isinstance(error, TimeoutError):

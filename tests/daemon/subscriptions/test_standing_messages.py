@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from helpers.exchange_file import Queue
 from helpers.fakes import online_root
 from helpers.indexed_folder import SIGNATURE, Indexed
-from helpers.support import wait_until
+from helpers.support import examples, wait_until
 from livedex_daemon.config import settings
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import StandingConfig
@@ -265,6 +269,58 @@ def test_nothing_is_noted_of_half_an_index(world: World) -> None:
     world.standing.all_changed()
     world.indexed.write("root/new.txt", "alpha new\n")
     assert world.settled_names() == ["new.txt"]
+
+
+NAMES = ("a.txt", "b.txt", "c.txt")
+TEXTS = ("alpha one\n", "alpha two\n", "alpha first\n", "nothing\n")
+STEPS = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from(NAMES), st.sampled_from(TEXTS)),
+    st.tuples(st.sampled_from(("remove", "restart", "kill", "compare", "rebuilt")), st.just(""), st.just("")),
+)
+
+
+@given(st.lists(STEPS, max_size=14))
+@hypothesis_settings(max_examples=examples(12))
+def test_after_any_history_each_content_was_published_once(steps: list[tuple[str, str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder))
+        there = {"z.txt": "alpha first\n"}
+        written: set[str] = set()
+        try:
+            world.indexed.write("root/z.txt", there["z.txt"])
+            world.use(ALPHA)
+            world.await_noted()
+            for step, name, text in steps:
+                if step == "write":
+                    world.indexed.write(f"root/{name}", text)
+                    there[name] = text
+                    written.add(text.strip())
+                elif step == "remove" and there:
+                    gone = sorted(there)[0]
+                    world.indexed.remove(f"root/{gone}")
+                    del there[gone]
+                elif step == "kill":
+                    world.held = []  # what is committed from now on is passed on to nobody, until a restart
+                elif step in ("restart", "compare", "rebuilt"):
+                    act(world, step)
+            act(world, "restart")
+            world.settled_names()
+            published = [hit["snippet"] for hit in world.messages() if hit["relative_path"] != "last.txt"]
+            assert len(published) == len(set(published))
+            wanted = {text.strip() for text in there.values()} - {"nothing", "alpha first"}
+            assert wanted <= set(published) <= written - {"nothing", "alpha first"}
+        finally:
+            world.end()
+
+
+def act(world: World, step: str) -> None:
+    if step == "restart":
+        world.restart()
+        world.use(ALPHA)
+    elif step == "compare":
+        world.standing.changed((), [world.root.id])
+    else:
+        world.standing.all_changed()
 
 
 def test_no_exchange_is_made_without_a_query(world: World) -> None:
