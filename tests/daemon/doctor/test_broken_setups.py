@@ -41,6 +41,9 @@ class Setup:
         self.home.config.write_text(text)
         self.home.config.chmod(0o600)
 
+    def embedder(self, table: str) -> None:
+        self.configure(f'[embedding]\n{table}\n\n[[roots]]\npath = "{self.root}"\n')
+
     def data_file(self, mode: int) -> None:
         (self.home.data / "index.db").touch()
         (self.home.data / "index.db").chmod(mode)
@@ -118,6 +121,20 @@ def no_manager(setup: Setup) -> None:
 BROKEN = (
     Broken("an unknown key", lambda s: s.configure("[lgo]\n"), "configuration", "failed", "line 1"),
     Broken("no TOML", lambda s: s.configure("roots = [\n"), "configuration", "failed", "line"),
+    Broken(
+        "an embedder that is not there",
+        lambda s: s.embedder('embedder = "wrod2vec"'),
+        "embedder",
+        "warning",
+        "wrod2vec",
+    ),
+    Broken(
+        "a model that is not there",
+        lambda s: s.embedder('embedder = "static"\nmodel = "/nowhere"'),
+        "embedder",
+        "warning",
+        "/nowhere",
+    ),
     Broken("no folder to index", lambda s: s.configure(""), "root", "warning", "no folder is indexed"),
     Broken("a root that is gone", lambda s: s.root.rmdir(), "root", "warning", "is missing"),
     Broken("data that others may write", lambda s: s.home.data.chmod(0o777), "folders", "failed", "may write"),
