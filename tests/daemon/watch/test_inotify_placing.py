@@ -71,10 +71,12 @@ def test_a_call_that_hangs_delays_no_barrier(
 def test_a_moved_folder_whose_old_name_ends_its_watch_is_watched_again(
     watcher: InotifyWatcher, sink: Sink, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel gives the moved folder its old descriptor, and the event of its old name then removes that."""
-    (root / "old").mkdir()
-    assert watcher.watch_folder(1, b"old", os.fsencode(root / "old"))
-    (root / "old").rename(root / "new")
+    """The kernel gives the moved folder its old descriptor, and the event of its old name then removes that.
+
+    The folder has its new name from the start, so that the reader's own event cannot come first.
+    """
+    (root / "new").mkdir()
+    assert watcher.watch_folder(1, b"old", os.fsencode(root / "new"))
     after_the_call(monkeypatch, root / "new", lambda: watcher.unwatch(1, b"old"))
     assert watcher.watch_folder(1, b"new", os.fsencode(root / "new"))
     pass_barrier(watcher)
