@@ -39,6 +39,7 @@ def measure(options: argparse.Namespace, folder: Path) -> list[Figure]:
             *searching.plain(running, indexed, options.searches),
             *searching.mixture(running, indexed, options.mixed),
             *lines.rare(running, indexed, max(10, options.searches // 10)),
+            *lines.listed(running, indexed, max(3, options.searches // 50)),
             *searching.fresh_after_edit(running, edits, options.searches),
             *searching.command(running, max(10, options.searches // 10)),
             *idle.idle(running, options.idle),

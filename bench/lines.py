@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from bench.corpus import text_files
@@ -15,8 +17,11 @@ from bench.server import Server
 from livedex_ipc.client import Client, connect
 
 RARE_GOAL = 1.0  # times ripgrep
+LIST_GOAL = 3.0
+COMMON = ("the", "if", "and", "return")  # in most files
 FEW = 100  # lines
 SEED = 21
+LIVEDEX = Path(sys.executable).with_name("livedex")
 NAME = re.compile(rb"\b[a-z]+_[a-z_]{4,20}\b")
 WORDS = re.compile(r"\S+(?: \S+){2,4}")  # of a line, with the signs among them
 
@@ -42,6 +47,24 @@ def rare(server: Server, corpus: Path, count: int) -> list[Figure]:
         Figure("search for a rare name", "ms", ours["name"], theirs["name"], RARE_GOAL),
         Figure("search for a few words of a line", "ms", ours["words"], theirs["words"], RARE_GOAL),
     ]
+
+
+def listed(server: Server, corpus: Path, rounds: int) -> list[Figure]:
+    """The command that lists files with a common word, and ripgrep, in turns. No figure where ripgrep is missing."""
+    if shutil.which("rg") is None:
+        return []
+    ours: list[float] = []
+    theirs: list[float] = []
+    for word in COMMON * (rounds + 1):
+        command = [str(LIVEDEX), "search", "-Fl", word, "--in", str(corpus)]
+        ours.append(milliseconds(_run, command, {**os.environ, "LIVEDEX_SOCKET": str(server.socket)}))
+        theirs.append(milliseconds(_run, ["rg", "-S", "-lF", "--no-config", word, str(corpus)], None))
+    begun = len(COMMON)  # the first round reads the words of the index, and the files into the system's cache
+    return [Figure("list the files with a common word", "ms", ours[begun:], theirs[begun:], LIST_GOAL)]
+
+
+def _run(command: list[str], environment: dict[str, str] | None) -> None:
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=False, env=environment)
 
 
 def _patterns(corpus: Path, count: int) -> list[tuple[str, str, str]]:

@@ -8,25 +8,27 @@ lost its diacritic on the way into the index (``folds``). Then it only remains t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
-from livedex_indexing.disk.unchanged_files import unchanged_names
+from livedex_indexing.disk.unchanged_files import State, unchanged_names
 from livedex_indexing.lines.candidates import MatchingWords, contents_with
 from livedex_indexing.lines.line_hits import FileText
-from livedex_indexing.lines.line_order import LineCursor
+from livedex_indexing.lines.line_order import LineCursor, age_of
 from livedex_indexing.lines.line_search import LineSearch, Selected
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.path_text import display_path, path_b64
-from livedex_indexing.store.database import id_list
+from livedex_indexing.query.filters import files_with_chunks
 from livedex_indexing.store.file_rows import to_unsigned
 from livedex_indexing.store.read_pool import DeadlinePassed
 
 _BATCH: Final = 2_000  # files
-_STATES = """SELECT d.id, d.content_id, d.root_id, d.folder, d.name, d.size, d.mtime_ns, d.ctime_ns, d.ino FROM files d
-             WHERE d.settled = 1 AND d.id IN (SELECT value FROM json_each(?))"""
+_COLUMNS = """SELECT d.id, d.root_id, d.folder, d.name, d.content_id, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled
+              FROM files d"""
+_FILES = f"{_COLUMNS} WHERE {{}}"
+_AMONG = f"{_COLUMNS} WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
 
 
 class MatchingFile(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -52,11 +54,12 @@ class MatchingFiles(LineSearch):
     """One search for the files that match, on one reader: first `select`, in its snapshot, then `files`, outside."""
 
     _sure: frozenset[int] = frozenset()
+    _states: Mapping[int, State] = {}  # of the files that match for sure, as they were indexed
 
     def files(self, limit: int, *, count: bool) -> FilesPage:
         """Return the next files, at most ``limit``. ``count``: count their lines, too. Raises Cancelled."""
         found: list[MatchingFile] = []
-        last: LineCursor | None = None
+        last: Selected | None = None
         more = False
         try:
             for file, matches in self._matching(count):
@@ -64,10 +67,12 @@ class MatchingFiles(LineSearch):
                     more = True
                     break
                 found.append(MatchingFile(display_path(file.path), path_b64(file.path), matches))
-                last = LineCursor(file.age, file.path, 0)
+                last = file
         except DeadlinePassed:
             self._late = True
-        return FilesPage(found, last if more or self._late else None, self._late, self._left_out)
+        goes_on = last is not None and (more or self._late)
+        cursor = LineCursor(last.age, last.path, 0) if goes_on and last is not None else None
+        return FilesPage(found, cursor, self._late, self._left_out)
 
     @property
     def _is_by_file(self) -> bool:
@@ -81,11 +86,28 @@ class MatchingFiles(LineSearch):
         self._sure = found.sure
         return found.possible
 
+    def _files(self, among: Collection[int] | None) -> list[Selected]:
+        sql, values = files_with_chunks(self._resolved)
+        if among is None:
+            rows = self._reader.rows(_FILES.format(sql), values)
+        else:
+            rows = self._reader.rows_of(_AMONG.format(sql), among, values)
+        tops = {root_id: root.rstrip(b"/") + b"/" for root_id, root in self._roots.items()}
+        order, sure, found = self._order, self._sure, list[Selected]()
+        states: dict[int, State] = {}
+        for file_id, root_id, folder, name, content_id, size, mtime_ns, ctime_ns, ino, settled in rows:
+            path = b"%b%b/%b" % (tops[root_id], folder, name) if folder else tops[root_id] + name
+            found.append(Selected(age_of(order, mtime_ns), path, root_id, file_id, content_id))
+            if settled and content_id in sure:
+                states[file_id] = (size, mtime_ns, ctime_ns, to_unsigned(ino))
+        self._states = states
+        return sorted(found)
+
     def _matching(self, count: bool) -> Iterator[tuple[Selected, int | None]]:
         files = self._selected
         for start in range(0, len(files), _BATCH):
             batch = files[start : start + _BATCH]
-            sure = frozenset[int]() if count else self._unchanged([f for f in batch if f.content_id in self._sure])
+            sure = frozenset[int]() if count else self._unchanged(batch)
             read = self._read([file for file in batch if file.file_id not in sure], count)
             left = next(read, None)
             for file in batch:
@@ -97,20 +119,19 @@ class MatchingFiles(LineSearch):
             self._ended()
 
     def _unchanged(self, files: Sequence[Selected]) -> frozenset[int]:
-        """Return the ids of those files that are as they were indexed."""
-        content_of = {file.file_id: file.content_id for file in files}
-        states: dict[tuple[int, bytes], dict[bytes, tuple[int, int, int, int]]] = {}
-        ids: dict[tuple[int, bytes, bytes], int] = {}
-        for file_id, content_id, root_id, folder, name, size, mtime_ns, ctime_ns, ino in self._reader.rows(
-            _STATES, (id_list(content_of),)
-        ):
-            if content_of[file_id] == content_id:
-                states.setdefault((root_id, folder), {})[name] = (size, mtime_ns, ctime_ns, to_unsigned(ino))
-                ids[root_id, folder, name] = file_id
+        """Return the ids of those files that match for sure and are as they were indexed."""
+        states, by_folder = self._states, dict[tuple[int, bytes], dict[bytes, tuple[int, State]]]()
+        for file in files:
+            state = states.get(file.file_id)
+            if state is not None:
+                folder, _, name = file.path.rpartition(b"/")
+                by_folder.setdefault((file.root_id, folder), {})[name] = file.file_id, state
         found: list[int] = []
-        for (root_id, folder), of_names in states.items():
-            same = unchanged_names(self._roots[root_id], folder, of_names)
-            found += [ids[root_id, folder, name] for name in same]
+        for (root_id, folder), entries in by_folder.items():
+            root = self._roots[root_id]
+            below = folder[len(root.rstrip(b"/")) + 1 :]
+            same = unchanged_names(root, below, {name: state for name, (_, state) in entries.items()})
+            found += [entries[name][0] for name in same]
             if self._ended():
                 raise DeadlinePassed("the search ran past its deadline")
         return frozenset(found)
