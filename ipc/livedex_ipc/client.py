@@ -6,7 +6,6 @@ start is reported with its own error.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import json
 import os
@@ -16,12 +15,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
 
 from livedex_ipc import paths
 from livedex_ipc.errors import InternalError, NoDaemon, TimedOut, Unavailable, from_wire
 from livedex_ipc.method_calls import MethodCalls
 from livedex_ipc.peers import peer_uid
+
+TYPE_CHECKING = False  # typing's own would cost the import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
 RECV_BYTES = 256 * 1024
 FIRST_WAIT_S = 0.3
@@ -56,8 +58,10 @@ class Client(MethodCalls):
 
     def interrupt(self) -> None:
         """End the call that another thread waits for, and the connection: the call raises Unavailable."""
-        with contextlib.suppress(OSError):  # it is closed
+        try:
             self._sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return  # it is closed
 
     def call(
         self,

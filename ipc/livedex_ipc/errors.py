@@ -21,9 +21,11 @@ Invariant: an error that crosses the socket is raised again as the same class, w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Any, ClassVar
+
     from livedex_ipc.wire_results import ErrorObject
 
 

@@ -6,9 +6,10 @@ checked by the daemon, which names a wrong one and the nearest known one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from livedex_ipc.exchange_results import (
         CheckResult,
         ClaimResult,

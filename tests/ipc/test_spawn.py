@@ -198,3 +198,13 @@ def test_a_lock_that_is_a_link_is_not_followed(home: Home, command: list[str]) -
     with pytest.raises(Unavailable, match="lock"):
         connect(command=command)
     assert not target.exists()
+
+
+def test_a_folder_that_the_user_named_for_the_socket_is_not_made(
+    home: Home, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = home.path / "mistyped" / "livedex.sock"
+    monkeypatch.setenv("LIVEDEX_SOCKET", str(where))
+    with pytest.raises(Unavailable, match="there is no folder"):
+        connect(command=command)
+    assert not where.parent.exists()

@@ -34,7 +34,7 @@ OURS = {
     "peers",
 }
 # Of the standard library: the needed modules, with their own imports on this Python.
-THEIRS = ["importlib", "json", "re", "socket", "struct", "typing"]
+THEIRS = ["json", "re", "socket", "struct"]
 
 PROGRAM = """
 import sys

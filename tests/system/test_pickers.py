@@ -1,4 +1,4 @@
-"""fzf and Vim driven for real, with the lines of the README: what is typed is found, and lists hold hits only."""
+"""fzf, Vim and Emacs driven for real, with the lines of the README: what is typed is found, lists hold hits only."""
 
 from __future__ import annotations
 
@@ -105,3 +105,38 @@ def test_the_quickfix_list_of_vim_holds_hits_only(home: Home, indexed: Tree, tmp
 
     assert set(quickfix("renew xylophone")) == {"src/lease.py:1:5:1", "src/lease.py:2:12:1", "notes/lease.md:3:3:1"}
     assert quickfix("zzqqxx") == []
+
+
+EMACS = """
+(require 'grep)
+(let ((found nil)
+      (buffer (grep "livedex search --vimgrep %s")))
+  (while (process-live-p (get-buffer-process buffer)) (accept-process-output nil 0.05))
+  (with-current-buffer buffer  ; its last line has a time, which looks like a place to a batch Emacs
+    (let ((inhibit-read-only t))
+      (goto-char (point-max))
+      (when (re-search-backward "^Grep " nil t) (delete-region (point) (point-max)))))
+  (condition-case nil
+      (while t
+        (next-error)
+        (with-current-buffer (window-buffer)
+          (push (format "%%s:%%d" (file-name-nondirectory buffer-file-name) (line-number-at-pos)) found)))
+    (error nil))
+  (princ (mapconcat 'identity (nreverse found) "\n")))
+"""
+
+
+@pytest.mark.needs("emacs")
+def test_each_place_is_a_link_in_emacs(home: Home, indexed: Tree) -> None:
+    env = {**home.env, "PATH": f"{LIVEDEX.parent}{os.pathsep}{home.env['PATH']}", "TERM": "dumb"}
+
+    def places(query: str) -> list[str]:
+        command = ["emacs", "--batch", "-Q", "--eval", f"(progn {EMACS % query})"]
+        done = subprocess.run(
+            command, env=env, cwd=indexed.path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+            check=True,
+        )  # fmt: skip
+        return done.stdout.splitlines()
+
+    assert set(places("renew xylophone")) == {"lease.py:1", "lease.py:2", "lease.md:3"}
+    assert places("zzqqxx") == []

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False  # typing's own would cost the import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def convert(kind: str, text: str) -> Any:

@@ -8,11 +8,14 @@ not fit raises InvalidParams, which names it and the nearest known one.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from livedex_ipc.cli.argument_values import convert
 from livedex_ipc.cli.arguments import GLOBAL_OPTIONS, ROOT, Command, Operand, Option
 from livedex_ipc.errors import InvalidParams
+
+TYPE_CHECKING = False  # typing's own would cost the import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class CommandLine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from livedex_ipc import __version__
 from livedex_ipc.cli.argument_values import wire_path
@@ -11,29 +10,32 @@ from livedex_ipc.cli.command_parser import CommandLine
 from livedex_ipc.cli.streams import Streams
 from livedex_ipc.errors import InvalidParams, LivedexError, NotFound, OutsideRoots
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Any, Protocol, TypeVar
+
     from livedex_ipc.cli.render.search_text import View
     from livedex_ipc.cli.spinner import Spinner
     from livedex_ipc.client import Client
     from livedex_ipc.wire_results import AnswerWarning, FreshFields, Refusal, ServerInfo
 
-R = TypeVar("R")
+    R = TypeVar("R")
+
+    class LocalExchange(Protocol):
+        """The exchange in this process: the methods of the socket, without a daemon."""
+
+        def call(self, method: str, params: Mapping[str, Any]) -> Any:
+            """Return the method's result. Raises its errors."""
+
+        @property
+        def work(self) -> Callable[[Mapping[str, Any], Streams], int]:
+            """Run a worker with the options of the command line. Return the exit code."""
+
 
 # Milliseconds for a method that has no time limit of its own and never takes long.
 ANSWER_MS = 60_000
 # Seconds beyond a method's own time limit before the client gives up on a silent daemon.
 _GRACE_S = 10.0
-
-
-class LocalExchange(Protocol):
-    """The exchange in this process: the methods of the socket, without a daemon."""
-
-    def call(self, method: str, params: Mapping[str, Any]) -> Any:
-        """Return the method's result. Raises its errors."""
-
-    @property
-    def work(self) -> Callable[[Mapping[str, Any], Streams], int]:
-        """Run a worker with the options of the command line. Return the exit code."""
 
 
 class Context:

@@ -63,14 +63,14 @@ def _run(line: CommandLine, arguments: list[str], local_exchange: LocalExchange 
 
 
 def _command(line: CommandLine, streams: Streams, local_exchange: LocalExchange | None) -> int:
-    from importlib import import_module
-
     from livedex_ipc.cli.context import Context
 
     module, _, function = line.command.run.partition(":")
     context = Context(line, streams, local_exchange)
     try:
-        code: int = getattr(import_module(f"livedex_ipc.cli.commands.{module}"), function)(context)
+        # Not by importlib, which would have to be imported.
+        loaded = __import__(f"livedex_ipc.cli.commands.{module}", fromlist=[function])
+        code: int = getattr(loaded, function)(context)
     except InvalidParams as error:
         raise _as_typed(error, line.command) from None
     return code

@@ -6,7 +6,6 @@ Invariant: a daemon that is needed by anyone goes on; the command works with it 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from livedex_ipc import __version__
 from livedex_ipc.cli.process_end import has_ended
@@ -14,6 +13,7 @@ from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import MethodNotFound
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import RestartResult, ServerInfo
 

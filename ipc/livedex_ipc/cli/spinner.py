@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.streams import Streams
 from livedex_ipc.client import Client
 from livedex_ipc.errors import LivedexError
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import StatusResult
 

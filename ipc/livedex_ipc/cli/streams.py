@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import IO, Any
 
 from livedex_ipc.errors import LivedexError, Unavailable
+
+TYPE_CHECKING = False  # typing's own would cost the import of typing
+if TYPE_CHECKING:
+    from typing import IO, Any
 
 
 class OutputClosedError(Exception):

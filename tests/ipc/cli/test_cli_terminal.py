@@ -16,8 +16,9 @@ from socket import gethostname
 
 import pytest
 
-from helpers.canned_daemon import CannedDaemon, hit, root, search_result, status_result
+from helpers.canned_daemon import CannedDaemon, hit, info, root, search_result, status_result
 from helpers.support import LIVEDEX, Home, wait_until
+from livedex_ipc import __version__
 
 EVIL = hit("/r/notes/\x1b]0;title\x07\u202e.md", "a \x1b[31mred\u200b \x9bmatch", [[13, 18]])
 
@@ -308,3 +309,30 @@ def test_help_is_wrapped_between_words(home: Home) -> None:
         _, text = run(home, *words, COLUMNS="60")
         assert all(len(line) <= 60 for line in text.splitlines() if " " in line.strip()[50:])
         assert text.split() == plain.split()
+
+
+def test_who_finds_nothing_is_told_what_may_be_meant(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["search"] = search_result()
+    canned.answers["roots/list"] = {"roots": [root("/r")]}
+    folder = str(home.path)
+    _, text = run(home, "search", "x", folder, COLUMNS="300")
+    assert f"to search in a folder: --in {folder}" in text
+    assert "this folder is in no root; to add it: livedex up ." in text
+    canned.answers["roots/list"] = {"roots": [root(os.getcwd())]}
+    _, text = run(home, "search", "x", "no/such/folder", COLUMNS="300")
+    assert "nothing found" in text and "in no root" not in text and "--in" not in text
+    assert home.run("search", "x", folder).stderr == "", "a program would take a hint for a result"
+
+
+def test_who_forgets_is_told_how_to_undo_it(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["files/delete"] = {"deleted": 1}
+    assert "to undo: livedex forget --undo '/r/a b'" in run(home, "forget", "/r/a b")[1]
+    assert home.run("forget", "/r/a b").stderr == ""
+
+
+def test_whose_daemon_answers_is_said_if_it_is_another_home(home: Home, canned: CannedDaemon) -> None:
+    canned.answers["server/info"] = {**info(), "version": __version__, "config_path": "/home/eve/config.toml"}
+    done = home.run("search", "x")
+    assert "this daemon's configuration is /home/eve/config.toml, not yours" in done.stderr
+    canned.answers["server/info"]["config_path"] = str(home.config)
+    assert home.run("search", "x").stderr == ""

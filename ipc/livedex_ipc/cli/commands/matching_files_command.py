@@ -6,13 +6,15 @@ Invariant: exit codes are grep's: 0 for a file, 1 for none; 4 for none only as f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.cli.render.shown_paths import relative, working_folder
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from livedex_ipc.client import Client
     from livedex_ipc.file_results import MatchesResult, MatchingFile
 

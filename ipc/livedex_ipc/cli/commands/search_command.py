@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.cli.argument_values import absolute_path, wire_paths
 from livedex_ipc.cli.context import Context, deadline_s
 from livedex_ipc.constants import FRESH_TIMEOUT_MS, LINE_MODES, SEARCH_WINDOW
 from livedex_ipc.errors import InvalidParams
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from livedex_ipc.client import Client
     from livedex_ipc.wire_results import HitFields, SearchResult
 
@@ -157,7 +159,7 @@ def _print_text(context: Context, pages: Iterable[Result]) -> bool:
         if first is None:
             first = page
         if page["mode"] in LINE_MODES and "form" not in context.values:
-            view = view._replace(form="short")
+            view.form = "short"
         text = "".join(note + "\n" for note in _corrections(context, page)) if page is first else ""
         entries = page.get("knowledge", [])
         if entries:

@@ -6,10 +6,10 @@ Invariant: a shown line is a verbatim part of the file's line, with its number i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from livedex_ipc.cli.render.terminal_text import display_width, visible
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import HitFields
 
@@ -17,14 +17,17 @@ TAB_WIDTH = 8
 _CUT = "…"
 
 
-class Line(NamedTuple):
+class Line:
     """``number``: 1-based, in the file; ``text``: without its end; ``spans``: its matches, sorted and disjoint,
     half-open offsets into ``text``; ``matched``: a match touches it, which may be an empty one."""
 
-    number: int
-    text: str
-    spans: Sequence[tuple[int, int]] = ()
-    matched: bool = False
+    __slots__ = ("matched", "number", "spans", "text")
+
+    def __init__(self, number: int, text: str, spans: Sequence[tuple[int, int]] = (), matched: bool = False) -> None:
+        self.number = number
+        self.text = text
+        self.spans = spans
+        self.matched = matched
 
 
 def all_lines(hit: HitFields) -> list[Line]:
@@ -76,7 +79,8 @@ def cut_line(line: Line, columns: int) -> Line:
     ahead, behind = _CUT * (start > 0), _CUT * (end < len(text))
     shift = len(ahead) - start
     spans = [(max(left, start) + shift, min(right, end) + shift) for left, right in line.spans if left < end]
-    return line._replace(text=f"{ahead}{text[start:end]}{behind}", spans=[span for span in spans if span[0] < span[1]])
+    shown = [span for span in spans if span[0] < span[1]]
+    return Line(line.number, f"{ahead}{text[start:end]}{behind}", shown, line.matched)
 
 
 def _width(text: str) -> int:

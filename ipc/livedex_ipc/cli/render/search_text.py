@@ -6,35 +6,51 @@ Invariant: the hits keep their order, and nothing of a file but its text and pat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from livedex_ipc.cli.render.hit_lines import Line, all_lines, cut_line, telling
 from livedex_ipc.cli.render.hyperlinks import linked
 from livedex_ipc.cli.render.shown_paths import path_text, relative
 from livedex_ipc.cli.render.terminal_text import Style, display_width, visible
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Literal
+
     from livedex_ipc.wire_results import HitFields, SearchResult
 
-Form = Literal["short", "normal", "long"]
+    Form = Literal["short", "normal", "long"]
+
+
 TELLING_LINES = 2  # of a hit, below the line that names its place
 _LEAST_COLUMNS = 20  # columns for a line, however narrow the terminal
 _WHITE = 2  # columns between a number and a path, and between a path and its breadcrumb
 
 
-class View(NamedTuple):
+class View:
     """How hits are shown. ``short``: a line each; ``normal``: at most three; ``long``: all that the answer has.
 
     ``around``: how many lines to show around each matching line; ``width``: columns to cut lines to, None to
     leave them whole; ``links``: a `link_form`; ``folder``: paths below it are relative, "" for none.
     """
 
-    form: Form = "normal"
-    colour: bool = False
-    around: int = 0
-    width: int | None = None
-    links: str = ""
-    folder: str = ""
+    __slots__ = ("around", "colour", "folder", "form", "links", "width")
+
+    def __init__(
+        self,
+        form: Form = "normal",
+        *,
+        colour: bool = False,
+        around: int = 0,
+        width: int | None = None,
+        links: str = "",
+        folder: str = "",
+    ) -> None:
+        self.form = form
+        self.colour = colour
+        self.around = around
+        self.width = width
+        self.links = links
+        self.folder = folder
 
 
 def hits_text(hits: Sequence[HitFields], view: View, first: int = 1) -> str:

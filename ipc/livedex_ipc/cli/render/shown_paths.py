@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from binascii import a2b_base64
 from functools import cache
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from livedex_ipc.wire_results import PathFields
 

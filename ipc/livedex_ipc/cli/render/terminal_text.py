@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from livedex_ipc.errors import LivedexError
 
+TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
+    from typing import Any
+
     from livedex_ipc.wire_results import AnswerWarning, FreshFields
 
 # Control characters, bidirectional overrides, and zero-width characters: a terminal would obey or hide them.
