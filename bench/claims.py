@@ -1,6 +1,6 @@
-"""What livedex claims of any corpus, each claim held against the disk, git or ripgrep, and told with its figure.
+"""What livedex claims of any corpus, each claim held against the disk, git or ripgrep, and reported with its figure.
 
-Invariant: a claim is told once a corpus, whether it holds or not, and all that speaks against it is named.
+Invariant: a claim is reported once a corpus, whether it holds or not, and all that speaks against it is named.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def prove(report: Report, corpus: Path, copy: Path, options: argparse.Namespace)
 def _counts(report: Report, client: Client, root: Path) -> dict[bytes, disk_inventory.Record]:
     found = disk_inventory.account(client, root)
     status = client.call("status")
-    told = {name: status[name] for name in ("files", "skipped", "failed")}
+    reported = {name: status[name] for name in ("files", "skipped", "failed")}
     against = list(found.unexplained)
-    if sum(told.values()) != len(found.listed):
-        against.append(f"status says {told}, the list has {len(found.listed)}")
+    if sum(reported.values()) != len(found.listed):
+        against.append(f"status says {reported}, the list has {len(found.listed)}")
     shut_out = sum(found.ignored.values())
-    figure = f"{told} = {len(found.listed)} listed = {found.entries} on disk - {shut_out} shut out by a rule"
+    figure = f"{reported} = {len(found.listed)} listed = {found.entries} on disk - {shut_out} shut out by a rule"
     report.tell("every entry is accounted for", figure, against)
     for rule, count in found.ignored.most_common(5):
         print(f"    {count} by {rule}", flush=True)

@@ -27,7 +27,7 @@ def made_in(folder: Path) -> Path:
 
 
 def text_files(corpus: Path) -> Iterator[tuple[str, bytes]]:
-    """The path and the bytes of every file that holds text, as simply as it can be told."""
+    """The path and the bytes of every file that holds text, as simply as possible."""
     for folder, folders, names in os.walk(corpus):
         folders[:] = [name for name in folders if name not in {".git", "__pycache__", "node_modules"}]
         for name in names:

@@ -55,15 +55,15 @@ def manual(folder: Path) -> QuestionSet:
         texts[page] = text
         if asked is not None:
             sentences[page] = asked
-    told = {page: " ".join(text.split()) for page, text in texts.items()}
+    reported = {page: " ".join(text.split()) for page, text in texts.items()}
     wanted = [
-        (heading, {page: 1 for page, text in told.items() if section in text})
+        (heading, {page: 1 for page, text in reported.items() if section in text})
         for heading, found in sections.items()
         for section in found
         if section and len(found) == 1
     ]
     wanted += [
-        (asked, {page: 1}) for page, asked in sentences.items() if not any(asked in text for text in told.values())
+        (asked, {page: 1}) for page, asked in sentences.items() if not any(asked in text for text in reported.values())
     ]
     for page, text in texts.items():
         (corpus / page).write_text(text, encoding="utf-8")

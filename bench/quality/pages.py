@@ -38,9 +38,9 @@ def pages(library: Path) -> Iterator[Page]:
 
 
 def _page(title: str, documented: Documented) -> Page:
-    asked, told = first_sentence(ast.get_docstring(documented) or "")
+    asked, reported = first_sentence(ast.get_docstring(documented) or "")
     functions = (child for child in documented.body if isinstance(child, Function) and not child.name.startswith("_"))
-    text = "\n\n".join(part for part in (title, told, *map(_shown, functions)) if part)
+    text = "\n\n".join(part for part in (title, reported, *map(_shown, functions)) if part)
     return Page(asked if len(text.split()) >= _LEAST_WORDS else None, text + "\n")
 
 

@@ -58,7 +58,7 @@ class Schemas:
         properties = schema["properties"]
         assert isinstance(properties, dict)
         for field in fields:
-            if "$ref" not in properties[field.name]:  # other keys beside it are not read
+            if "$ref" not in properties[field.name]:  # other keys next to it are not read
                 properties[field.name] = {"description": field.doc, **properties[field.name]}
 
     def _of(self, hint: Any, bound: Mapping[Any, Any]) -> Schema:

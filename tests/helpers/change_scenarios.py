@@ -121,9 +121,9 @@ class _Player:
                 self._tree.rename(name, new)
                 self._holds[new] = word
             expected = [(word, new)]
-        told = [fault for word, place in expected if (fault := self._fault(word, place)) is not None]
-        if told:
-            self.wrong.append(f"{action} {name}: {told}")
+        reported = [fault for word, place in expected if (fault := self._fault(word, place)) is not None]
+        if reported:
+            self.wrong.append(f"{action} {name}: {reported}")
 
     def _fault(self, word: str, place: str | None) -> str | None:
         answer = self._client.call("search", {"query": word, "path": str(self._tree), "timeout_ms": WAIT_MS})

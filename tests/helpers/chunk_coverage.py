@@ -131,8 +131,8 @@ def _check(client: Client, root: Path, name: bytes, starts: list[int] | None, fa
     chunks = answer["chunks"]
     text = "".join(chunk["text"] for chunk in chunks)
     lossy = any(chunk["metadata"].get("lossy") for chunk in chunks)
-    told = [f"{name!r}: {fault}" for fault in _faults(data, text, chunks, starts, lossy=lossy)]
-    faults += told[:3]
+    reported = [f"{name!r}: {fault}" for fault in _faults(data, text, chunks, starts, lossy=lossy)]
+    faults += reported[:3]
     return len(chunks)
 
 

@@ -140,15 +140,15 @@ def differences(pattern: Pattern, ours: tuple[Found, bool], theirs: Found, files
     if not whole:
         end = max(found)
         wanted = {place: spans for place, spans in wanted.items() if place <= end}
-    told = [f"{pattern}: only ripgrep has {place}" for place in sorted(wanted.keys() - given.keys())]
-    told += [f"{pattern}: only livedex has {place}" for place in sorted(given.keys() - wanted.keys())]
+    reported = [f"{pattern}: only ripgrep has {place}" for place in sorted(wanted.keys() - given.keys())]
+    reported += [f"{pattern}: only livedex has {place}" for place in sorted(given.keys() - wanted.keys())]
     both = sorted(wanted.keys() & given.keys())
-    told += [
+    reported += [
         f"{pattern}: {place}: {given[place]}, ripgrep {wanted[place]}"
         for place in both
         if given[place] != wanted[place] and "w" not in pattern.flags
     ]
-    return told
+    return reported
 
 
 def patterns(lines: list[str], count: int, seed: int) -> Iterator[Pattern]:

@@ -207,9 +207,9 @@ def _bytes(root: Path, name: bytes) -> bytes:
     return (root / os.fsdecode(name)).read_bytes()
 
 
-def _count(explained: Counter[str], unexplained: list[str], reason: str | None, told: str) -> None:
+def _count(explained: Counter[str], unexplained: list[str], reason: str | None, reported: str) -> None:
     if reason is None:
-        unexplained.append(told)
+        unexplained.append(reported)
     else:
         explained[reason] += 1
 

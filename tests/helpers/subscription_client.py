@@ -66,7 +66,7 @@ class Following:
 
     def _apply(self, removed: Iterable[dict[str, Any]], added: Iterable[dict[str, Any]]) -> None:
         for hit in removed:
-            assert self.held[place_of(hit)] > 0, f"never told: {hit}"
+            assert self.held[place_of(hit)] > 0, f"never reported: {hit}"
             self.held[place_of(hit)] -= 1
         self.held = +self.held
         for hit in added:
@@ -83,9 +83,9 @@ class Following:
 
     def _lacks(self, wanted: Counter[Place] | set[str]) -> str:
         if isinstance(wanted, set):
-            return f"told so far: {self.names}; wanted: {wanted}"
+            return f"reported so far: {self.names}; wanted: {wanted}"
         missing, wrong = list(wanted - self.held), list(self.held - wanted)
-        return f"{len(missing)} not told: {missing[:3]}; {len(wrong)} still held: {wrong[:3]}"
+        return f"{len(missing)} not reported: {missing[:3]}; {len(wrong)} still held: {wrong[:3]}"
 
 
 def now(client: Client, query: str, **params: Any) -> Counter[Place]:

@@ -38,8 +38,8 @@ def test_the_exported_names() -> None:
 
 def test_importing_the_package_loads_nothing_else() -> None:
     code = "import sys, livedex_indexing; print([name for name in sys.modules if name.startswith('livedex_')])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.strip() == "['livedex_indexing']"
+    reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert reported.strip() == "['livedex_indexing']"
 
 
 @pytest.mark.parametrize("code", EXAMPLES)

@@ -50,9 +50,9 @@ def test_an_error_is_raised_as_its_class(client: Client) -> None:
 
 
 def test_progress_is_sent_before_the_result(client: Client) -> None:
-    told: list[Any] = []
-    answer = client.call("test/progress", on_progress=told.append)
-    assert [value["kind"] for value in told] == ["begin", "report", "end"]
+    reported: list[Any] = []
+    answer = client.call("test/progress", on_progress=reported.append)
+    assert [value["kind"] for value in reported] == ["begin", "report", "end"]
     assert answer["asked"] is not None
 
 
@@ -157,11 +157,13 @@ def test_a_daemon_whose_queue_is_full_is_not_waited_for_for_ever(tmp_path: Path)
 def test_notifications_are_kept_in_their_order_also_during_a_call() -> None:
     ours, theirs = socket.socketpair()
     with client_module.Client(ours) as connected, theirs:
-        told = [{"jsonrpc": "2.0", "method": "search/changed", "params": {"number": number}} for number in range(3)]
+        reported = [{"jsonrpc": "2.0", "method": "search/changed", "params": {"number": number}} for number in range(3)]
         late = {"jsonrpc": "2.0", "method": "$/progress", "params": {"token": 7, "value": {}}}
         answer = {"jsonrpc": "2.0", "id": 1, "result": {}}
         theirs.sendall(
-            b"".join(json.dumps(each).encode() + b"\n" for each in (told[0], late, answer, told[1], told[2]))
+            b"".join(
+                json.dumps(each).encode() + b"\n" for each in (reported[0], late, answer, reported[1], reported[2])
+            )
         )
         assert connected.call("server/ping") == {}
         assert connected.has_buffered and connected.fileno() == ours.fileno()

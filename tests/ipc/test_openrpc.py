@@ -116,8 +116,8 @@ def test_everything_is_described() -> None:
 
 
 def test_notifications_are_in_it() -> None:
-    told = {note["name"]: note["params"] for note in document("1")["x-notifications"]}
-    assert told["search/changed"] == {"$ref": "#/components/schemas/SearchChanged"}
+    reported = {note["name"]: note["params"] for note in document("1")["x-notifications"]}
+    assert reported["search/changed"] == {"$ref": "#/components/schemas/SearchChanged"}
     changed = document("1")["components"]["schemas"]["SearchChanged"]
     assert changed["properties"]["added"]["items"] == {"$ref": "#/components/schemas/Hit"}
-    assert "$/progress" in told
+    assert "$/progress" in reported

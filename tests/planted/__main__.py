@@ -30,7 +30,7 @@ def main(words: Sequence[str]) -> int:
 def _is_sound(defects: Sequence[Defect]) -> bool:
     with copied() as copy:
         verdict = run(copy, [defect.test for defect in defects])
-    print(f"without a defect: {'all tests pass' if verdict.outcome == 'missed' else verdict.told}", flush=True)
+    print(f"without a defect: {'all tests pass' if verdict.outcome == 'missed' else verdict.reported}", flush=True)
     return verdict.outcome in ("missed", "skipped")
 
 
@@ -43,7 +43,7 @@ def _all_caught(defects: Sequence[Defect]) -> bool:
         skipped += verdict.outcome == "skipped"
         print(f"{verdict.outcome:7} {time.monotonic() - began:5.1f} s  {defect.name}", flush=True)
         if verdict.outcome in ("missed", "broken"):
-            print(verdict.told, flush=True)
+            print(verdict.reported, flush=True)
     left = f", {skipped} whose test cannot run here" if skipped else ""
     print(f"{caught} of {len(defects)} planted defects caught{left}")
     return caught + skipped == len(defects)

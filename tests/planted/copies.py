@@ -28,10 +28,10 @@ Outcome = Literal["caught", "missed", "skipped", "broken"]
 
 
 class Verdict(NamedTuple):
-    """``broken``: the test did not finish; ``told``: the last lines of pytest."""
+    """``broken``: the test did not finish; ``reported``: the last lines of pytest."""
 
     outcome: Outcome
-    told: str
+    reported: str
 
 
 def root_of(package: str) -> Path:
@@ -93,15 +93,15 @@ def run(copy: Path, tests: Iterable[str]) -> Verdict:
     done = subprocess.run(
         command, cwd=CHECKOUT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    told = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
+    reported = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
     if not report.exists():
-        return Verdict("broken", told)
+        return Verdict("broken", reported)
     counts = json.loads(report.read_text())
     if counts["failed"]:
-        return Verdict("caught", told)
+        return Verdict("caught", reported)
     if done.returncode:
-        return Verdict("broken", told)
-    return Verdict("missed" if counts["passed"] else "skipped", told)
+        return Verdict("broken", reported)
+    return Verdict("missed" if counts["passed"] else "skipped", reported)
 
 
 def try_defect(defect: Defect) -> Verdict:

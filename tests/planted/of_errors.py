@@ -276,7 +276,7 @@ DEFECTS = (
         f"{SYSTEM}::test_what_only_a_standing_query_could_not_read",
     ),
     Defect(
-        "change-not-told-and-not-said",
+        "change-not-reported-and-not-said",
         "a file that only the sending of a change could not read is named nowhere",
         "livedex_daemon/subscriptions/notifier.py",
         (("        if stale.unreadable:\n", "        if False:\n"),),

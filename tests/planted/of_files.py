@@ -55,7 +55,7 @@ DEFECTS = (
         f"{INSPECTOR}::test_a_walk_waits_for_the_commit_of_what_others_removed",
     ),
     Defect(
-        "removals-told-apart-by-number",
+        "removals-distinguished-by-number",
         "a walk takes removals of others for its own where there are as many",
         "livedex_daemon/write/inspector.py",
         (("        self._walked = None  # as many removals again would be those of others\n", ""),),

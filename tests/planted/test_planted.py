@@ -37,7 +37,7 @@ def test_the_page_is_made_of_the_table() -> None:
 @pytest.mark.parametrize("name", SAMPLE)
 def test_it_is_caught(name: str) -> None:
     verdict = try_defect(BY_NAME[name])
-    assert verdict.outcome == "caught", verdict.told
+    assert verdict.outcome == "caught", verdict.reported
 
 
 def test_one_that_no_test_notices_is_reported() -> None:

@@ -94,14 +94,14 @@ def test_a_supervisor_that_does_not_read_does_not_hold_us(home: Home, monkeypatc
 
 
 def test_systemd_python_is_used_where_it_is_installed(manager: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
+    reported: list[str] = []
     package, daemon = ModuleType("systemd"), ModuleType("systemd.daemon")
-    daemon.notify = lambda state: told.append(state) or True  # type: ignore[attr-defined, func-returns-value]
+    daemon.notify = lambda state: reported.append(state) or True  # type: ignore[attr-defined, func-returns-value]
     package.daemon = daemon  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "systemd", package)
     monkeypatch.setitem(sys.modules, "systemd.daemon", daemon)
     assert supervisor.ready()
-    assert told == ["READY=1"]
+    assert reported == ["READY=1"]
 
 
 @pytest.mark.parametrize(

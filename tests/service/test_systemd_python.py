@@ -1,4 +1,4 @@
-"""The extra ``systemd``: what is told through systemd-python itself is what the datagram protocol tells."""
+"""The extra ``systemd``: what is reported through systemd-python itself is what the datagram protocol tells."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def test_it_sends_the_supervisor_the_same(env: dict[str, str], home: Home) -> No
         env["NOTIFY_SOCKET"] = str(home.path / "notify")
         done = subprocess.run([sys.executable, "-c", NOTIFY], env=env, capture_output=True, text=True, check=True)
         assert done.stdout == "True\n", "the library was used"
-        told = [manager.recv(999) for _ in range(5)]
-    assert told[0] == b"READY=1\nSTATUS=serving"
-    assert told[1].startswith(b"RELOADING=1\nMONOTONIC_USEC=")
-    assert told[2:] == [b"READY=1", b"WATCHDOG=1", b"STOPPING=1"]
+        reported = [manager.recv(999) for _ in range(5)]
+    assert reported[0] == b"READY=1\nSTATUS=serving"
+    assert reported[1].startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+    assert reported[2:] == [b"READY=1", b"WATCHDOG=1", b"STOPPING=1"]
 
 
 @pytest.mark.needs("unshare")

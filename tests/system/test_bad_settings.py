@@ -45,9 +45,9 @@ default = ""
 def test_every_fault_at_once(home: Home) -> None:
     home.config.write_text(BROKEN)
     done = home.run("config", "validate", "--json")
-    told = json.loads(done.stdout)
-    assert (done.returncode, told["valid"], told["path"]) == (2, False, str(home.config))
-    assert {(fault["key"], fault["line"], fault["nearest"]) for fault in told["faults"]} == {
+    reported = json.loads(done.stdout)
+    assert (done.returncode, reported["valid"], reported["path"]) == (2, False, str(home.config))
+    assert {(fault["key"], fault["line"], fault["nearest"]) for fault in reported["faults"]} == {
         ("roots[0].path", 2, None),
         ("roots[0].ignor", 3, "roots.ignore"),
         ("index.max_file_size", 6, None),
@@ -56,11 +56,11 @@ def test_every_fault_at_once(home: Home) -> None:
         ("log.level", 13, None),
         ("shipping", 15, None),
     }
-    assert json.loads(home.run("daemon", "--check-config", "--json").stdout) == told
+    assert json.loads(home.run("daemon", "--check-config", "--json").stdout) == reported
     for words in (["status"], ["daemon"], ["up"]):
         failed = home.run(*words, "--json")
         assert failed.returncode == 2
-        assert json.loads(failed.stderr)["error"]["data"]["faults"] == told["faults"]
+        assert json.loads(failed.stderr)["error"]["data"]["faults"] == reported["faults"]
     checks = home.run("doctor", "--json")
     assert checks.returncode == 4
     assert [check["name"] for check in json.loads(checks.stdout)["checks"] if check["state"] == "failed"] == [

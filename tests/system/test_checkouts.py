@@ -108,7 +108,7 @@ def test_checkouts_while_searches_run(daemon: Daemon, client: Client, tree: Tree
             assert client.call("index/audit", {})["differences"] == [], "as an index built from nothing would be"
     with Searches(daemon) as after:  # by now the index has the contents of both branches
         wait_until(lambda: len(after.took) >= ROUNDS * WORDS, timeout=120)
-    told = ", ".join(
+    reported = ", ".join(
         f"{what} {searches.p95():.1f} ms ({len(searches.took)})"
         for what, searches in (
             ("idle before", idle),
@@ -117,10 +117,10 @@ def test_checkouts_while_searches_run(daemon: Daemon, client: Client, tree: Tree
             ("idle after", after),
         )
     )
-    print(f"p95 of searches: {told}", file=sys.stderr)
+    print(f"p95 of searches: {reported}", file=sys.stderr)
     assert client.call("status")["work"]["files_chunked"] <= 2 * FILES, "going back chunks nothing"
     held = contents(client)
-    other = Tree(tree.path.parent / "built anew")
+    other = Tree(tree.path.parent / "built again")
     tree.path.rename(other.path / "root")
     client.call("roots/remove", {"path": str(tree)})
     add_root(client, other, timeout=600)

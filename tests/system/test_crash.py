@@ -52,7 +52,7 @@ class Workload:
             tree.rename(name.partition("/")[0], f"x{self.number}")
 
 
-class Told:
+class Acknowledged:
     """Everything that was acknowledged to clients must be kept after any crash."""
 
     def __init__(self, tree: Tree) -> None:
@@ -91,7 +91,7 @@ def base() -> Iterator[Tree]:
 
 @pytest.mark.timeout(30 + 12 * KILLS)
 def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[..., Daemon]) -> None:
-    work, told = Workload(base, 11), Told(base)
+    work, acknowledged = Workload(base, 11), Acknowledged(base)
     chance = random.Random(5)
     daemon = start_daemon()
     with daemon.client() as client:
@@ -101,7 +101,7 @@ def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[
         for _ in range(stop_after):
             work.step()
         if number % 10 == 0:
-            told.forget(daemon, number)
+            acknowledged.forget(daemon, number)
         if chance.random() < 0.7:  # otherwise it is killed at its very start
             with daemon.client() as client:
                 client.call("search", {"query": "word1", "timeout_ms": chance.randrange(1, 300)})
@@ -112,7 +112,7 @@ def test_kill_at_random_instants(base: Tree, home: Home, start_daemon: Callable[
         daemon.start()
         if number % 5 == 4 or number == KILLS - 1:
             assert_as_rebuilt(daemon, f"after {number + 1} kills")
-    told.assert_kept(daemon)
+    acknowledged.assert_kept(daemon)
 
 
 def test_a_mark_that_outlived_the_commit_after_it(
@@ -158,7 +158,7 @@ def test_a_mark_that_was_taken_before_the_commit_after_it(
     assert_as_rebuilt(daemon)
 
 
-def reference_work(daemon: Daemon, tree: Tree, told: Told) -> bool:
+def reference_work(daemon: Daemon, tree: Tree, acknowledged: Acknowledged) -> bool:
     """Run the same workload each time; return False if it ended early, because the daemon did."""
     work = Workload(tree, 3)
     for number in range(12):
@@ -168,9 +168,9 @@ def reference_work(daemon: Daemon, tree: Tree, told: Told) -> bool:
             with daemon.client() as client:
                 client.call("search", {"query": "word1", "timeout_ms": 2000})
             if number % 3 == 1:
-                told.forget(daemon, number)
+                acknowledged.forget(daemon, number)
             if number % 6 == 4:
-                told.add_root(daemon, number)
+                acknowledged.add_root(daemon, number)
         except (
             LivedexError,
             OSError,
@@ -213,13 +213,13 @@ def one_run(tmp_path: Path, kill_at: tuple[str, int] | None) -> Counter[str]:
         options += ["-e", f"inject={kill_at[0]}:signal=SIGKILL:when={kill_at[1]}"]
     with temporary_home() as home:
         tree = Tree(home.path / "tree")
-        told = Told(tree)
+        acknowledged = Acknowledged(tree)
         tree.write("a.txt", "firstword\n")
         home.config.write_text(f'[[roots]]\npath = "{tree}"\n')
         daemon = Daemon(home, wrap=["strace", "-D", "-f", "-qq", "-o", str(trace), *options])
         ended = False
         with suppress(AssertionError):  # of a daemon that was killed at its start
-            ended = reference_work(daemon.start(), tree, told)
+            ended = reference_work(daemon.start(), tree, acknowledged)
         if not ended:
             assert kill_at is not None, "only a kill ends it"
             wait_until(lambda: not daemon.running(), what="the end of the killed daemon")
@@ -227,7 +227,7 @@ def one_run(tmp_path: Path, kill_at: tuple[str, int] | None) -> Counter[str]:
         again = Daemon(home).start()
         try:
             assert_as_rebuilt(again, kill_at)
-            told.assert_kept(again)
+            acknowledged.assert_kept(again)
         finally:
             again.stop()
     counts = calls_of(trace)

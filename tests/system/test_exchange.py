@@ -39,8 +39,8 @@ def test_a_message_goes_all_the_way(client: Client) -> None:
     assert client.call("exchange/complete", {**own, "status": "completed", "follow_up": follow_up})["message_id"] == 2
     checked = client.call("exchange/check", {"conversation_id": "1"})
     assert (checked["state"], checked["terminal"], checked["reply"]["body"]) == ("completed", True, "done")
-    (told,) = client.call("exchange/notify")["conversations"]
-    assert told["conversation_id"] == "1"
+    (reported,) = client.call("exchange/notify")["conversations"]
+    assert reported["conversation_id"] == "1"
     assert [len(client.call("exchange/inspect", {"id": 1})[name]) for name in ("messages", "claims")] == [1, 1]
     topics = {each["topic"]: each["waiting"] for each in client.call("exchange/stats")["topics"]}
     assert topics == {"work.request": 0, "work.completed": 1}

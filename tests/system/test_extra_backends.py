@@ -65,11 +65,11 @@ def test_the_same_script_has_the_same_shapes(
         def script() -> tuple[list[str], Any]:
             first = client.search(query="walrus", timeout_ms=60_000)
             inside = client.search(query="goat", path=str(tree / "sub"), timeout_ms=60_000)
-            told = json.loads(home.run("--json", "search", "walrus").stdout)
-            python = [sorted(hit["relative_path"] for hit in one["hits"]) for one in (first, inside, told)]
+            reported = json.loads(home.run("--json", "search", "walrus").stdout)
+            python = [sorted(hit["relative_path"] for hit in one["hits"]) for one in (first, inside, reported)]
             exact = client.search(query="a goat", mode="exact", timeout_ms=60_000)
             nothing = client.search(query="zzqqxx", timeout_ms=60_000)
-            return [*map(str, python)], [shape(one) for one in (first, inside, told, exact, nothing)]
+            return [*map(str, python)], [shape(one) for one in (first, inside, reported, exact, nothing)]
 
         built_in = script()
         done = home.run("index", "--backend", backend)

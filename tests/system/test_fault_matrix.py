@@ -106,7 +106,7 @@ def options(cell: Cell, home: Home, tree: Tree, trace: Path) -> list[str]:
 def edit(tree: Tree, number: int) -> None:
     for name in range(FILES):
         tree.write(f"d{name % 3}/f{name}.txt", f"words{number} of f{name}\n" * (number % 7 + name + 1))
-    tree.write(f"new{number}/n.txt", f"words{number} anew\n")
+    tree.write(f"new{number}/n.txt", f"words{number} again\n")
     if number:
         tree.remove(f"new{number - 1}")
 

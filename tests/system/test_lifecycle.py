@@ -118,8 +118,8 @@ def test_secrets_and_texts_stay_out(client: Client, home: Home, tree: Tree) -> N
     assert found(client, "canaryword") == []
     assert found(client, "exampleword") == [".env.example"]
     for name in SECRETS:
-        told = client.call("files/explain", {"path": str(tree / name)})
-        assert (told["status"], told["rule"]["file"]) == ("ignored", "built-in")
+        reported = client.call("files/explain", {"path": str(tree / name)})
+        assert (reported["status"], reported["rule"]["file"]) == ("ignored", "built-in")
     held = b"".join(file.read_bytes() for file in home.data.rglob("*") if file.is_file())
     assert b"canaryword" not in held
     for text in ("canaryword", "exampleword", "privatequery"):

@@ -28,7 +28,7 @@ def settle_on(home: Home, tree: Tree, size: int) -> bytes:
     return chunk_plan.choose(b"f.txt", b"word", chunk_plan.ChunkSettings(chunk_size=size)).signature
 
 
-def cut_anew(index: Path, signature: bytes) -> int:
+def cut_again(index: Path, signature: bytes) -> int:
     """Return how many files have that signature, as any other program can see it now."""
     db = apsw.Connection(str(index), flags=apsw.SQLITE_OPEN_READONLY)
     try:
@@ -59,20 +59,20 @@ def test_killed_while_everything_is_cut_again(
     sizes = dict(zip(signatures, SIZES, strict=True))
     index = home.data / "index.db"
     daemon = start_daemon(**with_code(tmp_path / "seam", SETTLES_AT_ONCE))
-    wait_until(lambda: cut_anew(index, signatures[0]) == FILES, 60, what="the first index")
+    wait_until(lambda: cut_again(index, signatures[0]) == FILES, 60, what="the first index")
     for number in range(KILLS):
         target = settle_on(home, tree, SIZES[(number + 1) % 2])
-        already = cut_anew(index, target)
+        already = cut_again(index, target)
         with daemon.client() as client:
             client.call("server/reload")
             enough = already + (FILES - already) * number // KILLS
-            wait_until(lambda: cut_anew(index, target) >= enough, 60, what="progress")  # noqa: B023
+            wait_until(lambda: cut_again(index, target) >= enough, 60, what="progress")  # noqa: B023
         daemon.kill()
         assert_each_is_cut_one_way(index, sizes)
-        left = FILES - cut_anew(index, target)
+        left = FILES - cut_again(index, target)
         daemon.start()
         with daemon.client() as client:
             assert client.call("sync", {"timeout_ms": 60_000})["synced"]
             assert client.call("status")["work"]["files_chunked"] <= left, "what was done is not done again"
-        assert cut_anew(index, target) == FILES
+        assert cut_again(index, target) == FILES
     assert_as_rebuilt(daemon)

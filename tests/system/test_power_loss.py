@@ -34,7 +34,7 @@ class Fact(NamedTuple):
     what: str  # "forgotten", "added", "removed"
     path: str
     began: int
-    told: int
+    reported: int
 
 
 class Precious:
@@ -66,10 +66,10 @@ class Precious:
     def facts(self, ops: list[Op]) -> list[Fact]:
         """Return when each was acknowledged: the answers are in the record, in order, with their results."""
         answers = [(op, answer) for op in ops if op.kind == "sent" for answer in _answers(op.data)]
-        told = [op for op, answer in answers if {"roots", "deleted"} & set(answer.get("result") or ())]
+        reported = [op for op, answer in answers if {"roots", "deleted"} & set(answer.get("result") or ())]
         asked = [pair for run in self.asked for pair in run]
-        assert len(told) == len(asked)
-        places = [0, *(op.ended for op in told)]
+        assert len(reported) == len(asked)
+        places = [0, *(op.ended for op in reported)]
         return [Fact(*pair, places[number], places[number + 1]) for number, pair in enumerate(asked)]
 
 
@@ -89,7 +89,7 @@ def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
     try:
         for fact in facts:
             removed = any(other.path == fact.path and other.what == "removed" and other.began < cut for other in facts)
-            if fact.told > cut:
+            if fact.reported > cut:
                 continue
             if fact.what == "forgotten":
                 tree = os.fsencode(facts[0].path)
@@ -100,7 +100,7 @@ def assert_kept(home: Path, facts: list[Fact], cut: int) -> None:
                 assert fact.path in roots, fact
     finally:
         marks.close()
-    store, _anew = open_store(str(home / "data" / "index.db"))
+    store, _is_new = open_store(str(home / "data" / "index.db"))
     try:
         assert store.integrity() == []
     finally:
@@ -142,7 +142,7 @@ def test_what_was_acknowledged_survives_a_loss_of_power(
     for number in range(IMAGES):
         style = STYLES[number % len(STYLES)]
         # Right after an acknowledgement the synced data alone must be enough; and at any other time.
-        cut = chance.choice(facts).told if number % 2 else chance.choice(writes)
+        cut = chance.choice(facts).reported if number % 2 else chance.choice(writes)
         disk = tmp_path / "disk"
         lay_out(image(ops, cut, style, chance), home.path, disk)
         try:

@@ -29,11 +29,11 @@ def test_with_json_each_step_is_an_object_a_line(home: Home, indexed: Tree) -> N
 
 @pytest.mark.parametrize(("method", "params"), [("index/run", {"force": True}), ("index/audit", {})])
 def test_the_progress_of_a_long_method(home: Home, indexed: Tree, method: str, params: dict[str, Any]) -> None:
-    told: list[Any] = []
+    reported: list[Any] = []
     with connect(spawn=False, path=str(home.socket)) as client:
-        client.call(method, params, on_progress=told.append)
+        client.call(method, params, on_progress=reported.append)
     shape = {"kind": str, "message": str, "percentage": int, "done": int, "total": int, "path": (str, None)}
-    assert faults(told, [shape]) == []
-    assert [told[0]["kind"], told[-1]["kind"]] == ["begin", "end"]
-    assert all(value["kind"] == "report" for value in told[1:-1])
-    assert told[-1]["percentage"] == 100
+    assert faults(reported, [shape]) == []
+    assert [reported[0]["kind"], reported[-1]["kind"]] == ["begin", "end"]
+    assert all(value["kind"] == "report" for value in reported[1:-1])
+    assert reported[-1]["percentage"] == 100

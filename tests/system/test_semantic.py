@@ -62,8 +62,8 @@ def test_one_line_finds_words_that_no_file_holds(
     assert answer["hits"][0]["relative_path"] == "sea.md"
     assert answer["hits"][0]["explain"]["ranks"]["semantic"] == 1
     assert names(client, "sailing boat", mode="keyword") == []
-    told = json.loads(home.run("search", "sailing boat", "--mode", "semantic", "--json", "-n", "1").stdout)
-    assert (told["mode"], told["hits"][0]["relative_path"]) == ("semantic", "sea.md")
+    reported = json.loads(home.run("search", "sailing boat", "--mode", "semantic", "--json", "-n", "1").stdout)
+    assert (reported["mode"], reported["hits"][0]["relative_path"]) == ("semantic", "sea.md")
 
     # A new file is found by its words at once, and by its meaning soon.
     root.write("new.md", "thunder over the hills\n")

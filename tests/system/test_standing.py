@@ -151,8 +151,8 @@ def test_a_rebuilt_index_reports_nothing_twice(
     wait_until(lambda: not wait_ready(client)["warnings"], what="the end of the rebuild")
     tree.write("last.txt", "alpha\n")
     alpha.until({f"{number}.txt" for number in range(50)} | {"new.txt", "last.txt"})
-    told = [name for change in alpha.changes for name in names(change["added"]) + names(change["removed"])]
-    assert sorted(told) == ["last.txt", "new.txt", "one.txt", "two.md"]
+    reported = [name for change in alpha.changes for name in names(change["added"]) + names(change["removed"])]
+    assert sorted(reported) == ["last.txt", "new.txt", "one.txt", "two.md"]
 
 
 def test_a_limit_bounds_the_first_hits_alone(client: Client, follow: Callable[..., Following], tree: Tree) -> None:

@@ -33,23 +33,23 @@ def test_a_hundred_queries_over_two_thousand_changes(daemon: Daemon, tree: Tree)
         for number in range(QUERIES):
             answer = crowd.call("search/subscribe", {"query": f"word{number}", "limit": 1000})
             held[answer["subscription"]] = Counter(map(place_of, answer["hits"]))
-        told: Counter[int] = Counter()
+        reported: Counter[int] = Counter()
         began = time.monotonic()
         for number in range(FILES):
             tree.write(f"f{number % 40}/{number}.txt", text(number, "after"))
         wanted = [Counter(map(place_of, all_of(client, f"after word{number}"))) for number in range(QUERIES)]
         while list(held.values()) != wanted:
             _, change = crowd.notification(60)
-            told[change["subscription"]] += 1
+            reported[change["subscription"]] += 1
             holding = held[change["subscription"]]
             holding.subtract(map(place_of, change["removed"]))
             assert min(holding.values(), default=0) >= 0
             holding.update(map(place_of, change["added"]))
             held[change["subscription"]] = +holding
         elapsed = time.monotonic() - began
-        assert max(told.values()) <= A_SECOND * elapsed + 1
+        assert max(reported.values()) <= A_SECOND * elapsed + 1
         with suppress(TimedOut):
-            raise AssertionError(f"told once more: {crowd.notification(1)}")
+            raise AssertionError(f"reported once more: {crowd.notification(1)}")
 
 
 def all_of(client: Client, query: str) -> list[dict[str, object]]:
@@ -71,7 +71,7 @@ def test_a_client_that_does_not_read_holds_up_nobody(daemon: Daemon, tree: Tree)
         sleeping.until(now(client, "alpha"))
         assert sum(len(change["added"]) for change in sleeping.changes) < sum(
             len(change["added"]) for change in reading.changes
-        ), "what is told late is the difference, not the history"
+        ), "what is sent late is the difference, not the history"
 
 
 def test_editors_speak_their_own_framing(daemon: Daemon, tree: Tree) -> None:
@@ -81,8 +81,11 @@ def test_editors_speak_their_own_framing(daemon: Daemon, tree: Tree) -> None:
     raw.framed({"jsonrpc": "2.0", "id": 1, "method": "search/subscribe", "params": {"query": "alpha"}})
     answer = raw.read_framed()
     tree.write("a.txt", "alpha\n")
-    told = raw.read_framed()
-    assert told["method"] == "search/changed" and told["params"]["subscription"] == answer["result"]["subscription"]
+    reported = raw.read_framed()
+    assert (
+        reported["method"] == "search/changed"
+        and reported["params"]["subscription"] == answer["result"]["subscription"]
+    )
     raw.close()
 
 

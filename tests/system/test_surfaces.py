@@ -225,14 +225,14 @@ def results(root: Tree) -> Iterator[tuple[str, dict[str, Any], Any]]:
 
 
 def test_every_result_has_the_fields_of_the_contract(root: Tree, client: Client) -> None:
-    told = {}
+    answered = {}
     for method, params, shape in results(root):
         answer = client.call(method, params)
         assert faults(answer, shape, method) == []
-        told[method] = answer
-    # test_exchange and test_knowledge have these …
+        answered[method] = answer
+    # test_exchange and test_knowledge have these, and test_versions the one that ends the daemon.
     elsewhere = {method for method in METHODS if method.startswith(("exchange/", "knowledge/"))}
-    assert set(told) == set(METHODS) - elsewhere - {"server/restart"}  # … and test_versions this one: the daemon ends
+    assert set(answered) == set(METHODS) - elsewhere - {"server/restart"}
 
 
 def test_a_hit_is_a_slice_of_its_file(root: Tree, client: Client) -> None:
@@ -261,14 +261,14 @@ def test_a_hit_is_a_slice_of_its_file(root: Tree, client: Client) -> None:
 
 
 def test_the_rule_that_decided_is_named(root: Tree, client: Client, home: Home) -> None:
-    told = client.call("files/explain", {"path": str(root / "shut.log")})
-    assert told["rule"] == {"file": str(root / ".gitignore"), "line": 2, "pattern": "*.log"}
-    told = client.call("files/explain", {"path": str(root / "node_modules/x/y.js")})
-    assert told["rule"] == {"file": "built-in", "line": 0, "pattern": told["rule"]["pattern"]}
+    answered = client.call("files/explain", {"path": str(root / "shut.log")})
+    assert answered["rule"] == {"file": str(root / ".gitignore"), "line": 2, "pattern": "*.log"}
+    answered = client.call("files/explain", {"path": str(root / "node_modules/x/y.js")})
+    assert answered["rule"] == {"file": "built-in", "line": 0, "pattern": answered["rule"]["pattern"]}
     home.config.write_text(f'# first\n[[roots]]\npath = "{root}"\nignore = [\n  "*.none",\n  "c*.py",\n]\n')
     client.call("server/reload")
-    told = client.call("files/explain", {"path": str(root / "code.py")})
-    assert told["rule"] == {"file": str(home.config), "line": 6, "pattern": "c*.py"}
+    answered = client.call("files/explain", {"path": str(root / "code.py")})
+    assert answered["rule"] == {"file": str(home.config), "line": 6, "pattern": "c*.py"}
     home.config.write_text(f'[[roots]]\npath = "{root}"\nignore = ["*.none", "c*.py"]\n')
     client.call("server/reload")
     assert client.call("files/explain", {"path": str(root / "code.py")})["rule"]["line"] == 3
@@ -375,8 +375,8 @@ def test_people_and_machines(root: Tree, client: Client, home: Home) -> None:
     failed = home.run("retrieve", "/etc/passwd", "--json")
     assert failed.stdout == ""
     assert faults(json.loads(failed.stderr), {"error": {"code": 2, "message": str, "data": dict}}) == []
-    told = home.run("retrieve", "/etc/passwd")
-    assert told.stderr.startswith("livedex: no root contains /etc/passwd")
+    answered = home.run("retrieve", "/etc/passwd")
+    assert answered.stderr.startswith("livedex: no root contains /etc/passwd")
 
 
 def test_counts_add_up_after_every_kind_of_change(root: Tree, client: Client, daemon: Daemon) -> None:

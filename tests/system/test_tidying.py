@@ -26,11 +26,11 @@ if "livedex_daemon" in sys.orig_argv:
     schedule.MAINTAIN_EVERY_S, idle_maintenance.QUIET_S, idle_maintenance.AGAIN_S = 0.3, 0.3, 0.01
     release = idle_maintenance.memory.release
 
-    def told():
+    def reported():
         release()
         idle_maintenance.log.info("tidied")
 
-    idle_maintenance.memory.release = told  # the last thing that a run does
+    idle_maintenance.memory.release = reported  # the last thing that a run does
 """
 
 EACH_SECOND = (

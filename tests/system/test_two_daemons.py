@@ -27,9 +27,9 @@ def test_of_many_that_start_at_once_one_stays(home: Home) -> None:
         for ended in daemons:
             if ended is not stayed:
                 assert ended.stderr is not None
-                told = json.loads(ended.stderr.read().strip().splitlines()[-1])["error"]
-                assert (ended.returncode, told["code"]) == (4, 4)
-                assert told["data"]["pid"] == stayed.pid
+                reported = json.loads(ended.stderr.read().strip().splitlines()[-1])["error"]
+                assert (ended.returncode, reported["code"]) == (4, 4)
+                assert reported["data"]["pid"] == stayed.pid
     finally:
         for daemon in daemons:
             daemon.terminate()

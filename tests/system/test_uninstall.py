@@ -18,11 +18,11 @@ def test_what_can_be_made_again_goes_and_the_rest_is_kept(home: Home, tree: Tree
     home.run("exchange", "publish", "topic", "text")
     (home.path / "data/mine.txt").write_text("not livedex's")
     before = left(home)
-    told = home.run_json("uninstall", "--dry-run")
-    assert (told["dry_run"], left(home), is_alive(pid)) == (True, before, True)
+    reported = home.run_json("uninstall", "--dry-run")
+    assert (reported["dry_run"], left(home), is_alive(pid)) == (True, before, True)
     done = home.run_json("uninstall")
     wait_until(lambda: not is_alive(pid), what="the end of the daemon")
-    assert set(done["removed"]) == set(told["removed"])
+    assert set(done["removed"]) == set(reported["removed"])
     kept = {name for name in left(home) if not name.endswith(("-wal", "-shm"))}
     assert kept == {"config.toml", "data/mine.txt", "data/forgotten.db", "data/forgotten.db.copy", "data/exchange.db"}
     assert {os.path.relpath(path, home.path) for path in done["kept"]} >= kept - {"data/mine.txt"}

@@ -96,7 +96,7 @@ def test_a_file_that_never_holds_still(restless: Client, tree: Tree) -> None:
         assert (answer["fresh"], answer["reason"]) == (False, "unsettled")
         assert answer["pending"]
         elsewhere = restless.call("search", {"query": word, "path": str(tree / "calm.txt"), "timeout_ms": 60_000})
-        assert elsewhere["fresh"], "whoever does not ask for it is not told of it"
+        assert elsewhere["fresh"], "whoever does not ask for it is not reported of it"
     assert restless.call("search", {"query": "restless", "timeout_ms": 60_000})["hits"] == []
     tree.rename("d/restless.txt", "d/calmed.txt")
     assert found(restless, "restless") == ["d/calmed.txt"]

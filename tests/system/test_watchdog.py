@@ -150,8 +150,8 @@ def test_a_reload_is_reported_from_its_begin_to_its_end(daemon: Daemon, supervis
     wait_for_pings(supervisor)
     with daemon.client() as client:
         client.call("server/reload")
-    told: list[bytes] = []
-    while len(told) < 2:
-        told += [state for state in [supervisor.recv(4096)] if b"WATCHDOG" not in state]
-    assert told[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=")
-    assert told[1] == b"READY=1"
+    reported: list[bytes] = []
+    while len(reported) < 2:
+        reported += [state for state in [supervisor.recv(4096)] if b"WATCHDOG" not in state]
+    assert reported[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+    assert reported[1] == b"READY=1"

@@ -331,6 +331,6 @@ def _syntax_fault(text: str, message: str) -> Fault:
     if twice is not None:
         header = ".".join(re.findall(r"'([^']*)'", twice[1]))
         places = [str(number) for number, one in enumerate(lines, 1) if re.match(rf"\s*\[{re.escape(header)}\]", one)]
-        return Fault(header, line, 1, f"[{header}] stands twice (lines {', '.join(places)}): join the two tables")
+        return Fault(header, line, 1, f"[{header}] is there twice (lines {', '.join(places)}): join the two tables")
     column = len(lines[line - 1][: character - 1].encode()) + 1
     return Fault(None, line, column, f"not valid TOML: {reason[:1].lower()}{reason[1:]}")

@@ -1,4 +1,4 @@
-"""Which folders each watch descriptor of inotify stands for.
+"""The folders that each watch descriptor of inotify belongs to.
 
 Invariant: a descriptor is kept as long as one name of its folder is watched. A folder may have several names at once:
 by a bind mount, by a link in its path, or for as long as the event of its move is not read yet. Not safe for threads:
@@ -71,7 +71,7 @@ class WatchedFolders:
             self.remove(key)
 
     def let_go_unused(self, wd: WatchDescriptor) -> None:
-        """Let go of a descriptor that stands for nothing."""
+        """Let go of a descriptor without a folder."""
         folder = self._by_wd.get(wd)
         if folder is None or not (folder.names or folder.outside):
             self._by_wd.pop(wd, None)

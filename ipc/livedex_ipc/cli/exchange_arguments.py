@@ -19,7 +19,7 @@ _DRAFT = (
     Option("--idempotency-key", "idempotency_key", "publish once, however often it is repeated", metavar="KEY"),
 )
 _MODEL = Operand("MODEL", "model")
-_SYSTEM = Option("--system", "system", "what the model is told before the prompt", metavar="TEXT")
+_SYSTEM = Option("--system", "system", "instructions for the model before the prompt", metavar="TEXT")
 _STDIN = "Without BODY, or with -, the body is read from stdin."
 
 EXCHANGE = Command(

@@ -79,7 +79,7 @@ class Rounds:
         held: Counter[Place] = Counter()
         for change in self.sent(number):
             for hit in change["removed"]:
-                assert held[place_of(hit)] > 0, f"never told: {hit}"
+                assert held[place_of(hit)] > 0, f"never reported: {hit}"
                 held[place_of(hit)] -= 1
             held = +held
             held.update(map(place_of, change["added"]))
@@ -256,7 +256,7 @@ def carry_out(made: Rounds, step: tuple[Any, ...]) -> None:
 @settings(deadline=None, max_examples=examples(40))
 @given(st.lists(STEPS, max_size=30))
 def test_whatever_happens_what_is_sent_adds_up(tmp_path_factory: pytest.TempPathFactory, steps: list[Any]) -> None:
-    with Indexed(tmp_path_factory.mktemp("told")) as indexed:
+    with Indexed(tmp_path_factory.mktemp("reported")) as indexed:
         made = Rounds(indexed, QUERIES)
         for step in steps:
             carry_out(made, step)

@@ -243,7 +243,7 @@ def test_how_many_chunks_hold_a_common_word_is_kept_while_the_index_hardly_grows
     assert len(index.search("walrus tusk")) == 6
     index.write("root/new.txt", "walrus tusk\n")
     assert index.found("walrus tusk")[0] == "new.txt"
-    assert counted == ["walru", "tusk", "tusk"], "what is rare is counted anew, or what is new would not be found"
+    assert counted == ["walru", "tusk", "tusk"], "what is rare is counted again, or what is new would not be found"
     index.write("root/many.txt", "other\n" * 40)
     assert len(index.search("walrus")) == 7
     assert counted[3:] == ["walru"]

@@ -316,7 +316,7 @@ def test_a_first_start_has_lost_nothing(tmp_path: Path) -> None:
 CHANGES = """
 import os, sys
 from livedex_indexing.store.forgotten_files import ForgottenFiles
-record = os.open("told", os.O_WRONLY | os.O_CREAT)
+record = os.open("reported", os.O_WRONLY | os.O_CREAT)
 forgotten = ForgottenFiles(sys.argv[1])
 forgotten.settle()
 for number in range(6):
@@ -338,36 +338,36 @@ def test_what_was_acknowledged_survives_a_crash_at_each_write(tmp_path: Path) ->
     subprocess.run(words, cwd=tmp_path, check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
     wait_until(lambda: b"+++ exited" in record.read_bytes()[-200:], what="the end of the record")
     ops = read_record(record)
-    told = [(op.ended, op.data) for op in ops if op.path.endswith(b"/told") and op.kind == "write"]
-    assert len(told) == 10
+    reported = [(op.ended, op.data) for op in ops if op.path.endswith(b"/reported") and op.kind == "write"]
+    assert len(reported) == 10
     ours = [op for op in ops if op.path.startswith(os.fsencode(home))]
     assert len(ours) > 50
     chance = random.Random(3)
     places: list[tuple[int, Style]] = [(op.ended, "most") for op in ours]
     places += [(op.ended, STYLES[number % len(STYLES)]) for number, op in enumerate(ours[::3])]
     for cut, style in places:
-        _hold_against(image(ours, cut, style, chance), [what for at, what in told if at < cut], tmp_path / "disk")
-    for at, _ in told:
+        _hold_against(image(ours, cut, style, chance), [what for at, what in reported if at < cut], tmp_path / "disk")
+    for at, _ in reported:
         for style in STYLES:
             files = image(ours, at, style, chance)
             for alone in (b"forgotten.db.copy", b"forgotten.db"):  # each of the two has every acknowledged file
                 left = {
                     path: files[path] for path in files if os.path.basename(path).removesuffix(b"-journal") == alone
                 }
-                _hold_against(left, [what for before, what in told if before <= at], tmp_path / "disk")
+                _hold_against(left, [what for before, what in reported if before <= at], tmp_path / "disk")
 
 
-def _hold_against(files: dict[bytes, bytes], told: list[bytes], disk: Path) -> None:
+def _hold_against(files: dict[bytes, bytes], reported: list[bytes], disk: Path) -> None:
     """Compare the contents of a disk with what was acknowledged before the crash."""
     disk.mkdir()
     for path, content in files.items():
         (disk / os.path.basename(os.fsdecode(path))).write_bytes(content)
     forgotten = ForgottenFiles(str(disk / "forgotten.db"))
-    for what in told:
+    for what in reported:
         name, digest = b"f" + what[1:], what[1:] * 16
         if what[:1] == b"-":
             assert not forgotten.has_path(b"/r", name)
-        elif what[:1] == b"+" and b"?" + what[1:] not in told:  # else it is being cleared
+        elif what[:1] == b"+" and b"?" + what[1:] not in reported:  # else it is being cleared
             assert forgotten.is_forgotten(b"/r", name, digest)
     assert not forgotten.is_lost
     forgotten.close()

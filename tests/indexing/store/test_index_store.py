@@ -101,7 +101,7 @@ def test_a_content_is_stored_once_and_kept_a_day_for_its_return(rig: Rig) -> Non
     assert rig.put(b"c", "shared text") == first
     assert rig.store.counts().chunks == 1
     rig.clock.now += 24 * 3600
-    assert rig.store.collect() == 0, "back in use, the day has begun anew"
+    assert rig.store.collect() == 0, "back in use, the day has begun again"
     rig.put(b"c", "other text")
     rig.clock.now += 24 * 3600 + 1
     assert rig.store.collect() == 1

@@ -111,7 +111,7 @@ def test_a_file_to_which_a_reader_holds_up_pages_is_neither_truncated_nor_damage
             store.put_root(name, 2, 2)
         assert not store.checkpoint()
         assert store.replaced_or_lost() is None
-        assert store.damaged_pages(1, 10_000) is None, "it cannot be told now"
+        assert store.damaged_pages(1, 10_000) is None, "it cannot be known now"
         reader.execute("ROLLBACK")
         assert store.damaged_pages(1, 10_000) == []
         assert store.checkpoint()

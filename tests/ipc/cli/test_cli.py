@@ -81,8 +81,8 @@ def test_a_param_that_is_refused_is_named_as_it_was_typed(home: Home, canned: Ca
     assert "--limit must be an integer from 1 to 1000, not 0" in done.stderr
     canned.answers["search"] = InvalidParams("globs: '{': never closed", {"field": "globs"})
     assert "--glob: '{': never closed" in home.run("search", "x", "-g", "{").stderr
-    told = json.loads(home.run("search", "x", "-g", "{", "--json").stderr)["error"]
-    assert told["data"] == {"field": "globs", "option": "--glob"}
+    reported = json.loads(home.run("search", "x", "-g", "{", "--json").stderr)["error"]
+    assert reported["data"] == {"field": "globs", "option": "--glob"}
 
 
 def test_a_path_that_is_not_utf8_arrives_as_its_bytes(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:

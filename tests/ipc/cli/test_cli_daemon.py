@@ -92,5 +92,5 @@ def test_up_says_what_a_folder_inside_a_root_does(home: Home, tree: Tree) -> Non
 
 def test_up_says_which_rules_shut_everything_out(home: Home, tree: Tree) -> None:
     tree.write_all({".gitignore": "*.o\n/*\n", "a.c": "int a;\n", "b.c": "int b;\n", "c.o": "object"})
-    told = home.run("up", str(tree)).stderr
-    assert f"nothing of {tree} is indexed: of its 4 entries, rules leave out 3 by {tree}/.gitignore:2: /*" in told
+    reported = home.run("up", str(tree)).stderr
+    assert f"nothing of {tree} is indexed: of its 4 entries, rules leave out 3 by {tree}/.gitignore:2: /*" in reported

@@ -229,8 +229,12 @@ def test_a_newer_request_with_the_same_key_takes_the_place(raw: Raw, server: Ser
 
 def test_progress_comes_under_the_callers_token_before_the_answer(raw: Raw) -> None:
     raw.line(request("test/progress", {"progress_token": "t"}))
-    told = [raw.read()["params"] for _ in range(3)]
-    assert [(each["token"], each["value"]["kind"]) for each in told] == [("t", "begin"), ("t", "report"), ("t", "end")]
+    reported = [raw.read()["params"] for _ in range(3)]
+    assert [(each["token"], each["value"]["kind"]) for each in reported] == [
+        ("t", "begin"),
+        ("t", "report"),
+        ("t", "end"),
+    ]
     assert raw.read()["result"] == {"asked": "t"}
     assert raw.ask("test/progress")["result"] == {"asked": None}
 
