@@ -1,1 +1,1 @@
-"""Standing queries: which clients follow which query, what changed, and what each was sent."""
+"""Standing queries: what changed, what each client was sent, and what became a message."""

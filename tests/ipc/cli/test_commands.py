@@ -123,6 +123,9 @@ def test_index_takes_paths_and_does_not_fail_for_single_files(home: Home, canned
     [params] = canned.sent("index/run")
     assert params.pop("progress_token")
     assert params == {"paths": ["/r/a"], "force": True}
+    assert "converted" not in home.run("index").stdout
+    canned.answers["index/run"] = {**result, "documents_pending": 2}
+    assert home.run("index").stdout.splitlines()[-1] == "2 documents still to be converted"
 
 
 def test_up_adds_the_roots_and_waits_for_the_first_index(home: Home, canned: CannedDaemon) -> None:
