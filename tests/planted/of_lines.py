@@ -45,6 +45,14 @@ DEFECTS = (
         "tests/indexing/search/test_sorted_search.py::test_a_changed_file_is_left_out_and_examined",
     ),
     Defect(
+        "configuration-indexed",
+        "the configuration file is indexed where a root contains it",
+        "livedex_daemon/config_reload.py",
+        (("own_paths = (*self._locations.own_folders, self._locations.config_path)",
+          "own_paths = self._locations.own_folders"),),
+        "tests/system/test_why.py::test_the_configuration_file_is_livedexs_own",
+    ),
+    Defect(
         "encoding-not-in-the-plan",
         "files are not read again when the configuration names another encoding for them",
         "livedex_indexing/chunk/chunk_plan.py",
