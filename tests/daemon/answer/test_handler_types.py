@@ -12,6 +12,7 @@ from livedex_daemon.answer.file_search import FileSearch
 from livedex_daemon.answer.fresh_reads import SearchMethod
 from livedex_daemon.answer.handlers import FileMethods, IndexMethods, RootMethods, ServerMethods
 from livedex_daemon.answer.knowledge_answers import KnowledgeMethods
+from livedex_daemon.answer.matching_files_method import MatchingFilesMethod
 from livedex_daemon.answer.plugin_methods import PluginMethods
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_ipc.methods import METHODS
@@ -23,6 +24,7 @@ GROUPS: tuple[Any, ...] = (
     IndexMethods,
     FileMethods,
     FileSearch,
+    MatchingFilesMethod,
     SearchMethod,
     SubscriptionMethods,
     ExchangeMethods,
