@@ -13,6 +13,7 @@ import statistics
 import sys
 import sysconfig
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import sub
@@ -82,32 +83,37 @@ def navigate(folders: Sequence[Path], options: argparse.Namespace, temporary: Pa
             with engine(folder, temporary / f"navigation-{number}.db") as livedex:
                 results += [navigation.answer(one, livedex) for one in questions[folder]]
         for kind in dict.fromkeys(result.kind for result in results):
-            those = [result.shares[1] for result in results if result.kind == kind][: options.most]
+            those = [result.shares[1] for result in results if result.kind == kind]
             table.setdefault(kind, {})[row] = statistics.fmean(those)
         return results
 
-    questions = {
-        folder: [one for one in navigation.questions(folder) if one.half == options.half] for folder in folders
-    }
-    print(f"{'':<28} {'n':>5} {'S@1':>6} {'MRR@10':>7} {'lines':>6} {'shown':>6} {'ms':>6}")
+    questions = {folder: _asked(folder, options) for folder in folders}
+    print(f"{'':<22} {'n':>5} {'S@1':<20} {'MRR@10':<20} {'lines':<20} {'shown':<20} {'ms':>6}")
     results = answer(WHOLE)
     for kind in table:
-        those = [result for result in results if result.kind == kind][: options.most]
-        shares = " ".join(
-            f"{statistics.fmean(values):>6.3f}" for values in zip(*(one.shares for one in those), strict=True)
-        )
-        print(f"{kind:<28} {len(those):>5} {shares} {statistics.median(one.ms for one in those):>6.1f}", flush=True)
+        those = [result for result in results if result.kind == kind]
+        shares = " ".join(f"{interval(values)!s:<20}" for values in zip(*(one.shares for one in those), strict=True))
+        print(f"{kind:<22} {len(those):>5} {shares} {statistics.median(one.ms for one in those):>6.1f}", flush=True)
     if not options.no_peers:
-        of_peers(questions, results, options.most)
+        of_peers(questions, results)
     for part in score.WEIGHTS if options.parts else ():
         with without(part):
             answer(part)
     return table
 
 
-def of_peers(
-    questions: Mapping[Path, Sequence[navigation.Navigation]], ours: Sequence[navigation.Result], most: int
-) -> None:
+def _asked(folder: Path, options: argparse.Namespace) -> list[navigation.Navigation]:
+    """The questions of a folder: of each kind as many as are wanted."""
+    taken: Counter[str] = Counter()
+    asked = []
+    for one in navigation.questions(folder):
+        if one.half == options.half and taken[one.kind] < options.most:
+            taken[one.kind] += 1
+            asked.append(one)
+    return asked
+
+
+def of_peers(questions: Mapping[Path, Sequence[navigation.Navigation]], ours: Sequence[navigation.Result]) -> None:
     """Print the MRR@10 of each kind with its interval, of livedex and of each peer: files alone, whatever the lines."""
     found: dict[str, list[navigation.Result]] = {WHOLE: list(ours)}
     for folder, asked in questions.items():
@@ -118,7 +124,7 @@ def of_peers(
     columns = [name for name in columns if name in found]
     print(f"\n| MRR@10 | {' | '.join(columns)} |\n|{' --- |' * (1 + len(columns))}")
     for kind in dict.fromkeys(result.kind for result in ours):
-        those = ([one.shares[1] for one in found[name] if one.kind == kind][:most] for name in columns)
+        those = ([one.shares[1] for one in found[name] if one.kind == kind] for name in columns)
         print(f"| {kind} |", " | ".join(str(interval(values)) for values in those), "|", flush=True)
 
 

@@ -136,17 +136,24 @@ def _select(per_word: Sequence[list[QueryTerm]], others: Set[QueryTerm], *, has_
 
 
 def _content_words(per_word: Sequence[list[QueryTerm]], *, has_phrases: bool) -> list[list[QueryTerm]]:
-    """Return the words that are not just stop words; if there are none, and no phrases, the rarest stop words."""
+    """Return the words that are not just stop words; if the index has none of them, and there are no phrases, the
+    rarest stop words that it has."""
     content = [word for word in per_word if not all(term.is_stop_word for term in word)]
-    if content or has_phrases:
+    if has_phrases or _is_indexed(term for word in content for term in word if not term.is_stop_word):
         return content
-    return sorted((word for word in per_word if word), key=_rarity)[:_KEPT_STOP_WORDS]
+    return sorted(filter(_is_indexed, per_word), key=_rarity)[:_KEPT_STOP_WORDS] or content
+
+
+def _is_indexed(terms: Iterable[QueryTerm]) -> bool:
+    """Whether a chunk or a path has one of the terms."""
+    return any(term.rows or term.files for term in terms)
 
 
 def _without_stop_words(words: Sequence[list[QueryTerm]]) -> set[QueryTerm]:
-    """Return the terms of the words without stop words; all of them if there are only stop words."""
+    """Return the terms of the words without stop words; all of them if the index has only stop words."""
     terms = {term for word in words for term in word}
-    return {term for term in terms if not term.is_stop_word} or terms
+    content = {term for term in terms if not term.is_stop_word}
+    return content if content and (_is_indexed(content) or not _is_indexed(terms)) else terms
 
 
 def _repeated(terms: Sequence[QueryTerm], others: Set[QueryTerm]) -> set[QueryTerm]:
