@@ -157,7 +157,8 @@ def test_a_cancelled_call_has_no_answer_and_ends_in_the_daemon(indexed: Daemon, 
     agent.notify("notifications/cancelled", {"requestId": "unknown"})
     agent.request("tools/list")
     indexed.resume()
-    assert agent.answer("search", query="zither")["hits"]
+    for _ in range(5):  # by now the cancelled call would be answered
+        assert agent.answer("search", query="zither")["hits"]
     assert not [message for message in agent.others if message.get("id") == number]
 
 
