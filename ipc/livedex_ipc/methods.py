@@ -72,7 +72,13 @@ _FILTERS = (
     Param("modified_before", "time", "exclusive"),
 )
 _OF_LINES = (
-    Param("case", "string", "of exact and regex; smart: ignored without an upper case", default="smart", choices=CASES),
+    Param(
+        "letter_case",
+        "string",
+        "of exact and regex; smart: ignored without an upper case",
+        default="smart",
+        choices=CASES,
+    ),
     Param("whole_words", "boolean", "exact and regex: no letter or digit next to a match", default=False),
     Param("cursor", "string", "exact and regex: go on after this place", minimum=1, maximum=20_000),
 )
@@ -102,7 +108,7 @@ _SEARCH_PARAMS = (
 # A standing query is about matching, not rank: it has no pages and no scores, and nothing is left out of it.
 _NOT_STANDING = (
     *("typing", "offset", "mode", "facets", "total", "explain", "max_chars"),
-    *("sort", "case", "whole_words", "cursor", "knowledge", "domains"),
+    *("sort", "letter_case", "whole_words", "cursor", "knowledge", "domains"),
 )
 _SUBSCRIBE_PARAMS = (
     *(param for param in _SEARCH_PARAMS if param.name not in _NOT_STANDING),

@@ -56,7 +56,7 @@ class FilterParams(PathParams, PathsParams, FreshParams):
 class MatchingFilesParams(FilterParams):
     mode: Literal["exact", "regex"]
     sort: Literal["path", "modified"]
-    case: Literal["smart", "ignore", "sensitive"]
+    letter_case: Literal["smart", "ignore", "sensitive"]
     whole_words: bool
     count: bool
     cursor: str | None
@@ -75,7 +75,7 @@ class SearchParams(QueryParams):
     offset: int
     mode: Literal["auto", "keyword", "semantic", "hybrid", "exact", "regex"]
     sort: Literal["relevance", "modified", "path"]
-    case: Literal["smart", "ignore", "sensitive"]
+    letter_case: Literal["smart", "ignore", "sensitive"]
     whole_words: bool
     cursor: str | None
     max_chars: int | None

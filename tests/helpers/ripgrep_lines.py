@@ -109,7 +109,7 @@ def by_livedex(
         page = {"limit": min(PAGE, most - offset), "offset": offset, "max_snippet_chars": 1_000_000}
         flags: dict[str, object] = {"whole_words": True} if "w" in pattern.flags else {}
         if case := pattern.flags.strip("w"):
-            flags["case"] = {"i": "ignore", "s": "sensitive"}[case]
+            flags["letter_case"] = {"i": "ignore", "s": "sensitive"}[case]
         answer = search({"query": pattern.text, "mode": pattern.mode, **flags, **page})
         assert not answer["warnings"], answer["warnings"]
         for hit in answer["hits"]:

@@ -141,7 +141,8 @@ def _content_words(per_word: Sequence[list[QueryTerm]], *, has_phrases: bool) ->
     content = [word for word in per_word if not all(term.is_stop_word for term in word)]
     if has_phrases or _is_indexed(term for word in content for term in word if not term.is_stop_word):
         return content
-    return sorted(filter(_is_indexed, per_word), key=_rarity)[:_KEPT_STOP_WORDS] or content
+    indexed = sorted(filter(_is_indexed, per_word), key=_rarity)[:_KEPT_STOP_WORDS]
+    return indexed or content or [word for word in per_word if word][:_KEPT_STOP_WORDS]
 
 
 def _is_indexed(terms: Iterable[QueryTerm]) -> bool:

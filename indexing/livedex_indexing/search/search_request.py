@@ -46,7 +46,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     offset: int = _default("offset")
     mode: Mode = _default("mode")
     sort: Literal["relevance", "modified", "path"] = _default("sort")
-    case: Literal["smart", "ignore", "sensitive"] = _default("case")
+    letter_case: Literal["smart", "ignore", "sensitive"] = _default("letter_case")
     whole_words: bool = _default("whole_words")
     cursor: str | None = _default("cursor")
     places: tuple[Place, ...] | None = None
@@ -91,7 +91,7 @@ class SearchRequest(msgspec.Struct, frozen=True):
     def refuse_contradictions(self) -> None:
         """Raise InvalidParams for params that exclude each other."""
         if self.mode not in LINE_MODES:
-            for name in ("case", "whole_words", "cursor"):
+            for name in ("letter_case", "whole_words", "cursor"):
                 if getattr(self, name) != _default(name):
                     raise InvalidParams(f"{name} is for the modes exact and regex alone", {"field": name})
             if self.sort != "relevance" and (self.mode in ("semantic", "hybrid") or self.typing):

@@ -124,4 +124,4 @@ class Searcher:
 
 def _pattern(request: SearchRequest) -> Pattern:
     exact = request.mode == "exact"
-    return Pattern(request.query, exact=exact, case=request.case, whole_words=request.whole_words)
+    return Pattern(request.query, exact=exact, case=request.letter_case, whole_words=request.whole_words)

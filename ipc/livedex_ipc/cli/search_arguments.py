@@ -29,11 +29,13 @@ _SEARCH_OPTIONS = (
     Option("--mode", "mode", "how to search (auto)", metavar="M", choices=MODES),
     Option("-F --fixed-strings", "mode", "the lines that contain QUERY verbatim (--mode exact)", const="exact"),
     Option("-e --regexp", "mode", "the lines that match QUERY, a regular expression (--mode regex)", const="regex"),
-    Option("-i --ignore-case", "case", "with -F and -e: ignore case", const="ignore", overrules=True),
-    Option("-s --case-sensitive", "case", "with -F and -e: never ignore case", const="sensitive", overrules=True),
+    Option("-i --ignore-case", "letter_case", "with -F and -e: ignore case", const="ignore", overrules=True),
+    Option(
+        "-s --case-sensitive", "letter_case", "with -F and -e: never ignore case", const="sensitive", overrules=True
+    ),
     Option(
         "-S --smart-case",
-        "case",
+        "letter_case",
         "with -F and -e: ignore case if QUERY has no upper case (default)",
         const="smart",
         overrules=True,
@@ -84,7 +86,7 @@ _FOR_MEMORY = ("knowledge", "domains")
 _OF_SEARCH_ALONE = frozenset(
     (
         *("typing", "all", "offset", "mode", "null", "max_chars", "facets", "total", "explain"),
-        *("files", "count", "vimgrep", "case", "whole_words", "sort", *_FOR_MEMORY),
+        *("files", "count", "vimgrep", "letter_case", "whole_words", "sort", *_FOR_MEMORY),
     )
 )
 _WATCH_OPTIONS = tuple(

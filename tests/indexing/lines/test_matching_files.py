@@ -47,7 +47,7 @@ TEXTS: dict[str, str | bytes] = {
 
 
 @pytest.mark.parametrize("query", ["the", "The", "th", "key", "2", "e", "the other", "here"])
-@pytest.mark.parametrize("params", [{}, {"case": "ignore"}, {"case": "sensitive"}, {"whole_words": True}])
+@pytest.mark.parametrize("params", [{}, {"letter_case": "ignore"}, {"letter_case": "sensitive"}, {"whole_words": True}])
 def test_they_are_those_with_lines(index: Indexed, query: str, params: dict[str, Any]) -> None:
     for name, text in TEXTS.items():
         index.write(f"root/{name}", text)

@@ -71,7 +71,7 @@ def test_lines_too(index: Indexed) -> None:
 @pytest.mark.parametrize(
     "params",
     [
-        {"sort": "path", "mode": "semantic"}, {"sort": "modified", "typing": True}, {"case": "ignore"},
+        {"sort": "path", "mode": "semantic"}, {"sort": "modified", "typing": True}, {"letter_case": "ignore"},
         {"whole_words": True}, {"cursor": "x"}, {"mode": "exact", "cursor": "x"},
         {"mode": "exact", "cursor": "MDowOi9h", "offset": 1}, {"mode": "exact", "cursor": "MDowOmE="},
     ],

@@ -43,7 +43,7 @@ def test_words_are_found_as_typed_and_as_written(index: Indexed, written: str, t
         hit = hits[name]
         assert [hit["snippet"][start:end] for start, end in hit["highlights"]] == [word]
     assert [hit["relative_path"] for hit in index.search(written, mode="exact")] == ["a.txt"]
-    assert [hit["relative_path"] for hit in index.search(typed, mode="exact", case="sensitive")] == ["b.txt"]
+    assert [hit["relative_path"] for hit in index.search(typed, mode="exact", letter_case="sensitive")] == ["b.txt"]
 
 
 def test_names_of_files_too(index: Indexed) -> None:

@@ -107,8 +107,8 @@ def test_a_word_with_a_dash_is_said_to_need_two() -> None:
 
 
 def test_the_last_option_of_case_counts_as_in_ripgrep() -> None:
-    assert parsed("search", "-Fis", "x").values["case"] == "sensitive"
-    assert parsed("search", "-F", "-s", "--ignore-case", "x").values["case"] == "ignore"
+    assert parsed("search", "-Fis", "x").values["letter_case"] == "sensitive"
+    assert parsed("search", "-F", "-s", "--ignore-case", "x").values["letter_case"] == "ignore"
 
 
 def test_a_wrong_order_is_answered_with_the_right_ones() -> None:

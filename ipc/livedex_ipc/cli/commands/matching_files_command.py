@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Of the params of a search, those of the method.
 _PARAMS = (
-    *("query", "mode", "case", "whole_words", "limit", "paths", "paths_b64", "globs", "languages", "kinds"),
+    *("query", "mode", "letter_case", "whole_words", "limit", "paths", "paths_b64", "globs", "languages", "kinds"),
     *("roots", "roots_b64", "modified_after", "modified_before", "fresh", "timeout_ms"),
 )
 _PAGE = 30_000  # files: a few MiB

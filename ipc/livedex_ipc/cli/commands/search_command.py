@@ -245,10 +245,13 @@ def _params(context: Context) -> Mapping[str, Any]:
 
 def _refuse_options_of_lines(params: dict[str, object]) -> None:
     """Raise InvalidParams for -s and -w in a search for words, and drop -i: words are found in any case."""
-    for param, value, option in (("case", "sensitive", "--case-sensitive"), ("whole_words", True, "--word-regexp")):
+    for param, value, option in (
+        ("letter_case", "sensitive", "--case-sensitive"),
+        ("whole_words", True, "--word-regexp"),
+    ):
         if params.get(param) == value:
             raise InvalidParams(f"{option} needs -F or -e: words are found in any case, as a whole", {"field": option})
-    params.pop("case", None)
+    params.pop("letter_case", None)
 
 
 def scope_params(values: Mapping[str, Any]) -> dict[str, object]:
