@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.canned_daemon import CannedDaemon, root
-from helpers.support import LIVEDEX, Home
+from helpers.support import LIVEDEX, Home, wait_until
 from livedex_ipc.cli.arguments import ROOT
 from livedex_ipc.cli.completion import script
 
@@ -86,17 +86,30 @@ def test_bash_offers_what_fits_there(home: Home, tmp_path: Path, words: list[str
     assert bash(home, tmp_path, *words) == offered
 
 
+def of_roots(home: Home, folder: Path, *words: str) -> list[str]:
+    """Return what bash offers once the daemon answers in time: completion does not wait for a busy one."""
+    found: list[str] = []
+
+    def is_offered() -> bool:
+        nonlocal found
+        found = bash(home, folder, *words)
+        return bool(found)
+
+    wait_until(is_offered, what=f"something to complete {words}")
+    return found
+
+
 @pytest.mark.needs("bash")
 def test_bash_offers_the_roots_and_runs_nothing_in_their_names(
     home: Home, canned: CannedDaemon, tmp_path: Path
 ) -> None:
-    offered = bash(home, tmp_path, "livedex", "roots", "remove", "")
+    offered = of_roots(home, tmp_path, "livedex", "roots", "remove", "")
     assert [shlex.split(word)[0] for word in offered[:2]] == ["/r/notes", "/r/my src"]
     assert offered[1:2] == ["/r/my\\ src"]
     assert len(offered) == 3, "a name that a shell cannot show is not offered"
     echoed = shell(home, ["bash", "-c", f"printf %s {offered[2]}"], tmp_path)
     assert echoed == ["/q/$(touch owned)`touch owned`'\"\\"]
-    assert bash(home, tmp_path, "livedex", "search", "x", "--root", "/r/n") == ["/r/notes"]
+    assert of_roots(home, tmp_path, "livedex", "search", "x", "--root", "/r/n") == ["/r/notes"]
 
 
 @pytest.mark.needs("fish")
