@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -21,6 +22,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.subscriptions.answer_diff import AnswerDiff, ChangeSet, ChangeSets
 from livedex_daemon.subscriptions.delivered import DeliveredFile, DeliveredState
+from livedex_daemon.subscriptions.round_pace import RoundPace
 from livedex_daemon.subscriptions.subscription import Dirty, Subscription
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots
@@ -39,9 +41,7 @@ from livedex_ipc.server.rpc_server import Call
 
 log = logging.getLogger(__name__)
 
-ROUND_EVERY_S: Final = 0.1  # between two rounds; while files keep changing this grows …
-STORM_FACTOR: Final = 1.5  # … by this factor …
-STORM_MAX_S: Final = 0.5  # … up to this: fewer rounds cost less, and changes are still sent within a second
+STORM_MAX_S: Final = 0.5  # between two rounds: fewer cost less, and changes are still sent within a second
 ROUND_MAX_S: Final = 0.3  # queries not reached by then come first in the next round
 RETRY_AFTER_FAULT_S: Final = 1.0
 MAX_PER_CONNECTION: Final = 100
@@ -87,8 +87,7 @@ class ChangeNotifier:
         self._subscriptions: dict[int, Subscription] = {}
         self._dirty = Dirty()
         self._closed: list[int] = []
-        self._next_at = 0.0
-        self._pace_s = ROUND_EVERY_S
+        self._pace = RoundPace(STORM_MAX_S)
         self._stopping = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._delivered: DeliveredState | None = None
@@ -254,10 +253,7 @@ class ChangeNotifier:
                 if self._stopping:
                     return
                 ended, self._closed = self._closed, []
-            began = time.monotonic()
-            rested = began > self._next_at + STORM_MAX_S
-            self._pace_s = ROUND_EVERY_S if rested else min(STORM_FACTOR * self._pace_s, STORM_MAX_S)
-            self._next_at = began + max(self._pace_s, self._round(ended))
+            self._pace.run(partial(self._round, ended))
 
     def _pause(self) -> float | None:
         """Return the seconds until there is something to do; None if there is nothing."""
@@ -267,9 +263,9 @@ class ChangeNotifier:
         whole = not self._store_health.rebuilding
         ready = [subscription for subscription in self._subscriptions.values() if subscription.open]
         if self._dirty.files or (self._dirty.roots and whole) or any(_has_pending(each, whole) for each in ready):
-            return max(0.0, self._next_at - now)
+            return max(0.0, self._pace.next_at - now)
         retries = [subscription.retry_at for subscription in ready if subscription.retry_at < float("inf")]
-        return max(0.0, min(retries) - now, self._next_at - now) if retries else None
+        return max(0.0, min(retries) - now, self._pace.next_at - now) if retries else None
 
     def _round(self, ended: list[int]) -> float:
         """Send the changes; return the least pause before the next round, in seconds."""

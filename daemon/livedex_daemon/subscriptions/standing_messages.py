@@ -25,6 +25,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.precious.precious_database import DatabaseUnusable
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.subscriptions.configured_query import ConfiguredQuery, is_complete
+from livedex_daemon.subscriptions.round_pace import RoundPace
 from livedex_daemon.subscriptions.subscription import Dirty
 from livedex_daemon.watch.backlog import Backlog, Mark
 from livedex_daemon.watch.root_table import Roots
@@ -40,9 +41,7 @@ from livedex_ipc.server import message_json
 
 log = logging.getLogger(__name__)
 
-ROUND_EVERY_S: Final = 0.1  # between two rounds; while files keep changing this grows …
-STORM_FACTOR: Final = 1.5  # … by this factor …
-STORM_MAX_S: Final = 1.0  # … up to this
+STORM_MAX_S: Final = 1.0  # between two rounds, while files keep changing
 RETRY_AFTER_FAULT_S: Final = 2.0
 TURN_S: Final = 10.0  # for the turn of the writing thread that is under way
 LOOK_S: Final = 1.0  # while the first index of a root is under way
@@ -79,7 +78,7 @@ class StandingMessages:
         self._left = Left()  # it, until that is noted
         self._must_keep = False  # the exchange does not know yet which queries and roots there are
         self._fault: str | None = None
-        self._next_at = 0.0
+        self._pace = RoundPace(STORM_MAX_S)
         self._stopping = False
         self._is_started = False
         self._reports: StandingReports | None = None  # of the thread alone
@@ -136,7 +135,6 @@ class StandingMessages:
     # -- the thread
 
     def _run(self) -> None:
-        pace_s = ROUND_EVERY_S
         try:
             while True:
                 with self._wake:
@@ -144,10 +142,7 @@ class StandingMessages:
                         self._wake.wait(pause)
                     if self._stopping:
                         return
-                began = time.monotonic()
-                rested = began > self._next_at + STORM_MAX_S
-                pace_s = ROUND_EVERY_S if rested else min(STORM_FACTOR * pace_s, STORM_MAX_S)
-                self._next_at = began + max(pace_s, self._round())
+                self._pace.run(self._round)
         finally:
             if self._reports is not None:
                 self._reports.close()
@@ -170,13 +165,13 @@ class StandingMessages:
         if self._must_keep or any(
             each.to_note(self._roots) or each.is_ready(self._roots, now) for each in self._queries
         ):
-            return max(0.0, self._next_at - now)
+            return max(0.0, self._pace.next_at - now)
         due = [each.next_at() for each in self._queries]
         unknown = [root for root in self._roots if any(root.path not in each.known for each in self._queries)]
         if unknown:
             due.append(now + (LOOK_S if any(root.present for root in unknown) else LOOK_AT_ABSENT_S))
         soonest = min((at for at in due if at > now), default=float("inf"))
-        return None if soonest == float("inf") else max(soonest - now, self._next_at - now, 0.001)
+        return None if soonest == float("inf") else max(soonest - now, self._pace.next_at - now, 0.001)
 
     def _check_all(self) -> None:
         with self._wake:
