@@ -13,7 +13,6 @@ from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.locations import locate
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, settings_of
 from livedex_indexing.embeddings.vector_check import check_dimensions, checked
-from livedex_indexing.plugins import EMBEDDER
 from livedex_indexing.plugins.registry import described
 from livedex_indexing.plugins.time_limit import within
 from livedex_ipc.errors import ConfigInvalid
@@ -47,10 +46,7 @@ def embedder() -> Iterator[Check]:
 
 def _tried(host: PluginHost, name: str) -> int:
     """Return the size of the embedder's vectors. Raises EmbedderUnavailable, or what a plugin raises."""
-    made = host.obtain(EMBEDDER, name)
-    if made is None:
-        reasons = [fault.reason for fault in host.faults() if fault.name == name]
-        raise EmbedderUnavailable(reasons[0] if reasons else f"there is no embedder {name!r}")
+    made = host.obtain_embedder(name)
     dimensions = check_dimensions(made.dimensions)
     checked([made.embed(_TEXT)], 1, dimensions)
     return dimensions

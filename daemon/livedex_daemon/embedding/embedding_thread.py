@@ -198,10 +198,7 @@ class EmbeddingThread:
         log.info("vectors_complete", extra={"embedder": filling.settings.embedder, "chunks": filling.store.counts()[0]})
 
     def _made(self, settings: EmbeddingSettings) -> VectorSet:
-        embedder = self._plugins.obtain(EMBEDDER, settings.embedder)
-        if embedder is None:
-            reasons = [one.reason for one in self._plugins.faults() if one.name == settings.embedder]
-            raise EmbedderUnavailable(reasons[0] if reasons else f"there is no embedder {settings.embedder!r}")
+        embedder = self._plugins.obtain_embedder(settings.embedder)
         return VectorSet(self._folder, embedder, settings, self._index.readers, self._served)
 
     def _use_former(self, new: VectorSet) -> None:

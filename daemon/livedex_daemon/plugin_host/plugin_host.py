@@ -19,7 +19,8 @@ from livedex_daemon.config.settings import Config
 from livedex_daemon.plugin_host.built_ins import BUILT_INS
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import PluginPipeline
-from livedex_indexing.plugins import BUILT_IN, PIPELINE, PluginKind, PluginUnavailable, Registry
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.plugins import BUILT_IN, EMBEDDER, PIPELINE, Embedder, PluginKind, PluginUnavailable, Registry
 from livedex_indexing.plugins import plugin_source as sources
 from livedex_indexing.plugins.plugin_loader import LoadedPlugin, Plugins, load_sources
 from livedex_indexing.plugins.plugin_source import PluginSource
@@ -96,6 +97,14 @@ class PluginHost:
             return None
         self.report(kind, name, None)
         return made
+
+    def obtain_embedder(self, name: str) -> Embedder:
+        """Return a new embedder. Raises EmbedderUnavailable with the reason; as for ``obtain``, it may hang."""
+        embedder = self.obtain(EMBEDDER, name)
+        if embedder is None:
+            reasons = [fault.reason for fault in self.faults() if fault.name == name]
+            raise EmbedderUnavailable(reasons[0] if reasons else f"there is no embedder {name!r}")
+        return embedder
 
     def config_for(self, kind: PluginKind[T], name: str) -> Mapping[str, object]:
         """Return what the factory of this name gets. ``plugin`` is the table of the plugin that owns the name; for a
