@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -29,7 +28,7 @@ from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.filters import ResolvedFilters, files_with_chunks
-from livedex_indexing.rank.facets import Facets, ordered
+from livedex_indexing.rank.facets import Facets, counted_by
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
@@ -42,9 +41,7 @@ _FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch double
 _LARGEST_BATCH: Final = 512
 _LONGEST_CHAR: Final = 4  # bytes
 
-_COLUMNS = "SELECT d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns FROM files d"
-_FILES = f"{_COLUMNS} WHERE {{}}"
-_AMONG = f"{_COLUMNS} WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
+_COLUMNS = "d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns"
 _LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
@@ -169,7 +166,7 @@ class LineSearch:
             self._late = True
         # A full page is complete, even if there was no time to see whether more follows.
         late = self._late and (bool(facets) or len(hits) + omitted < limit)
-        counts = None if self._late or self._counted is None else _facets(facets, self._counted)
+        counts = None if self._late or self._counted is None else counted_by(facets, self._counted)
         return Page(hits, more or self._late or omitted > 0, late, omitted, self._left_out, counts, last)
 
     def _place_of(self, place: Place) -> LineCursor:
@@ -241,11 +238,6 @@ class LineSearch:
 
     def _files(self, among: Collection[int] | None) -> list[Selected]:
         """Return the files that pass the filters and have these contents, in order."""
-        sql, values = files_with_chunks(self._resolved)
-        if among is None:
-            rows = self._reader.rows(_FILES.format(sql), values)
-        else:
-            rows = self._reader.rows_of(_AMONG.format(sql), among, values)
         return sorted(
             Selected(
                 age_of(self._order, mtime_ns),
@@ -254,7 +246,17 @@ class LineSearch:
                 file_id,
                 content_id,
             )
-            for file_id, root_id, folder, name, content_id, mtime_ns in rows
+            for file_id, root_id, folder, name, content_id, mtime_ns in self._rows_of_files(_COLUMNS, among)
+        )
+
+    def _rows_of_files(self, columns: str, among: Collection[int] | None) -> list[tuple[Any, ...]]:
+        """Return these columns of the files ``d`` that pass the filters and have these contents; None: any."""
+        sql, values = files_with_chunks(self._resolved)
+        selected = f"SELECT {columns} FROM files d WHERE"
+        if among is None:
+            return self._reader.rows(f"{selected} {sql}", values)
+        return self._reader.rows_of(
+            f"{selected} d.content_id IN (SELECT value FROM json_each(?)) AND {sql}", among, values
         )
 
     def _batches(self, files: Sequence[Selected]) -> Iterator[tuple[FileCopy, ContentRow]]:
@@ -283,8 +285,3 @@ class LineSearch:
 
     def _path(self, root_id: int, path: bytes) -> bytes:
         return relpath.absolute(self._roots[root_id], path)
-
-
-def _facets(names: Sequence[str], counted: Collection[tuple[str, str, int]]) -> Facets:
-    """Count the files with a match by language, kind or root."""
-    return {name: ordered(Counter(value for facet, value, _ in counted if facet == name)) for name in names}

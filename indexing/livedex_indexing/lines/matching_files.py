@@ -20,15 +20,11 @@ from livedex_indexing.lines.line_order import LineCursor, age_of
 from livedex_indexing.lines.line_search import LineSearch, Selected
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.path_text import display_path, path_b64
-from livedex_indexing.query.filters import files_with_chunks
 from livedex_indexing.store.file_rows import to_unsigned
 from livedex_indexing.store.read_pool import DeadlinePassed
 
 _BATCH: Final = 2_000  # files
-_COLUMNS = """SELECT d.id, d.root_id, d.folder, d.name, d.content_id, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled
-              FROM files d"""
-_FILES = f"{_COLUMNS} WHERE {{}}"
-_AMONG = f"{_COLUMNS} WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}"
+_COLUMNS = "d.id, d.root_id, d.folder, d.name, d.content_id, d.size, d.mtime_ns, d.ctime_ns, d.ino, d.settled"
 
 
 class MatchingFile(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -70,8 +66,7 @@ class MatchingFiles(LineSearch):
                 last = file
         except DeadlinePassed:
             self._late = True
-        goes_on = last is not None and (more or self._late)
-        cursor = LineCursor(last.age, last.path, 0) if goes_on and last is not None else None
+        cursor = LineCursor(last.age, last.path, 0) if last is not None and (more or self._late) else None
         return FilesPage(found, cursor, self._late, self._left_out)
 
     @property
@@ -87,11 +82,7 @@ class MatchingFiles(LineSearch):
         return found.possible
 
     def _files(self, among: Collection[int] | None) -> list[Selected]:
-        sql, values = files_with_chunks(self._resolved)
-        if among is None:
-            rows = self._reader.rows(_FILES.format(sql), values)
-        else:
-            rows = self._reader.rows_of(_AMONG.format(sql), among, values)
+        rows = self._rows_of_files(_COLUMNS, among)
         tops = {root_id: root.rstrip(b"/") + b"/" for root_id, root in self._roots.items()}
         order, sure, found = self._order, self._sure, list[Selected]()
         states: dict[int, State] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -167,6 +167,11 @@ def _files_with(
         if count:
             counts[value] += count
     return counts
+
+
+def counted_by(names: Iterable[str], files: Collection[tuple[str, str, int]]) -> Facets:
+    """Count files by language, kind or root. ``files``: a facet, a value of it, and the id of a file that has it."""
+    return {name: ordered(Counter(value for facet, value, _ in files if facet == name)) for name in names}
 
 
 def ordered(counts: Mapping[str, int]) -> dict[str, int]:

@@ -6,7 +6,6 @@ query, one of the words is not enough: without ranks, nothing would put the bett
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from livedex_indexing.hits.hit import Hit
 from livedex_indexing.language_names import same_language
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
-from livedex_indexing.rank.facets import Facets, ordered
+from livedex_indexing.rank.facets import Facets, counted_by
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, NO_WORDS_WARNING, SearchAnswer
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.search.standing_hits import StandingHits
@@ -131,5 +130,4 @@ class _SortedSearch:
                 counted.add(("kinds", KINDS[chunk.kind], file_id))
                 if chunk.language is not None:
                     counted.add(("languages", same_language(chunk.language), file_id))
-        names = self._run.request.facets
-        return {name: ordered(Counter(value for facet, value, _ in counted if facet == name)) for name in names}
+        return counted_by(self._run.request.facets, counted)
