@@ -124,10 +124,7 @@ class RuleTree:
             if found is not None:
                 self.invalidate(rel_dir)
             if len(self._folders) >= MAX_CACHED:
-                self._folders.clear()
-                self._loaded.clear()
-                self._faulty.clear()
-                self._pattern_count = 0
+                self._forget_files()
             try:
                 return self._make(rel_dir, names)
             except OSError as error:  # the table of mounts
@@ -172,12 +169,9 @@ class RuleTree:
         """Forget the rules of the folder and all folders below it; None or the root: all rules, outside files too."""
         with self._lock:
             if not rel_dir:
-                self._folders.clear()
-                self._loaded.clear()
-                self._faulty.clear()
+                self._forget_files()
                 self._outside.clear()
                 self.outside_version = next(_versions)
-                self._pattern_count = 0
                 return
             below = rel_dir + b"/"
             for folder in [key for key in self._folders if key == rel_dir or key.startswith(below)]:
@@ -188,6 +182,12 @@ class RuleTree:
             for source in [source for source in self._outside if relpath.is_within(source.owner, rel_dir)]:
                 del self._outside[source]
                 self.outside_version = next(_versions)
+
+    def _forget_files(self) -> None:
+        self._folders.clear()
+        self._loaded.clear()
+        self._faulty.clear()
+        self._pattern_count = 0
 
     def outside_sources(self) -> set[Source]:
         """Return the files that the rules read so far depend on and that no scan of the root sees.

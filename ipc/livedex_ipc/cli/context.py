@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
+    class SearchPage(FreshFields):
+        warnings: list[AnswerWarning]
+
     class LocalExchange(Protocol):
         """The exchange in this process: the methods of the socket, without a daemon."""
 
@@ -192,3 +195,8 @@ def deadline_s(params: Mapping[str, object], default_ms: int) -> float:
     """Return how long to wait for an answer, in seconds: the method's own time limit plus a margin."""
     given = params.get("timeout_ms")
     return (given if isinstance(given, int) else default_ms) / 1000 + _GRACE_S
+
+
+def is_unsure(page: SearchPage) -> bool:
+    """Whether more may be found than a page has: it is not fresh, or its query was cut at its deadline."""
+    return "reason" in page or any(warned["code"] == "query_deadline" for warned in page["warnings"])

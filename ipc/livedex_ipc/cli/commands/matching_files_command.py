@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from livedex_ipc.cli.context import Context, deadline_s
+from livedex_ipc.cli.context import Context, deadline_s, is_unsure
 from livedex_ipc.cli.render.shown_paths import relative, working_folder
 from livedex_ipc.constants import FRESH_TIMEOUT_MS
 
@@ -38,7 +38,7 @@ def print_matching_files(context: Context, client: Client, search: Mapping[str, 
     found = unsure = False
     for page in _pages(context, client, params):
         found |= bool(page["files"])
-        unsure |= "reason" in page or any(warned["code"] == "query_deadline" for warned in page["warnings"])
+        unsure |= is_unsure(page)
         if context.streams.json:
             pages.append(page)
         else:

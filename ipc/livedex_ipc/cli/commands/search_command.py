@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from livedex_ipc.cli.argument_values import absolute_path, wire_paths
-from livedex_ipc.cli.context import Context, deadline_s
+from livedex_ipc.cli.context import Context, deadline_s, is_unsure
 from livedex_ipc.constants import FRESH_TIMEOUT_MS, LINE_MODES, SEARCH_WINDOW
 from livedex_ipc.errors import InvalidParams
 
@@ -37,7 +37,7 @@ def search(context: Context) -> int:
 
     def noted(pages: Iterable[Result]) -> Iterator[Result]:
         for page in pages:
-            if "reason" in page or any(warning["code"] == "query_deadline" for warning in page["warnings"]):
+            if is_unsure(page):
                 unsure.append(page)
             yield page
 
