@@ -25,11 +25,11 @@ ENDED_S = 10.0
 @contextmanager
 def healthy_to_the_end(daemon: Daemon) -> Iterator[None]:
     """Check a running daemon before the block, which ends it, and afterwards what it leaves behind."""
-    children = _children(daemon.pid)
+    started = children(daemon.pid)
     status = _settled(daemon)
     left_open = _left_open(daemon) if status and not status["pending"] else []
     yield
-    wait_until(lambda: not any(map(is_alive, children)), ENDED_S, what=f"the end of the daemon's children {children}")
+    wait_until(lambda: not any(map(is_alive, started)), ENDED_S, what=f"the end of the daemon's children {started}")
     found = UNHEALTHY & {warning["code"] for warning in status.get("warnings", ())}
     assert not found, f"the daemon was not healthy at the end: {status['warnings']}"
     assert status.get("state") != "ready" or not status["pending"], f"ready, and {status['pending']} pending"
@@ -93,8 +93,8 @@ def _open_paths(pid: int) -> Iterator[str]:
                     yield path
 
 
-def _children(pid: int) -> list[int]:
-    """Return the processes that the daemon started; none where the system does not list them."""
+def children(pid: int) -> list[int]:
+    """Return the processes that a process started; none where the system does not list them."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError):

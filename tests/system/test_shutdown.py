@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from helpers.daemon_health import children
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, add_root, is_alive, wait_until
 from livedex_ipc.client import Client
@@ -100,14 +100,6 @@ class Hanging:
 @pytest.fixture
 def hanging(tmp_path: Path) -> Hanging:
     return Hanging(tmp_path)
-
-
-def children(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(OSError):  # the thread has ended
-            found += map(int, (task / "children").read_text().split())
-    return found
 
 
 def assert_ends(daemon: Daemon, home: Home) -> None:
