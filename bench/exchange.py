@@ -23,7 +23,8 @@ from livedex_ipc.methods import check_params
 CALL_GOAL_MS = 10.0
 START_GOAL_MS = 10.0
 CPU_GOAL_PERCENT = 0.1  # of one core
-COUNTED_S = 20.0
+COUNTED_S = 60.0  # the daemon has work of its own every half minute
+SETTLED_S = 10.0  # after the messages: their log is written into the file
 BATCH = 20_000
 BODY = "x" * 200
 SYNCED_BYTES = 4096
@@ -106,6 +107,7 @@ def _waiting_worker(runs: int) -> Iterator[Figure]:
                 starts.append((int(answer) - began) / 1e6)
                 time.sleep(0.02)  # until the worker waits again
             yield Figure("publish to a waiting worker's start", "ms", starts, goal=START_GOAL_MS)
+            time.sleep(SETTLED_S)
             with _counted([worker, *running.pids()]) as percent:
                 time.sleep(COUNTED_S)
             yield Figure("waiting, daemon and worker, CPU", "%", percent, alone, CPU_GOAL_PERCENT, over=True)
