@@ -48,4 +48,11 @@ DEFECTS = (
         ),
         "tests/indexing/embeddings/test_gateways.py::test_one_that_refuses_is_named_without_the_key",
     ),
+    Defect(
+        "hybrid-by-the-backend-alone",
+        "an answer says `hybrid`, and the backend of a plugin ranked it alone",
+        "livedex_indexing/search/word_search.py",
+        (("        if similarity is not None:\n            near", "        if similarity is None:\n            near"),),
+        "tests/indexing/search/test_hybrid.py::test_a_backend_is_put_together_with_vectors_by_places",
+    ),
 )

@@ -34,6 +34,11 @@ def by_reciprocal_rank(files: Sequence[Ranked]) -> list[Ranked]:
     return sorted(fused, key=lambda file: (-file.score, file.copy.path, file.content_id))
 
 
+def reciprocal(place: int | None) -> float:
+    """Return what a place in one order adds to the score of both; None: not found so."""
+    return 0.0 if place is None else 1.0 / (_RANK + place)
+
+
 def by_similarity(
     content_of: Mapping[int, int], copies: Mapping[int, Sequence[Copy]], cosines: Mapping[int, float]
 ) -> list[Ranked]:
@@ -65,7 +70,7 @@ def _words(file: Ranked) -> float:
 
 def _fused(file: Ranked) -> Ranked:
     """Return the file with its new score; the parts of its words are those of the sum, in proportion."""
-    of_words, of_meaning = [0.0 if place is None else 1.0 / (_RANK + place) for place in file.ranks or (None, None)]
+    of_words, of_meaning = map(reciprocal, file.ranks or (None, None))
     words = _words(file)
     factor = of_words / words if words else 0.0
     sums = [value / file.total * factor for value in file.sums]

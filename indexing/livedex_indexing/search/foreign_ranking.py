@@ -16,27 +16,34 @@ from livedex_indexing.plugins import Hit, QueryTerm
 from livedex_indexing.plugins import Query as PluginQuery
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.scope import relative
+from livedex_indexing.rank.fusion import reciprocal
 from livedex_indexing.rank.score import Placed
+from livedex_indexing.rank.similarity import Similarity, nearest_chunks
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 
 Rank = Callable[[PluginQuery], list[Hit]]
 
+FUSED: Final = 200  # hits of a backend that are put together with what vectors found: the same number for each page
 _MORE: Final = 20  # hits above what a page needs: some are copies, or of files that have changed
 _FILE: Final = """SELECT d.id, d.content_id, t.first_chunk, t.chunks FROM files d JOIN contents t ON t.id = d.content_id
                   WHERE d.root_id = ? AND d.folder = ? AND d.name = ? AND {}"""
 _CHUNK: Final = "SELECT 1 FROM chunks c WHERE c.id = ? AND {}"
 _AT_LINE: Final = """SELECT id FROM chunks WHERE id BETWEEN ? AND ? AND start_line <= ? AND end_line >= ?
                      ORDER BY id LIMIT 1"""
+_CONTENTS: Final = "SELECT id, content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class RankingFailed(Exception):
     """The backend cannot rank now; the message says why. The index ranks instead."""
 
 
-def rank(query: Query, request: SearchRequest, roots: Mapping[int, bytes], backend: Rank) -> list[Hit]:
-    """Return the backend's hits for the pages up to the request's, best first. Raises RankingFailed."""
-    wanted = request.offset + request.limit + _MORE
+def rank(
+    query: Query, request: SearchRequest, roots: Mapping[int, bytes], backend: Rank, *, least: int = 0
+) -> list[Hit]:
+    """Return the backend's hits for the pages up to the request's, ``least`` of them if there are as many, best first.
+    Raises RankingFailed."""
+    wanted = max(request.offset + request.limit, least) + _MORE
     found = [hit for one in _queries(query, request, roots, wanted) for hit in backend(one)]
     return sorted(found, key=lambda hit: -hit.score)
 
@@ -57,6 +64,41 @@ def placed(
                 key = content_id, None if by_file else chunk_id
                 found.setdefault(key, Placed(content_id, file_id, chunk_id, hit.score, ()))
     return list(found.values())
+
+
+def nearest(
+    reader: Reader, similarity: Similarity, resolved: ResolvedFilters, has_phrases: Callable[[int], bool],
+    *, by_file: bool,
+) -> list[Placed]:  # fmt: skip
+    """Return the chunks nearest to the query in meaning, of each content the nearest if ``by_file``."""
+    cosines = nearest_chunks(reader, similarity, resolved)
+    content_of = dict(reader.rows_of(_CONTENTS, cosines))
+    found: dict[tuple[int, int | None], Placed] = {}
+    for chunk_id in sorted(content_of, key=lambda chunk_id: (-cosines[chunk_id], chunk_id)):
+        content_id = content_of[chunk_id]
+        if has_phrases(content_id):
+            key = content_id, None if by_file else chunk_id
+            found.setdefault(key, Placed(content_id, None, chunk_id, cosines[chunk_id], ()))
+    return list(found.values())
+
+
+def fused(ranked: list[Placed], near: list[Placed], *, by_file: bool) -> list[Placed]:
+    """Put the orders of a backend and of the vectors together by their places alone: their scores cannot be compared.
+    Hits of the backend beyond `FUSED` follow."""
+
+    def key(hit: Placed) -> tuple[int, int | None]:
+        return hit.content_id, None if by_file else hit.chunk_id
+
+    by_words = {key(hit): place for place, hit in enumerate(ranked[:FUSED], 1)}
+    by_meaning = {key(hit): place for place, hit in enumerate(near, 1)}
+    hits = {key(hit): hit for hit in (*near, *ranked[:FUSED])}
+    together = []
+    for one, hit in hits.items():
+        places = by_words.get(one), by_meaning.get(one)
+        together.append(hit._replace(score=sum(map(reciprocal, places)), ranks=places))
+    together.sort(key=lambda hit: (-hit.score, hit.content_id, hit.chunk_id or 0))
+    rest = [hit for hit in ranked[FUSED:] if key(hit) not in hits]
+    return together + [hit._replace(score=0.0, ranks=(FUSED + n, None)) for n, hit in enumerate(rest, 1)]
 
 
 def _key(place: tuple[int, bytes]) -> tuple[int, bytes, bytes]:

@@ -60,7 +60,8 @@ class Searcher:
         request.refuse_contradictions()
         pattern = _pattern(request) if request.mode in MODES else None
         left = (deadline - self._pool.clock()) / 2
-        meaning = meaning_of(request, semantics, min(left, EMBED_S)) if pattern is None else KEYWORD
+        is_ranked = pattern is None and request.sort == "relevance"
+        meaning = meaning_of(request, semantics, min(left, EMBED_S)) if is_ranked else KEYWORD
         try:
             with self._pool.connection(deadline=deadline, cancelled=cancelled) as reader:
                 run = SearchRun(reader, request, roots, cancelled, backend)

@@ -274,26 +274,31 @@ class WordSearch:
         except DeadlinePassed:
             self._late |= bool(request.facets)
 
-    def _foreign_page(self, resolved: ResolvedFilters) -> tuple[list[Placed], bool] | None:
-        """Return the page as the backend ranks it; None if the index must: there is no backend, or it is lost, or the
-        query has no words or names a line."""
-        run, request = self._run, self._run.request
-        has_words = bool(self._query.text or self._query.phrases)
+    def _foreign_page(self, resolved: ResolvedFilters, check: PhraseCheck) -> tuple[list[Placed], bool] | None:
+        """Return the page as the backend ranks it, put together with what vectors found in mode ``hybrid``; None if the
+        index must rank: there is no backend, or it is lost, or vectors alone count, or the query has no words or names
+        a line."""
+        run, request, similarity = self._run, self._run.request, self._similarity
+        has_words = bool(self._query.text or self._query.phrases) and self._meaning.mode != "semantic"
         if run.backend is None or not has_words or (self._place is not None and self._place.line):
             return None
+        least, by_file = 0 if similarity is None else foreign_ranking.FUSED, request.group == "file"
         try:
-            hits = foreign_ranking.rank(self._query, request, run.roots, run.backend)
+            hits = foreign_ranking.rank(self._query, request, run.roots, run.backend, least=least)
         except foreign_ranking.RankingFailed as failed:
             self._lost = str(failed)
             return None
-        found = foreign_ranking.placed(self._reader, hits, resolved, run.roots, by_file=request.group == "file")
+        found = foreign_ranking.placed(self._reader, hits, resolved, run.roots, by_file=by_file)
+        if similarity is not None:
+            near = foreign_ranking.nearest(self._reader, similarity, resolved, check.matches, by_file=by_file)
+            found = foreign_ranking.fused(found, near, by_file=by_file)
         self._firsts, self._is_foreign = found[:FIRST], True
         end = request.offset + request.limit
         return found[request.offset : end], len(found) > end
 
     def _page(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> tuple[list[Placed], bool]:
         """Return the places of the page, and whether more follow."""
-        foreign = self._foreign_page(file_filter.resolved)
+        foreign = self._foreign_page(file_filter.resolved, check)
         if foreign is not None:
             return foreign
         query, request = self._query, self._run.request

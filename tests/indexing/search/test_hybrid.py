@@ -9,6 +9,7 @@ import pytest
 from helpers.indexed_folder import Indexed
 from helpers.made_model import DIMENSIONS, MeaningEmbedder
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.plugins import Hit, Query
 from livedex_indexing.search.meaning import Fusion, Vectors, is_prose
 from livedex_indexing.vectors.filler import Filler
 from livedex_indexing.vectors.vector_store import VectorStore
@@ -128,3 +129,41 @@ def test_without_an_embedder_only_an_explicit_mode_warns(indexed: Indexed) -> No
 
 def test_a_query_without_words_is_no_question_of_meaning(indexed: Indexed, semantics: Semantics) -> None:
     assert indexed.ask("lang:python", mode="hybrid").mode == "keyword"
+
+
+class Backend:
+    """A backend that ranks by the number of words found, with scores of its own."""
+
+    def __init__(self, indexed: Indexed) -> None:
+        self.indexed = indexed
+        self.asked: list[Query] = []
+
+    def __call__(self, query: Query) -> list[Hit]:
+        self.asked.append(query)
+        words = query.text.split()
+        root = self.indexed.folder / "root"
+        counts = {str(path): sum(map(path.read_text().count, words)) for path in sorted(root.iterdir())}
+        return [Hit(path, 0, 1000.0 * count) for path, count in counts.items() if count]
+
+
+@pytest.mark.parametrize("group", ["chunk", "file"])
+def test_a_backend_is_put_together_with_vectors_by_places(indexed: Indexed, semantics: Semantics, group: str) -> None:
+    indexed.backend = Backend(indexed)
+    assert indexed.found("vessel baking", mode="keyword") == ["sea.md"]
+    answer = indexed.ask("vessel baking", group=group, explain=True)
+    assert (answer.mode, [hit["relative_path"] for hit in answer.hits[:2]]) == ("hybrid", ["sea.md", "food.md"])
+    first, second = (hit["explain"]["ranks"] for hit in answer.hits[:2])
+    assert (first["keyword"], second) == (1, {"keyword": None, "semantic": 1})
+    assert answer.hits[0]["score"] == pytest.approx(1 / 61 + 1 / (60 + first["semantic"]))
+    pages = [indexed.found("vessel baking", limit=1, offset=n, group=group)[0] for n in range(len(answer.hits))]
+    assert pages == [hit["relative_path"] for hit in answer.hits]
+    assert len({query.limit for query in indexed.backend.asked[1:]}) == 1, "each page is of the same order"
+
+
+def test_meaning_alone_asks_no_backend(indexed: Indexed, semantics: Semantics) -> None:
+    indexed.backend = Backend(indexed)
+    answer = indexed.ask("vessel baking dough", mode="semantic")
+    assert (answer.mode, answer.hits[0]["relative_path"], indexed.backend.asked) == ("semantic", "food.md", [])
+    semantics.fault = "the gateway localhost does not answer"
+    answer = indexed.ask("vessel baking dough", mode="semantic")
+    assert (answer.mode, len(indexed.backend.asked)) == ("keyword", 1)
