@@ -57,6 +57,7 @@ def method_named(name: str, methods: Mapping[str, Method] | None = None) -> Meth
     return known
 
 
+_COUNTED = "done, total, done_bytes, total_bytes"
 _PROGRESS = Param("progress_token", "token", "asks for `$/progress` notifications under this token")
 
 _FILTERS = (
@@ -197,6 +198,7 @@ _STATUS_FIELDS = (
     Field("uptime_s", "number", "seconds since it started"),
     Field("generation", "integer", "grows with each change that a search can see"),
     Field("pending", "integer", "changes that are not indexed yet"),
+    Field("pending_bytes", "integer", "size of the files that were found to be read for them"),
     Field("files", "integer", "indexed files"),
     Field("chunks", "integer", "their chunks"),
     Field("skipped", "integer", "files left out by kind"),
@@ -208,7 +210,7 @@ _STATUS_FIELDS = (
     Field("vectors_pending", "integer", "chunks without a vector yet"),
     Field("documents_pending", "integer", "conversions under way"),
     Field("gateways", "array", "{host, bytes_sent}: where texts are sent to be embedded, since the start"),
-    Field("work", "object", "counters since the start: files_read, files_chunked, files_parsed, chunks_embedded"),
+    Field("work", "object", "since the start: files_read, bytes_done, files_chunked, files_parsed, chunks_embedded"),
     Field("roots", "array", "{path, state, watching, files, pending, overflows, last_reconciled}"),
     Field("freshness", "object", "{p50_ms, p99_ms, samples}, from event to commit"),
     Field("warnings", "array", "{code, message, remedy}"),
@@ -363,7 +365,7 @@ NOTIFICATIONS = (
         (),
         (
             Field("token", "string", "the request's `progress_token`"),
-            Field("value", "object", "{kind: begin, report or end, message, percentage, done, total, path}"),
+            Field("value", "object", f"{{kind: begin, report or end, message, percentage, {_COUNTED}, path}}"),
         ),
     ),
 )

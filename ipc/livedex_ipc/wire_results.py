@@ -185,6 +185,8 @@ class ProgressValue(TypedDict):
     percentage: int
     done: int
     total: int
+    done_bytes: int
+    total_bytes: int
     path: str | None
 
 
@@ -229,6 +231,7 @@ class WorkCounters(TypedDict):
     """Counters since the daemon's start."""
 
     files_read: int
+    bytes_done: int
     files_chunked: int
     files_parsed: int
     chunks_embedded: int
@@ -256,6 +259,7 @@ class StatusResult(TypedDict):
     uptime_s: float
     generation: int
     pending: int
+    pending_bytes: int
     files: int
     chunks: int
     skipped: int

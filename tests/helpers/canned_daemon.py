@@ -80,6 +80,8 @@ class CannedDaemon:
                             "percentage": percentage,
                             "done": done,
                             "total": 3,
+                            "done_bytes": 1000 * done,
+                            "total_bytes": 3000,
                             "path": "/r/now\x1b",
                         }
                     )
@@ -120,10 +122,9 @@ def hit(path: str, snippet: str, highlights: list[list[int]], **fields: Any) -> 
 def status_result(*roots: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """Return a result of `status`."""
     base: dict[str, Any] = {"state": "ready", "version": "0", "pid": os.getpid(), "uptime_s": 1.5, "generation": 1}
-    base.update(pending=0, files=2, chunks=3, skipped=0, failed=0, db_path="/d/index.db", db_bytes=4096)
-    base.update(
-        backend="sqlite", embedder=None, vectors_pending=0, documents_pending=0, work={"files_read": 0}, warnings=[]
-    )
+    base.update(pending=0, pending_bytes=0, work={"files_read": 0, "bytes_done": 0})
+    base.update(files=2, chunks=3, skipped=0, failed=0, db_path="/d/index.db", db_bytes=4096)
+    base.update(backend="sqlite", embedder=None, vectors_pending=0, documents_pending=0, warnings=[])
     return {**base, "roots": list(roots), "freshness": {"p50_ms": 1.0, "p99_ms": 2.0, "samples": 3}, **fields}
 
 

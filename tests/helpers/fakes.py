@@ -156,6 +156,9 @@ class FakePool:
 
     def reconsider(self) -> None: ...
 
+    def sizes(self) -> tuple[int, int]:
+        return 0, sum(work.size for work in self.submitted)
+
     def collect(self, _limit: int) -> list[Outcome]:
         return []
 

@@ -111,7 +111,10 @@ class Serving:
         raise RuntimeError("text of a file")
 
     async def _progress(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        value: ProgressValue = {"kind": "begin", "message": "", "percentage": 0, "done": 0, "total": 0, "path": None}
+        value: ProgressValue = {
+            "kind": "begin", "message": "", "percentage": 0,
+            "done": 0, "total": 0, "done_bytes": 0, "total_bytes": 0, "path": None,
+        }  # fmt: skip
         call.progress(value)
         call.progress({**value, "kind": "report"})
         call.progress({**value, "kind": "end"})

@@ -9,7 +9,9 @@ import pytest
 
 from helpers.answer_shapes import faults
 from helpers.support import Home, Tree
-from livedex_ipc.client import connect
+from livedex_ipc.client import Client, connect
+
+SIZE = len("alpha" + "beta")
 
 
 @pytest.fixture
@@ -27,13 +29,27 @@ def test_with_json_each_step_is_an_object_a_line(home: Home, indexed: Tree) -> N
         assert "progress" not in result
 
 
+def test_what_is_done_and_what_is_still_to_be_read_add_up(client: Client, tree: Tree) -> None:
+    texts = {f"{number:03}.txt": f"word{number} " * 500 for number in range(400)}
+    tree.write_all(texts)
+    whole, sums = sum(map(len, texts.values())), list[int]()
+    client.call("roots/add", {"path": str(tree)})
+    while (status := client.call("status"))["state"] != "ready":
+        sums.append(status["work"]["bytes_done"] + status["pending_bytes"])
+    assert (status["work"]["bytes_done"], status["pending_bytes"]) == (whole, 0)
+    assert sums == sorted(sums)
+    assert all(part <= whole for part in sums)
+
+
 @pytest.mark.parametrize(("method", "params"), [("index/run", {"force": True}), ("index/audit", {})])
 def test_the_progress_of_a_long_method(home: Home, indexed: Tree, method: str, params: dict[str, Any]) -> None:
     reported: list[Any] = []
     with connect(spawn=False, path=str(home.socket)) as client:
         client.call(method, params, on_progress=reported.append)
-    shape = {"kind": str, "message": str, "percentage": int, "done": int, "total": int, "path": (str, None)}
+    counts = {"percentage": int, "done": int, "total": int, "done_bytes": int, "total_bytes": int}
+    shape = {"kind": str, "message": str, **counts, "path": (str, None)}
     assert faults(reported, [shape]) == []
     assert [reported[0]["kind"], reported[-1]["kind"]] == ["begin", "end"]
     assert all(value["kind"] == "report" for value in reported[1:-1])
     assert reported[-1]["percentage"] == 100
+    assert [reported[-1][name] for name in counts if name != "percentage"] == [2, 2, SIZE, SIZE]

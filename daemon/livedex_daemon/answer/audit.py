@@ -13,11 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import apsw
 
 from livedex_daemon.answer.audit_pass import Auditor, AuditSources, Difference
+from livedex_daemon.answer.progress_value import Amount, progress_value
 from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key, Mark
@@ -89,13 +90,6 @@ class Audits:
         return {"checked": found.checked, "differences": differences, "repaired": repaired}
 
 
-def _progress(kind: Literal["begin", "report", "end"], done: int, total: int) -> ProgressValue:
-    total = max(total, done)
-    percentage = 100 if kind == "end" else (100 * done // total if total else 0)
-    message = f"{done} of {total} files"
-    return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": None}
-
-
 class Audit:
     """One audit. Call it on the event loop."""
 
@@ -134,20 +128,20 @@ class Audit:
     async def _reported(self, auditor: Auditor, places: list[Key]) -> None:
         """Compare the files, and report how many there are and how many were compared."""
         total = await in_daemon_thread(lambda: self._files_in(places), "audit")
-        self._report(_progress("begin", 0, total))
+        self._report(progress_value("begin", Amount(0), total))
         comparison = asyncio.ensure_future(self._in_thread(auditor, places))
         try:
             while not comparison.done():
                 await asyncio.wait({comparison}, timeout=PROGRESS_EVERY_S)
-                self._report(_progress("report", auditor.checked, total))
+                self._report(progress_value("report", auditor.amount, total))
             await comparison
         finally:
             comparison.cancel()
-        self._report(_progress("end", auditor.checked, total))
+        self._report(progress_value("end", auditor.amount, total))
 
-    def _files_in(self, places: list[Key]) -> int:
+    def _files_in(self, places: list[Key]) -> Amount:
         with self._sources.index_file.readers.current.readers.connection() as reader:
-            return listing.count_files(reader, [Place(*place) for place in places])
+            return Amount(*listing.count_files(reader, [Place(*place) for place in places]))
 
     async def _check_index_file(self, found: Findings) -> None:
         check_and_rebuild = self._sources.worker.check_and_rebuild

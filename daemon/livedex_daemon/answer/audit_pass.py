@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from livedex_daemon.answer.freshness import Freshness
+from livedex_daemon.answer.progress_value import Amount
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
@@ -59,6 +60,7 @@ class Auditor:
     def __init__(self, sources: AuditSources, chunker: ChunkProcess, ended: threading.Event) -> None:
         """When another thread sets ``ended``, the pass ends at the next file with Cancelled."""
         self.checked = 0
+        self._checked_bytes = 0
         self.differences: dict[Difference, Stat | None] = {}  # each with the file's stat at that time; None: no file
         self._sources = sources
         self._policy = sources.steps.pool.policy
@@ -66,6 +68,11 @@ class Auditor:
         self._ended = ended
         self._proof: RowVerifier
         self._died = False
+
+    @property
+    def amount(self) -> Amount:
+        """How much was checked."""
+        return Amount(self.checked, self._checked_bytes)
 
     def check(self, places: list[Key]) -> None:
         """Check ``places``; fill ``checked`` and ``differences``."""
@@ -161,7 +168,9 @@ class Auditor:
             yield Difference((root.id, path), what)
 
     def _difference(self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None) -> What | None:
-        self.checked += stat is not None
+        if stat is not None:
+            self.checked += 1
+            self._checked_bytes += stat.size
         if stat is None:
             return "extra" if row is not None else None
         if row is None or row.status == "pending":

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from livedex_daemon.answer.progress_value import Amount, progress_value
 from livedex_daemon.backend.backend_switch import BUILT_IN, BackendSwitch
 from livedex_daemon.backend.mirror import Mirror
 from livedex_daemon.config import config_edit
@@ -39,13 +40,8 @@ class BackendChange:
                 if mirror.fault is not None:
                     message = f"the backend {mirror.name!r} cannot be filled: {mirror.fault}; nothing was changed"
                     raise Unavailable(message, {"backend": mirror.name})
-                total = mirror.sent + mirror.behind
-                message = f"{mirror.sent} of {total} files"
-                percentage = 100 * mirror.sent // total if total else 0
-                call.progress({
-                    "kind": "report", "message": message, "percentage": percentage, "done": mirror.sent,
-                    "total": total, "path": None,
-                })  # fmt: skip
+                done = Amount(mirror.sent)
+                call.progress(progress_value("report", done, Amount(mirror.sent + mirror.behind)))
                 await asyncio.sleep(_LOOK_EVERY_S)
         except BaseException:
             self._switch.give_up(mirror)

@@ -12,6 +12,7 @@ import time
 from typing import Literal
 
 from livedex_daemon.answer.backend_change import BackendChange
+from livedex_daemon.answer.progress_value import Amount, progress_value
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.root_table import Roots
@@ -60,7 +61,7 @@ class IndexRun:
         for key in places:
             self._backlog.mark(key, Mark(tree=True, force=force, now=True, progress=progress))
         self._backlog.wait(places, on_loop(loop, done.set), background=True)
-        call.progress({"kind": "begin", "message": "indexing", "percentage": 0, "done": 0, "total": 0, "path": None})
+        call.progress(self._report("begin", progress))
         while not done.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
@@ -72,13 +73,11 @@ class IndexRun:
         call.progress(self._report("end", progress))
         return self._result(places, progress, began)
 
-    def _report(self, kind: Literal["report", "end"], progress: RunProgress) -> ProgressValue:
-        done = progress.indexed + progress.skipped + progress.removed + len(progress.failed)
-        total = max(progress.expected, done)
-        percentage = 100 if kind == "end" else (100 * done // total if total else 0)
+    def _report(self, kind: Literal["begin", "report", "end"], progress: RunProgress) -> ProgressValue:
+        files = progress.indexed + progress.skipped + progress.removed + len(progress.failed)
         path = display_path(self._roots.absolute(*progress.last)) if progress.last is not None else None
-        message = f"{done} of {total} files"
-        return {"kind": kind, "message": message, "percentage": percentage, "done": done, "total": total, "path": path}
+        done, expected = Amount(files, progress.read_bytes), Amount(progress.expected, progress.expected_bytes)
+        return progress_value(kind, done, expected, path)
 
     def _result(self, places: list[Key], progress: RunProgress, began: float) -> IndexRunResult:
         files: list[FailedFile] = [

@@ -56,6 +56,7 @@ class Health:
         failed = sum(root.failed for root in counted)
         warnings = self.warnings(failed)
         pool, embedding = self._parts.pool, self._parts.embedding
+        bytes_done, pending_bytes = pool.sizes()
         return {
             "state": self._state(warnings),
             "version": __version__,
@@ -63,6 +64,7 @@ class Health:
             "uptime_s": round(time.monotonic() - self._since, 3),
             "generation": self._store.generation,
             "pending": sum(self._pending(root.id, counts) for root in self._roots if root.present) + waiting.total(),
+            "pending_bytes": pending_bytes,
             "files": sum(root.indexed for root in counted),
             "chunks": counts.chunks,
             "skipped": sum(root.skipped for root in counted),
@@ -75,6 +77,7 @@ class Health:
             "documents_pending": self._parts.worker.conversions.pending(),
             "work": {
                 "files_read": pool.files_read,
+                "bytes_done": bytes_done,
                 "files_chunked": pool.files_chunked,
                 "files_parsed": self._parts.worker.conversions.files_parsed,
                 "chunks_embedded": embedding.embedded,

@@ -59,7 +59,7 @@ class Pool:
         self._edits: deque[Work] = deque()
         self._bulk: deque[Work] = deque()
         self._outcomes = OutcomeQueue(on_outcome)
-        self._outstanding = 0
+        self._outstanding = self._outstanding_bytes = self._done_bytes = 0
         self._stopping = False
         self._threads = PoolThreads(self._run)
         self._busy_since: float | None = None  # when the thread for edits took its batch; None: it is idle
@@ -71,6 +71,7 @@ class Pool:
         with self._lock:
             (self._bulk if bulk else self._edits).extend(works)
             self._outstanding += len(works)
+            self._outstanding_bytes += sum(work.size for work in works)
         self.revive()
 
     def revive(self) -> None:
@@ -86,12 +87,20 @@ class Pool:
         taken = self._outcomes.take(limit)
         with self._lock:
             self._outstanding -= len(taken)
+            size = sum(outcome.work.size for outcome in taken)
+            self._outstanding_bytes -= size
+            self._done_bytes += size
         return taken
 
     @property
     def outstanding(self) -> int:
         """Return the number of submitted works whose outcome is not collected yet."""
         return self._outstanding
+
+    def sizes(self) -> tuple[int, int]:
+        """Return the bytes of all files whose outcome was collected, and of the outstanding ones, at one moment."""
+        with self._lock:
+            return self._done_bytes, self._outstanding_bytes
 
     @property
     def is_paused(self) -> bool:

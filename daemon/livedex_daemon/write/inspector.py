@@ -224,6 +224,7 @@ class Inspector:
         walk.entry.works += len(works)
         if walk.entry.progress is not None:
             walk.entry.progress.expected += len(works)
+            walk.entry.progress.expected_bytes += sum(work.size for work in works)
         self.submit(works, bulk=len(works) > 4 or not ended)
         self._walked = (walk, self.changes.removals())
         if ended:

@@ -17,6 +17,7 @@ def count_outcome(outcome: Outcome) -> None:
     if progress is None:
         return
     progress.last = work.key
+    progress.read_bytes += work.size
     result = outcome.result
     if isinstance(result, Known) and work.row is not None and work.row.content_hash == outcome.content_hash:
         progress.unchanged += 1

@@ -93,12 +93,13 @@ def list_files(reader: Reader, request: ListRequest, roots: Mapping[int, bytes])
     return FileList([_record(path, *rows[file_id]) for path, file_id in page], len(found))
 
 
-def count_files(reader: Reader, places: Sequence[Place]) -> int:
-    """Return how many files are at or below the places."""
+def count_files(reader: Reader, places: Sequence[Place]) -> tuple[int, int]:
+    """Return how many files are at or below the places, and their size in bytes."""
     if not places:
-        return 0
+        return 0, 0
     sql, values = within(places)
-    return int(reader.one(f"SELECT count(*) FROM files d WHERE {sql}", values))
+    [(files, size)] = reader.rows(f"SELECT count(*), ifnull(sum(size), 0) FROM files d WHERE {sql}", values)
+    return files, size
 
 
 def retrieve(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from livedex_ipc.cli.streams import Streams
 
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _LINE_EVERY_S = 5.0
 
 
+class Amount(NamedTuple):
+    """``size``: of the files, in bytes; 0 where only files are counted."""
+
+    files: int
+    size: int = 0
+
+
 class Progress:
     """A context manager around the work; ``show`` and ``report`` update the count. Until then the bar has none."""
 
@@ -29,7 +36,7 @@ class Progress:
         self._title = title
         self._bar: Bar | None = None
         self._task: TaskID | None = None
-        self._first: tuple[int, float] | None = None
+        self._first: tuple[Amount, float] | None = None
         self._next_line = time.monotonic() + _LINE_EVERY_S
 
     def __enter__(self) -> Progress:
@@ -37,7 +44,7 @@ class Progress:
             self._bar = _bar(self._streams)
             try:
                 self._bar.start()
-                self._task = self._bar.add_task(self._title, total=None, path="", rate="")
+                self._task = self._bar.add_task(self._title, total=None, path="", figures="")
             except BaseException:
                 # Ctrl-C here comes before `with` would call __exit__, and the cursor is already hidden.
                 self._bar.stop()
@@ -52,40 +59,58 @@ class Progress:
 
     def report(self, value: ProgressValue) -> None:
         """Show the value of one ``$/progress`` notification."""
-        self.show(value["done"], value["total"], value["path"] or "")
+        done, total = Amount(value["done"], value["done_bytes"]), Amount(value["total"], value["total_bytes"])
+        self.show(done, total, value["path"] or "")
 
-    def show(self, done: int, total: int | None, path: str = "") -> None:
-        """Show ``done`` of ``total`` files (None: not known yet) and the ``path`` in work."""
+    def show(self, done: Amount, total: Amount, path: str = "") -> None:
+        """Show how much of ``total``, as far as that is known, is done, and the ``path`` in work."""
+        now = time.monotonic()
+        self._first = self._first or (done, now)
         if self._bar is not None and self._task is not None:
             from livedex_ipc.cli.render.terminal_text import visible
 
-            rate = f"{self._rate(done):,.0f}/s"
-            self._bar.update(self._task, completed=done, total=total or None, path=visible(path), rate=rate)
-        elif not self._streams.json and time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + _LINE_EVERY_S
-            self._streams.message(f"livedex: {self._title}: {self._figures(done, total)}")
+            completed, whole = (done.size, total.size) if total.size else (done.files, total.files)
+            figures = amounts_text(done, total, self._rate(done, now))
+            self._bar.update(self._task, completed=completed, total=whole or None, path=visible(path), figures=figures)
+        elif not self._streams.json and now >= self._next_line:
+            self._next_line = now + _LINE_EVERY_S
+            rate = self._rate(done, now)
+            line = amounts_text(done, total, rate) + left_text(done, total, rate)
+            self._streams.message(f"livedex: {self._title}: {line}")
 
-    def _rate(self, done: int) -> float:
-        """Return the files a second since the first figures."""
-        if self._first is None:
-            self._first = (done, time.monotonic())
-        elapsed = time.monotonic() - self._first[1]
-        return (done - self._first[0]) / elapsed if elapsed > 0 else 0.0
+    def _rate(self, done: Amount, now: float) -> Amount:
+        """Return the files and bytes a second since the first figures."""
+        first, since = self._first or (done, now)
+        elapsed = now - since
+        if elapsed <= 0:
+            return Amount(0)
+        return Amount(int((done.files - first.files) / elapsed), int((done.size - first.size) / elapsed))
 
-    def _figures(self, done: int, total: int | None) -> str:
-        rate = self._rate(done)
-        text = f"{done:,}" + (f" of {total:,}" if total else "") + f" files, {rate:,.0f}/s"
-        return text + (f", {(total - done) / rate:,.0f} s left" if total and rate >= 1 else "")
+
+def amounts_text(done: Amount, total: Amount, rate: Amount) -> str:
+    """Return ``1,204 of 23,107 files, 14 MiB of 262 MiB, 9 MiB/s``; the files and their rate where no size is known."""
+    from livedex_ipc.cli.render.terminal_text import size_text
+
+    files = f"{done.files:,} of {total.files:,} files" if total.files else f"{done.files:,} files"
+    if not total.size:
+        return f"{files}, {rate.files:,}/s"
+    return f"{files}, {size_text(done.size)} of {size_text(total.size)}, {size_text(rate.size)}/s"
+
+
+def left_text(done: Amount, total: Amount, rate: Amount) -> str:
+    """Return ``, 12 s left`` while there is a rate to tell it by."""
+    from livedex_ipc.cli.render.terminal_text import duration_text
+
+    left, speed = (total.size - done.size, rate.size) if total.size else (total.files - done.files, rate.files)
+    return f", {duration_text(left / speed)} left" if speed >= 1 and left > 0 else ""
 
 
 def _bar(streams: Streams) -> Bar:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         SpinnerColumn,
         TextColumn,
-        TimeElapsedColumn,
         TimeRemainingColumn,
     )
     from rich.progress import Progress as RichProgress
@@ -95,10 +120,8 @@ def _bar(streams: Streams) -> Bar:
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TimeElapsedColumn(),
+        BarColumn(bar_width=20),
+        TextColumn("{task.fields[figures]}", markup=False),
         TimeRemainingColumn(),
         TextColumn("{task.fields[path]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
     )

@@ -127,7 +127,9 @@ def test_the_first_index_is_shown_by_a_bar_that_goes_away(home: Home, canned: Ca
     indexing = status_result(root("/r", state="indexing"), state="indexing", files=40, pending=60)
     canned.answers["status"] = indexing
     terminal = Terminal(home, "up", "/r")
-    terminal.read_until("indexing", "40/100")
+    terminal.read_until("indexing", "0 of 60 files")
+    canned.answers["status"] = status_result(root("/r", state="indexing"), state="indexing", files=70, pending=30)
+    terminal.read_until("30 of 60 files")
     canned.answers["status"] = status_result(root("/r"))
     assert terminal.end() == 0
     text = terminal.text
@@ -175,7 +177,7 @@ def test_progress_of_a_run_comes_from_the_daemon(home: Home, canned: CannedDaemo
 
     canned.answers["index/run"] = run_index
     terminal = Terminal(home, "index")
-    terminal.read_until("2/3", "/r/now\\e")
+    terminal.read_until("2 of 3 files, 2.0 KiB of 2.9 KiB", "/r/now\\e")
     seen.set()
     assert terminal.end() == 0
     assert "3 files examined in 0.0 s: 1 indexed, 2 unchanged" in terminal.text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.process_end import has_ended
-from livedex_ipc.cli.progress_bar import Progress
+from livedex_ipc.cli.progress_bar import Amount, Progress
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import NoDaemon, TimedOut
 
@@ -58,6 +58,7 @@ def _first_index(context: Context, client: Client) -> None:
     ``sync`` ends the wait, not a pending count of 0: while a program keeps writing, that count may never be seen.
     """
     moved: tuple[tuple[object, ...], float] = ((), 0.0)
+    before: tuple[int, int] | None = None  # files and bytes that were done when the wait began
     with Progress(context.streams, "indexing") as progress:
         while True:
             status: StatusResult = client.call("status", timeout_s=_ANSWER_S)
@@ -66,8 +67,10 @@ def _first_index(context: Context, client: Client) -> None:
                 time.sleep(_POLL_S)
             elif _is_synced(client):
                 return
-            done = status["files"] + status["skipped"] + status["failed"]
-            progress.show(done, done + status["pending"])
+            done, read = status["files"] + status["skipped"] + status["failed"], status["work"]["bytes_done"]
+            before = before or (done, read)
+            files, size = max(0, done - before[0]), read - before[1]
+            progress.show(Amount(files, size), Amount(files + status["pending"], size + status["pending_bytes"]))
             figures = (indexing, done, status["pending"], *status["work"].values())
             if indexing or figures != moved[0]:
                 moved = (figures, time.monotonic())
