@@ -143,7 +143,8 @@ def _definitions(path: str, text: str, languages: Mapping[str, str]) -> Iterator
         body = data[one.start : one.end]
         place = re.search(rb"(?<!\w)" + re.escape(one.own.rpartition(".")[2].encode()) + rb"(?!\w)", _uncommented(body))
         start = one.start + (place.start() if place else 0)
-        long = data.find(b"\n", start) - data.rfind(b"\n", 0, start) > _LONGEST_LINE
+        end = data.find(b"\n", start)
+        long = (len(data) if end < 0 else end) - data.rfind(b"\n", 0, start) > _LONGEST_LINE
         line = _NOWHERE if long else data.count(b"\n", 0, start) + 1
         yield Definition(one.own.rpartition(".")[2], one.name, path, line)
 

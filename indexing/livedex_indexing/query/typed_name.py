@@ -40,6 +40,11 @@ class TypedName(NamedTuple):
         return " " in self.name
 
     @property
+    def is_plain(self) -> bool:
+        """Whether the name is a lower-case word, which may have other forms."""
+        return self.name.isalnum() and self.name.islower()
+
+    @property
     def whole(self) -> Finder:
         """Finds the very name; for words, any way to join them."""
         if self.is_words:

@@ -30,14 +30,14 @@ _BODY, _HEADS, _SYMBOLS = 0, 2, 3
 _STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
 _ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
 _CONTINUED: Final = 0.8  # share of `titled` for a chunk below the one with the heading itself
-_WRITTEN_ROWS: Final = 40_000  # rows: the written form of a commoner word is not looked up
+WRITTEN_ROWS: Final = 40_000  # rows: the written form of a commoner word is not looked up
 
 _LED = """SELECT livedex_features(postings) FROM postings
           WHERE postings MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"""
 IN_SPANS = f"""{WITH_SPANS} SELECT livedex_features(postings) FROM spans CROSS JOIN postings
                WHERE postings MATCH ? AND postings.rowid BETWEEN low AND high
                AND +postings.rowid IN (SELECT value FROM json_each(?))"""
-_WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
+AS_WRITTEN = "SELECT rowid FROM exact WHERE exact MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 
 
 class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
@@ -127,10 +127,10 @@ def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int
     looked up: the table has no compounds, and for very common terms it says nothing."""
     among = id_list(contents)
     return [
-        frozenset(row for (row,) in reader.rows(_WRITTEN, (term.match, among)))
+        frozenset(row for (row,) in reader.rows(AS_WRITTEN, (term.match, among)))
         if len(term.tokens) == 1
         and not (term.prefix or term.unsegmented or term.in_symbols)
-        and term.rows <= _WRITTEN_ROWS
+        and term.rows <= WRITTEN_ROWS
         else None
         for term in terms
     ]

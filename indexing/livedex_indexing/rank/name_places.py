@@ -18,8 +18,9 @@ from livedex_indexing.query.typed_name import (
     typed_name,
     typed_text,
 )
-from livedex_indexing.rank.features import WORDS, MatchFeatures
+from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.postings import other_chunks
+from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.terms import parts_of
 
@@ -27,7 +28,8 @@ Texts = Callable[[Collection[int]], Mapping[int, str]]  # the live text of chunk
 RowCounts = Callable[[str], int | None]  # the chunks that an FTS5 expression finds; None where they were not counted
 
 _ROWS: Final = 2_000  # chunks that the index may propose
-_READ: Final = 8  # chunks of these that are read
+_READ: Final = 8  # chunks of these that are read …
+_STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
 _IN_A_ROW: Final = 24  # chunks with its words in a row that are read
 _BEST: Final = 6  # other chunks that are read, the best by their words
@@ -35,6 +37,7 @@ DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
 PIECE: Final = 0.6  # … for the definition of a name that contains it
+FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 LINE: Final = 1.0  # … if it is a whole line
 
@@ -64,9 +67,8 @@ class NamePlaces:
         if not rated and corrected != text:
             meant = typed_name(corrected)
             rated = {} if meant is None else self._defined(meant._replace(any_case=True))
-        # A lower-case word has no form of its own: the words as written already count.
-        if not rated and not name.is_words and not (name.name.isalnum() and name.name.islower()):
-            rated = dict.fromkeys(self._having(best[:_BEST], name.whole), WRITTEN)
+        if not rated and not name.is_words:
+            rated = dict.fromkeys(self._written(name, best), FORM)
         return rated
 
     def with_text(self, text: str) -> list[int]:
@@ -130,13 +132,30 @@ class NamePlaces:
                 continue
             if len(found) > _READ:
                 having = " AND ".join(f'"{token}"' for token in own)
-                found = _most_likely(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
-            having_name = self._having(found, finder)
+                found = _likely_first(self._reader.rows_of(_WITH_WORDS, found, (having,)), finder)
+            having_name: list[int] = []
+            for step in range(0, _READ if name.is_words else _STEPS * _READ, _READ):
+                having_name = having_name or self._having(found[step : step + _READ], finder)
             if having_name:
                 is_other = bool(owner) and match is matches[-1]
                 value = AS_WORDS if name.is_words or is_other else DEFINED
                 return self._firsts_most(dict.fromkeys(having_name, value))
         return {}
+
+    def _written(self, name: TypedName, best: Sequence[int]) -> list[int]:
+        """Return those of the best chunks that have the name as typed; none where all may have it, since a lower-case
+        word has no form of its own."""
+        tokens = self._tokens(name.name)
+        if len(tokens) == 1 and (self._counted(_phrase(tokens)) or 0) <= WRITTEN_ROWS:
+            contents = dict(self._reader.rows_of(CONTENT_OF, best))
+            among = id_list(set(contents.values()))
+            having = {content_id for (content_id,) in self._reader.rows(AS_WRITTEN, (_phrase(tokens), among))}
+            if name.is_plain and len(having) == len(set(contents.values())):
+                return []
+            best = [chunk_id for chunk_id in best if contents.get(chunk_id) in having]
+        elif name.is_plain:
+            return []
+        return self._having(best[:_READ], name._replace(any_case=name.is_plain).whole)
 
     def _pieces(self, name: TypedName) -> dict[int, float]:
         """Rate definitions of names that contain this one, which is not defined itself: the shortest come first."""
@@ -146,11 +165,11 @@ class NamePlaces:
         rated: dict[int, float] = {}
         for tokens in (own,) if parts == own else (own, parts):
             found = self._proposed(f"symbols : {_phrase(tokens)} *") if self._may_begin_a_name(tokens) else []
+            symbols: dict[int, str | None] = dict(self._reader.rows_of(_SYMBOLS, found)) if found else {}
             if len(found) > _READ:
-                rows = self._reader.rows_of(_SYMBOLS, found)
-                found = _most_likely(rows, lambda text: name.name.lower() in text.lower())
+                found = _likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:_READ]
             for chunk_id, text in self._texts(found).items() if found else ():
-                shortest = min(map(len, name.longer(text)), default=0)
+                shortest = _shortest(name, symbols[chunk_id] or "", text)
                 if shortest:
                     rated[chunk_id] = PIECE * (1 + len(name.name) / shortest) / 2
             if rated:
@@ -206,7 +225,17 @@ def _phrase(tokens: Sequence[str]) -> str:
     return f'"{" ".join(tokens)}"'
 
 
-def _most_likely(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list[int]:
-    """Choose among many chunks, given as (id, symbol): those that begin with the name come first."""
+def _shortest(name: TypedName, symbol: str, text: str) -> int:
+    """Return the length of the shortest name in a chunk that contains the name, 0 where none does. A plain word must be
+    in the symbol, or in a longer name: the index proposes other forms of it, and a text may use it."""
+    lengths = [len(longer) for longer in name.longer(text)]
+    if name.is_plain:
+        lengths = [length for length in lengths if length > len(name.name)]
+        lengths += [len(longer) for longer in name.longer(symbol)]
+    return min(lengths, default=0)
+
+
+def _likely_first(rows: Iterable[tuple[int, str | None]], finder: Finder) -> list[int]:
+    """Order chunks, given as (id, symbol): those that begin with the name come first."""
     ordered = sorted(rows, key=lambda row: (not finder((row[1] or "").rpartition(".")[2]), row[0]))
-    return [chunk_id for chunk_id, _symbol in ordered[:_READ]]
+    return [chunk_id for chunk_id, _symbol in ordered]

@@ -37,6 +37,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/rtc.c", "#define RTC4_WAKEUP_EN 1\n#define RTC6_SLEEP_EN 1\n")
         made.write("root/upper.py", "class Proxy:\n    pass  # a proxy\n")
         made.write("root/lower.py", "def proxy():\n    return proxy, proxy\n")
+        made.write("root/shelf.py", "# stored store stores\n" * 20)
+        made.write("root/phases.py", f"# store store store\n{filler}# the phase of storing\n{filler}# stores\n")
+        made.write("root/hints.py", f"{'# HINTS hints  ' * 20}\n{filler}# the Hints of a page\n")
+        for number in range(12):
+            made.write(f"root/serve{number}.py", f"def serve_{number}(serve):\n    serve()\n")
+        made.write("root/served.md", "Call _serve: _serve begins, _serve ends.\n" * 4)
+        made.write("root/sharer.py", "class Sharer:\n    def start(self): ...\n    def _serve(self): ...\n")
         made.write("root/tcp.c", "".join(f"int value{number};\n" for number in range(1, 200)))
         made.write("root/sub/README.md", "Nothing.\n")
         made.write("root/guide.md", "# README\n\nREADME: read the README.\n" * 3)
@@ -100,6 +107,17 @@ def test_a_name_is_in_the_snippet(app: Indexed) -> None:
     hit = app.search("_refold", max_snippet_chars=60)[0]
     assert hit["relative_path"] == "folds.py"
     assert "def _refold(" in hit["snippet"]
+
+
+@pytest.mark.parametrize(("query", "path"), [("storing", "phases.py"), ("Hints", "hints.py")])
+def test_a_word_as_typed_comes_before_its_other_forms(app: Indexed, query: str, path: str) -> None:
+    found, snippet = first(app, query)
+    assert (found, query in snippet) == (path, True)
+
+
+def test_a_definition_is_found_among_many_of_the_same_words(app: Indexed) -> None:
+    path, snippet = first(app, "_serve")
+    assert (path, "def _serve(self)" in snippet) == ("sharer.py", True)
 
 
 def test_a_name_typed_as_words(app: Indexed) -> None:
