@@ -6,21 +6,24 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from helpers.console_examples import CONSOLE, DOCUMENT, comparable, with_output
+import pytest
+
+from helpers.console_examples import COMMANDS, CONSOLE, TOUR, comparable, with_output
 from helpers.support import CHECKOUT, Daemon, Home, Tree, add_root
 from livedex_ipc.cli import arguments
 
 LONGEST_CLIENT = 20  # lines
 
 
-def test_the_output_shown_is_the_output_printed(home: Home) -> None:
-    text = DOCUMENT.read_text()
-    assert comparable(with_output(text, home)) == comparable(text)
+@pytest.mark.parametrize("document", [COMMANDS, TOUR], ids=lambda document: document.stem)
+def test_the_output_shown_is_the_output_printed(home: Home, document: Path) -> None:
+    assert comparable(with_output(document, home)) == comparable(document.read_text())
 
 
 def test_every_command_has_an_example() -> None:
-    shown = "\n".join(CONSOLE.findall(DOCUMENT.read_text()))
+    shown = "\n".join(CONSOLE.findall(COMMANDS.read_text()))
     used = set(re.findall(r"^\$ .*?\blivedex (?:--json )?([a-z]+)", shown, re.MULTILINE))
     assert used == {command.name for command in arguments.ROOT.subcommands}
 
@@ -28,7 +31,7 @@ def test_every_command_has_an_example() -> None:
 def test_the_result_in_the_readme_is_one_of_these() -> None:
     readme = (CHECKOUT / "README.md").read_text()
     (block,) = re.findall(r"## What a result looks like\n.*?```console\n(.*?)```", readme, re.DOTALL)
-    assert block in "\n".join(CONSOLE.findall(DOCUMENT.read_text()))
+    assert block in "\n".join(CONSOLE.findall(COMMANDS.read_text()))
 
 
 def test_the_client_of_the_protocol_page_works(home: Home, tree: Tree, start_daemon: Callable[..., Daemon]) -> None:

@@ -320,9 +320,10 @@ def test_who_finds_nothing_is_told_what_may_be_meant(home: Home, canned: CannedD
     _, text = run(home, "search", "x", folder, COLUMNS="300")
     assert f"to search in a folder: --in {folder}" in text
     assert "this folder is in no root; to add it: livedex up ." in text
-    canned.answers["roots/list"] = {"roots": [root(os.getcwd())]}
-    _, text = run(home, "search", "x", "no/such/folder", COLUMNS="300")
-    assert "nothing found" in text and "in no root" not in text and "--in" not in text
+    for place in (os.getcwd(), os.path.dirname(os.getcwd()), f"{os.getcwd()}/notes"):
+        canned.answers["roots/list"] = {"roots": [root(place)]}
+        _, text = run(home, "search", "x", "no/such/folder", COLUMNS="300")
+        assert "nothing found" in text and "in no root" not in text and "--in" not in text
     assert home.run("search", "x", folder).stderr == "", "a program would take a hint for a result"
 
 

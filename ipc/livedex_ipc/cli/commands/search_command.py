@@ -198,8 +198,9 @@ def _advise(context: Context, client: Client) -> None:
         if "/" in word.strip("/") and os.path.exists(word):
             context.streams.hint(f"livedex: to search in a folder: --in {visible(word)}")
     folder = working_folder()
-    roots = [path_text(root) for root in client.call("roots/list", timeout_s=1.0)["roots"]]
-    if roots and folder and not any(f"{folder}/".startswith(root.rstrip("/") + "/") for root in roots):
+    roots = [f"{path_text(root).rstrip('/')}/" for root in client.call("roots/list", timeout_s=1.0)["roots"]]
+    here = f"{folder}/"
+    if roots and folder and not any(here.startswith(root) or root.startswith(here) for root in roots):
         context.streams.hint("livedex: this folder is in no root; to add it: livedex up .")
 
 
