@@ -43,6 +43,7 @@ from livedex_daemon.documents.conversion_log import ConversionLog
 from livedex_daemon.documents.conversions import Conversions
 from livedex_daemon.documents.lane import Lane, LaneTools, ParseSettings
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
+from livedex_daemon.embedding.vector_set import VectorFiles
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.index_file.opener import open_store
 from livedex_daemon.index_file.rebuild import IndexFile, Rebuilder
@@ -167,8 +168,8 @@ class App:
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
     def _vectors(self, roots: Roots, power: PowerGate) -> EmbeddingThread:
-        folder = self._locations.vectors_dir
-        return EmbeddingThread(self._index, roots, self._config, self._plugins, folder, may_run=power.bulk_may_run)
+        files = VectorFiles(self._locations.vectors_dir, self._locations.knowledge_db)
+        return EmbeddingThread(self._index, roots, self._config, self._plugins, files, may_run=power.bulk_may_run)
 
     def _methods(self, steps: WriteSteps, roots: Roots, store_health: StoreHealth) -> dict[str, Handler]:
         index, worker, reads, health = self._index, self._worker, self._reads, self._health
@@ -178,7 +179,7 @@ class App:
         runs = IndexRun(worker, self._backlog, roots, store_health, change)
         groups = (
             ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart, config_path),
-            SearchMethod(reads, health, MemorySearch(self._knowledge)),
+            SearchMethod(reads, health, MemorySearch(self._knowledge, self._embedding)),
             MatchingFilesMethod(reads, health),
             SubscriptionMethods(reads, self._notifier, health),
             RootMethods(reads, health, worker, self._reloader.reload, config_path),
@@ -186,7 +187,7 @@ class App:
             FileMethods(reads, roots, worker),
             FileSearch(reads),
             ExchangeMethods(self._exchange),
-            KnowledgeMethods(self._knowledge),
+            KnowledgeMethods(self._knowledge, self._embedding),
             PluginMethods(self._plugins),
         )
         return {name: handler for group in groups for name, handler in group.table().items()}

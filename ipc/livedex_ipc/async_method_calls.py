@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from livedex_ipc.knowledge_results import (
         AddedResult,
         DeletedResult,
-        EntriesResult,
         EntryListResult,
+        FoundEntriesResult,
         HotResult,
         KnowledgeStatsResult,
     )
@@ -241,9 +241,9 @@ class AsyncMethodCalls:
         result: AddedResult = await self.call("knowledge/finding", params, timeout_s=timeout_s)
         return result
 
-    async def knowledge_search(self, *, timeout_s: float | None = None, **params: object) -> EntriesResult:
+    async def knowledge_search(self, *, timeout_s: float | None = None, **params: object) -> FoundEntriesResult:
         """The entries that match a query, best first."""
-        result: EntriesResult = await self.call("knowledge/search", params, timeout_s=timeout_s)
+        result: FoundEntriesResult = await self.call("knowledge/search", params, timeout_s=timeout_s)
         return result
 
     async def knowledge_list(self, *, timeout_s: float | None = None, **params: object) -> EntryListResult:

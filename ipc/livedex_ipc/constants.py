@@ -11,6 +11,7 @@ GROUPS = ("chunk", "file")
 ORDERS = ("relevance", "modified", "path")
 CASES = ("smart", "ignore", "sensitive")
 LINE_MODES = ("exact", "regex")
+RANKED_MODES = ("auto", "keyword", "semantic", "hybrid")
 STATUSES = ("indexed", "pending", "skipped", "failed")
 FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by default, in milliseconds
 SEARCH_WINDOW = 10_000  # the most that offset + limit of a search may be

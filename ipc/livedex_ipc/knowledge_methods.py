@@ -5,7 +5,7 @@ Invariant: as that of the table.
 
 from __future__ import annotations
 
-from livedex_ipc.constants import ENTRY_KINDS, HOT_CHARS
+from livedex_ipc.constants import ENTRY_KINDS, HOT_CHARS, RANKED_MODES
 from livedex_ipc.method_types import Field, Method
 from livedex_ipc.params import MAX_INTEGER, Param
 
@@ -56,8 +56,14 @@ KNOWLEDGE = (
             Param("query", "string", 'words, "phrases", prefix*, -without; empty: the newest', required=True),
             Param("k", "integer", "how many at most", default=5, minimum=1, maximum=100),
             _DOMAIN._replace(doc="only entries of this domain"),
+            Param("mode", "string", "by words, by meaning, or both", default="auto", choices=RANKED_MODES),
         ),
-        (Field("entries", "array", _ENTRY),),
+        (
+            Field("entries", "array", _ENTRY),
+            Field("mode", "string", "`keyword`, `semantic` or `hybrid`: the one that was used"),
+            Field("warnings", "array", "as in `status`"),
+            Field("vectors_pending", "integer", "entries without a vector yet, if vectors counted", optional=True),
+        ),
     ),
     Method(
         "knowledge/list",

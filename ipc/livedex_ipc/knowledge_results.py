@@ -5,9 +5,10 @@ Invariant: as that of ``wire_results``.
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from livedex_ipc.memory_entry import EntryFields
+from livedex_ipc.wire_results import AnswerWarning
 
 
 class AddedResult(TypedDict):
@@ -17,6 +18,14 @@ class AddedResult(TypedDict):
 
 class EntriesResult(TypedDict):
     entries: list[EntryFields]
+
+
+class FoundEntriesResult(EntriesResult):
+    """``vectors_pending``: entries without a vector yet; only where vectors were compared."""
+
+    mode: Literal["keyword", "hybrid", "semantic"]
+    warnings: list[AnswerWarning]
+    vectors_pending: NotRequired[int]
 
 
 class EntryListResult(EntriesResult):

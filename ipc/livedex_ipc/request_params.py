@@ -227,6 +227,7 @@ class KnowledgeSearchParams(TypedDict):
     query: str
     k: int
     domain: str | None
+    mode: Literal["auto", "keyword", "semantic", "hybrid"]
 
 
 class KnowledgeListParams(TypedDict):

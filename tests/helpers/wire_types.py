@@ -42,7 +42,7 @@ RESULTS: dict[str, Any] = {
     "exchange/stats": exchange_results.ExchangeStatsResult,
     "knowledge/add": knowledge_results.AddedResult,
     "knowledge/finding": knowledge_results.AddedResult,
-    "knowledge/search": knowledge_results.EntriesResult,
+    "knowledge/search": knowledge_results.FoundEntriesResult,
     "knowledge/list": knowledge_results.EntryListResult,
     "knowledge/hot": knowledge_results.HotResult,
     "knowledge/delete": knowledge_results.DeletedResult,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+MEANING = "tests/daemon/knowledge/test_memory_by_meaning.py"
 STORE = "tests/daemon/knowledge/test_knowledge_store.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -34,5 +35,19 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/knowledge/knowledge_store.py",
         (("""        f"{where.replace(' WHERE', ' AND')} ORDER BY""", """        f" ORDER BY"""),),
         f"{STORE}::test_only_the_asked_domains_are_searched",
+    ),
+    Defect(
+        "memory-by-meaning-ignores-the-query",
+        "an entry with an excluded word is found by its meaning",
+        "livedex_daemon/knowledge/knowledge_store.py",
+        (('*(("NOT IN", text) for text in query.excluded)', '*(("NOT IN", text) for text in query.required)'),),
+        f"{MEANING}::test_entries_are_found_by_what_they_mean",
+    ),
+    Defect(
+        "memory-vector-twice",
+        "the vector of an entry is made again with each look",
+        "livedex_daemon/knowledge/entry_vectors.py",
+        (("for digest, text in texts.items() if digest not in known", "for digest, text in texts.items()"),),
+        f"{MEANING}::test_each_text_is_embedded_once_and_with_its_heading",
     ),
 )

@@ -38,7 +38,7 @@ def test_every_result_has_the_fields_of_the_contract(client: Client) -> None:
 def knowledge_results() -> Iterator[tuple[str, dict[str, Any], Any]]:
     yield "knowledge/add", {"content": "alpha"}, {"id": 1, "created": True}
     yield "knowledge/finding", {"content": "beta", "source": "a"}, {"id": 2, "created": True}
-    yield "knowledge/search", {"query": "alpha"}, {"entries": [ENTRY]}
+    yield "knowledge/search", {"query": "alpha"}, {"entries": [ENTRY], "mode": "keyword", "warnings": []}
     yield "knowledge/list", {}, {"entries": [ENTRY], "total": 2}
     yield "knowledge/hot", {}, {"text": str}
     yield "knowledge/stats", {}, {"backend": "sqlite", "entries": 2, "domains": ANY, "db_bytes": int}

@@ -22,7 +22,7 @@ FILES = {
 
 def configured(home: Home, model: Path) -> None:
     """Switch the embedder on by adding one line, which a running daemon follows."""
-    text = home.config.read_text() if home.config.exists() else ""
+    text = home.config.read_text() if home.config.exists() else "[embedding]\n"
     home.config.write_text(text.replace("[embedding]\n", f'[embedding]\nembedder = "static"\nmodel = "{model}"\n'))
 
 
@@ -114,3 +114,22 @@ def test_a_model_that_is_not_there_is_a_warning(root: Tree, home: Home, client: 
     write_model(tmp_path / "nowhere")
     settled(client)
     assert client.call("status")["warnings"] == []
+
+
+def test_agent_memory_is_found_by_its_meaning(home: Home, client: Client, tmp_path: Path) -> None:
+    client.knowledge_add(content="the vessel left the harbour", domain="sea")
+    assert client.knowledge_search(query="sailing boat")["entries"] == []
+    warned = client.knowledge_search(query="vessel harbour", mode="hybrid")
+    assert (warned["mode"], [w["code"] for w in warned["warnings"]]) == ("keyword", ["embedder_unavailable"])
+    configured(home, write_model(tmp_path / "model"))
+    client.call("server/reload")
+    wait_until(lambda: client.knowledge_search(query="sailing boat")["entries"], what="vectors without any file")
+    client.knowledge_add(content="a loaf in the oven", domain="food")
+    wait_until(lambda: client.knowledge_search(query="sailing boat")["vectors_pending"] == 0, what="its vector")
+    found = client.knowledge_search(query="baking dough", k=1)
+    assert (found["mode"], found["warnings"], found["entries"][0]["domain"]) == ("hybrid", [], "food")
+    shown = home.run("knowledge", "search", "baking", "dough", "-k", "1", "--mode", "semantic")
+    assert (shown.returncode, "a loaf in the oven" in shown.stdout, shown.stderr) == (0, True, "")
+    assert home.run("knowledge", "search", "baking", "dough", "--mode", "keyword").returncode == 1
+    joined = client.search(query="baking dough", domains=["food"])
+    assert [entry["content"] for entry in joined["knowledge"]] == ["a loaf in the oven"]

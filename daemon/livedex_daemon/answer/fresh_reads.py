@@ -82,7 +82,7 @@ class SearchMethod:
             "mode": answer.mode,
             "took_ms": round((time.monotonic() - timing.began) * 1000, 3),
             "next_offset": answer.next_offset,
-            "warnings": _joined(self._health.warnings(answer.failed, before), [*answer.warnings, *of_memory]),
+            "warnings": _joined(self._health.warnings(answer.failed, before), _of_both(answer.warnings, of_memory)),
             **answer.optional_fields(),
             **self._reads.documents_pending(),
             **memory,
@@ -311,6 +311,12 @@ def _joined(daemons: list[AnswerWarning], own: list[AnswerWarning]) -> list[Answ
     """Return the warnings of the daemon and of an answer; what both say of a plugin comes once."""
     of_search = {warned["code"] for warned in own} & _OF_SEARCH
     return [*(warned for warned in daemons if warned["code"] not in of_search), *own]
+
+
+def _of_both(of_files: list[AnswerWarning], of_memory: list[AnswerWarning]) -> list[AnswerWarning]:
+    """Return the warnings of a search of files and of agent memory; an embedder that fails both is named once."""
+    codes = {warned["code"] for warned in of_files}
+    return [*of_files, *(warned for warned in of_memory if warned["code"] not in codes)]
 
 
 def outside(path: bytes, field: str) -> OutsideRoots:

@@ -11,20 +11,23 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from livedex_daemon.answer.memory_request import MemoryRequest, searched
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.embedding.embedding_thread import EmbeddingThread
 from livedex_daemon.knowledge.agent_memory import AgentMemory, NewEntry
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.plugin_memory import PluginMemory
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.lasting_threads import LastingThreads
 from livedex_indexing.plugins import KNOWLEDGE_STORE
+from livedex_indexing.search.meaning import EMBED_S
 from livedex_ipc.errors import InvalidParams, Unavailable
 from livedex_ipc.knowledge_methods import MAX_CONTENT_BYTES
 from livedex_ipc.knowledge_results import (
     AddedResult,
     DeletedResult,
-    EntriesResult,
     EntryListResult,
+    FoundEntriesResult,
     HotResult,
     KnowledgeStatsResult,
 )
@@ -99,8 +102,9 @@ class _Opened(NamedTuple):
 class KnowledgeMethods:
     """The methods of agent memory."""
 
-    def __init__(self, thread: KnowledgeThread) -> None:
+    def __init__(self, thread: KnowledgeThread, embedding: EmbeddingThread) -> None:
         self._thread = thread
+        self._embedding = embedding
 
     def table(self) -> dict[str, Handler]:
         return {
@@ -134,11 +138,18 @@ class KnowledgeMethods:
 
     async def _add(self, entry: NewEntry) -> AddedResult:
         number, created = await self._thread.run(lambda store: store.add(entry))
+        if created:
+            self._embedding.entries_added()
         return {"id": number, "created": created}
 
-    async def search(self, _call: Call, params: KnowledgeSearchParams) -> EntriesResult:
+    async def search(self, _call: Call, params: KnowledgeSearchParams) -> FoundEntriesResult:
         domains = None if params["domain"] is None else (params["domain"],)
-        return {"entries": await self._thread.run(lambda store: store.search(params["query"], params["k"], domains))}
+        wanted = MemoryRequest(params["query"], params["k"], domains, params["mode"])
+        answer = await self._thread.run(lambda store: searched(store, wanted, self._embedding, EMBED_S))
+        found: FoundEntriesResult = {"entries": answer.entries, "mode": answer.mode, "warnings": [*answer.warnings]}
+        if answer.pending is not None:
+            found["vectors_pending"] = answer.pending
+        return found
 
     async def list(self, _call: Call, params: KnowledgeListParams) -> EntryListResult:
         found = await self._thread.run(

@@ -9,8 +9,11 @@ import asyncio
 from typing import Final
 
 from livedex_daemon.answer.knowledge_answers import KnowledgeThread
+from livedex_daemon.answer.memory_request import MemoryRequest, searched
 from livedex_daemon.answer.request_timing import Timing
 from livedex_indexing.hits.answer_json import warning
+from livedex_indexing.search.meaning import EMBED_S, Semantics
+from livedex_ipc.constants import LINE_MODES
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.memory_entry import MemoryFound
 from livedex_ipc.request_params import SearchParams
@@ -24,8 +27,9 @@ _REMEDY: Final = "`livedex knowledge stats` tries it again"
 class MemorySearch:
     """For the event loop's thread."""
 
-    def __init__(self, memory: KnowledgeThread) -> None:
+    def __init__(self, memory: KnowledgeThread, semantics: Semantics) -> None:
         self._memory = memory
+        self._semantics = semantics
 
     async def found(self, params: SearchParams, timing: Timing) -> tuple[MemoryFound, list[AnswerWarning]]:
         """Return the entries, on the first page of an answer that is to have some, and what went wrong."""
@@ -35,9 +39,12 @@ class MemorySearch:
         if params["offset"]:
             return {"knowledge": []}, []
         seconds = (timing.due - timing.began) * _SHARE
-        search = self._memory.run(lambda store: store.search(query, limit, domains))
+        mode = "keyword" if params["mode"] in LINE_MODES else params["mode"]
+        wanted, patience = MemoryRequest(query, limit, domains, mode), min(EMBED_S, seconds / 2)
+        search = self._memory.run(lambda store: searched(store, wanted, self._semantics, patience))
         try:
-            return {"knowledge": await asyncio.wait_for(search, seconds)}, []
+            found = await asyncio.wait_for(search, seconds)
+            return {"knowledge": found.entries}, [*found.warnings]
         except TimeoutError:
             reason = f"agent memory did not answer within {seconds:.1f} s"
         except Unavailable as fault:

@@ -16,8 +16,9 @@ from typing import Final
 import apsw
 
 from livedex_daemon.config.current_config import CurrentConfig
-from livedex_daemon.embedding.vector_set import VectorSet, former_settings, others
+from livedex_daemon.embedding.vector_set import VectorFiles, VectorSet, former_settings, others
 from livedex_daemon.index_file.rebuild import IndexFile
+from livedex_daemon.knowledge.entry_vectors import has_entries
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.supervision import SupervisedThread
 from livedex_daemon.watch.root_table import Roots
@@ -44,12 +45,12 @@ class EmbeddingThread:
     """Start it once the configuration was applied. The properties and ``vectors`` are for any thread."""
 
     def __init__(
-        self, index: IndexFile, roots: Roots, config: CurrentConfig, plugins: PluginHost, folder: str,
+        self, index: IndexFile, roots: Roots, config: CurrentConfig, plugins: PluginHost, files: VectorFiles,
         may_run: Callable[[], bool],
     ) -> None:  # fmt: skip
-        """``folder``: where the files of vectors are; ``may_run``: whether bulk work may run now."""
+        """``may_run``: whether bulk work may run now."""
         self._index, self._roots, self._config, self._plugins = index, roots, config, plugins
-        self._folder, self._may_run = folder, may_run
+        self._files, self._may_run = files, may_run
         self._wake, self._ended = threading.Event(), threading.Event()
         self._active: tuple[EmbeddingSettings, int] | None = None  # what the present embedder was made from
         self._used: VectorSet | None = None  # by searches
@@ -116,6 +117,13 @@ class EmbeddingThread:
         """Note that the index or the configuration changed. Call it from any thread."""
         self._wake.set()
 
+    def entries_added(self) -> None:
+        """Note that agent memory has new entries. Call it from any thread."""
+        for one in (self._used, self._next):
+            if one is not None:
+                one.entries.look()
+        self._wake.set()
+
     def stop(self) -> None:
         self._ended.set()
         self._wake.set()
@@ -155,7 +163,7 @@ class EmbeddingThread:
         settings = self._settings()
         filling = self._next or self._used
         if filling is None or filling.settings != settings:
-            if not chunks_in(self._index.readers.current.readers):
+            if not chunks_in(self._index.readers.current.readers) and not self._has_entries():
                 self._unmade, self._looked = 0, generation
                 return None
             filling = self._next = self._made(settings)
@@ -164,6 +172,8 @@ class EmbeddingThread:
         if self._used is not None and self._used is not filling:
             self._used.follow(generation)
         self._looked = generation
+        if self._remembers() and filling.entries.step():
+            return 0.0
         assert filling.filler is not None
         if filling.filler.step():
             if self._used is None:
@@ -193,26 +203,26 @@ class EmbeddingThread:
         former, self._used, self._next = self._used, filling, None
         if former is not None and former is not filling:
             former.close()
-        for path in others(self._folder, filling.store.path):
+        for path in others(self._files.folder, filling.store.path):
             vector_database.remove(path)
         log.info("vectors_complete", extra={"embedder": filling.settings.embedder, "chunks": filling.store.counts()[0]})
 
     def _made(self, settings: EmbeddingSettings) -> VectorSet:
         embedder = self._plugins.obtain_embedder(settings.embedder)
-        return VectorSet(self._folder, embedder, settings, self._index.readers, self._served)
+        return VectorSet(self._files, embedder, settings, self._index.readers, self._served)
 
     def _use_former(self, new: VectorSet) -> None:
         """Use the complete vectors of the embedder before, until the new ones are complete."""
         if new.store.complete or self._used is not None:
             return
-        for path in others(self._folder, new.store.path):
+        for path in others(self._files.folder, new.store.path):
             settings = former_settings(path)
             if settings is None:
                 continue
             try:
                 config = {**self._plugins.config_for(EMBEDDER, settings.embedder), "embedding": settings.as_dict()}
                 embedder = self._plugins.registry.create(EMBEDDER, settings.embedder, config)
-                former = VectorSet(self._folder, embedder, settings, self._index.readers, self._served)
+                former = VectorSet(self._files, embedder, settings, self._index.readers, self._served)
             except Exception as fault:  # whatever it is: searches compare words until the new ones are there
                 log.info("former_vectors", extra={"reason": type(fault).__name__})
                 continue
@@ -262,6 +272,13 @@ class EmbeddingThread:
         """Whether a root is indexed for the first time, the index is being replaced, or bulk work waits for power."""
         indexing = any(root.present and not root.first_indexed for root in self._roots)
         return indexing or self._index.health.rebuilding or not self._may_run()
+
+    def _remembers(self) -> bool:
+        """Whether agent memory is in the built-in store: a plugin's ranks by itself."""
+        return not self._config.config.knowledge.backend
+
+    def _has_entries(self) -> bool:
+        return self._remembers() and has_entries(self._files.memory)
 
     def _settings(self) -> EmbeddingSettings:
         return settings_of(self._config.config.effective)

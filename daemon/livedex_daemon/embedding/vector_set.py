@@ -10,10 +10,11 @@ import json
 import os
 from array import array
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from livedex_daemon.embedding.query_vectors import QueryVectors
 from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
+from livedex_daemon.knowledge.entry_vectors import EntryFiller
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings
 from livedex_indexing.embeddings.vector_check import check_dimensions
 from livedex_indexing.plugins import Embedder
@@ -25,12 +26,19 @@ from livedex_indexing.vectors.vector_store import VectorStore
 SUFFIX: Final = ".vectors.db"
 
 
+class VectorFiles(NamedTuple):
+    """Where vectors are: ``folder``; ``memory``: agent memory, whose entries get vectors, too."""
+
+    folder: str
+    memory: str
+
+
 class VectorSet:
     """Vectors by one embedder. One thread fills it; searches use ``store.index`` and ``queries``."""
 
     def __init__(
         self,
-        folder: str,
+        files: VectorFiles,
         embedder: Embedder,
         settings: EmbeddingSettings,
         readers: IndexReaders,
@@ -39,14 +47,16 @@ class VectorSet:
         """Raises EmbedderUnavailable, SqliteVecMissing, OSError or apsw.Error."""
         self.settings = settings
         self.counted = 0  # chunks of the index when its tokens were counted
+        unweighed = embedder
         if isinstance(embedder, WeighsTokens):
-            embedder = self._weighed(folder, embedder, readers, roots())
+            embedder = self._weighed(files.folder, embedder, readers, roots()) or unweighed
         self.embedder = embedder
         dimensions = check_dimensions(embedder.dimensions)
         identity = str(getattr(embedder, "identity", "") or f"{type(embedder).__module__}.{type(embedder).__name__}")
-        self.store = VectorStore(path_of(folder, identity, dimensions), f"{identity}/{dimensions}", dimensions)
+        self.store = VectorStore(path_of(files.folder, identity, dimensions), f"{identity}/{dimensions}", dimensions)
         self.store.note("settings", json.dumps(settings.as_dict()))
         self.queries = QueryVectors(embedder, dimensions)
+        self.entries = EntryFiller(files.memory, self.store, embedder, settings.batch)
         self._readers, self._roots = readers, roots
         self._handle: ReadHandle | None = None
         self._looked = -1
@@ -68,6 +78,7 @@ class VectorSet:
         """Drop what the index has no longer, and note all that is missing."""
         if self.filler is not None:
             self.filler.compare()
+            self.entries.compare()
             self.store.sweep()
 
     @property
@@ -89,8 +100,9 @@ class VectorSet:
 
     def _weighed(
         self, folder: str, embedder: WeighsTokens, readers: IndexReaders, roots: Mapping[int, bytes]
-    ) -> Embedder:
-        """Return the embedder with the frequencies that the newest file of the model was made with, or new ones."""
+    ) -> Embedder | None:
+        """Return the embedder with the frequencies that the newest file of the model was made with, or new ones; None
+        if the index is empty: only agent memory has texts then."""
         pool = readers.current.readers
         chunks = chunks_in(pool)
         path = os.path.join(folder, f"{_named(str(getattr(embedder, 'identity', '')))}.frequencies")
@@ -99,6 +111,9 @@ class VectorSet:
             self.counted = kept[0]
             return embedder.with_frequencies(kept[1])
         counted = frequencies_of(pool, roots, embedder)
+        if counted is None and not chunks:
+            self.counted = 1
+            return None
         if counted is None:
             raise EmbedderUnavailable("the index is empty: there is nothing to embed yet")
         self.counted = max(1, chunks)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.memory_entry import EntryFields, EntryKind
 
 
@@ -28,6 +29,13 @@ class Page(NamedTuple):
     total: int
 
 
+class FoundEntries(NamedTuple):
+    """Some entries, best first, and how many of those that were compared have no vector yet."""
+
+    entries: list[EntryFields]
+    pending: int
+
+
 class Counts(NamedTuple):
     """Entries in all, entries of each domain, and bytes on disk."""
 
@@ -43,11 +51,21 @@ class AgentMemory(Protocol):
     def name(self) -> str:
         """Return what the configuration calls it."""
 
+    @property
+    def ranks_by_meaning(self) -> bool:
+        """Whether vectors of the daemon can rank the entries, too."""
+
     def add(self, entry: NewEntry) -> tuple[int, bool]:
         """Return the id of the entry and True, or that of the same content in the domain and False."""
 
     def search(self, query: str, limit: int, domains: tuple[str, ...] | None = None) -> list[EntryFields]:
         """Return at most ``limit`` entries of some domains (None: of all), best first."""
+
+    def search_by_meaning(
+        self, query: str, limit: int, domains: tuple[str, ...] | None, meaning: Meaning
+    ) -> FoundEntries:
+        """Return entries as `search` does, ranked by the vectors of ``meaning``, too. Call it only if the store
+        ``ranks_by_meaning``."""
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
         """Return entries in the order in which they were added."""

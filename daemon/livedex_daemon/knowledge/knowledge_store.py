@@ -14,17 +14,22 @@ from typing import Any, Final
 
 import apsw
 
-from livedex_daemon.knowledge.agent_memory import Counts, NewEntry, Page
+from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page
+from livedex_daemon.knowledge.entry_ranking import ranked
+from livedex_daemon.knowledge.entry_vectors import entry_hash
 from livedex_daemon.knowledge.hot_memory import Candidate, hot_text
 from livedex_daemon.knowledge.memory_query import MemoryQuery, indexed_text, memory_query
 from livedex_daemon.precious.precious_database import PreciousDatabase, Schema, first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_indexing.query.word_counts import idf_of
+from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.memory_entry import EntryFields, EntryKind
 
 SCHEMA: Final = Schema("agent memory", 0x4C444558 + 2, 1, Path(__file__).with_name("knowledge.sql"))
 HOT_CANDIDATES: Final = 2_000  # the entries used last among which hot memory is chosen
 HEADING_WEIGHT: Final = 2.0  # a word in the heading counts twice
+COMPARED: Final = 20_000  # entries whose vectors are compared with a query's: the newest
+BY_WORDS: Final = 200  # entries found by words that are put together with those found by vectors
 
 _COLUMNS: Final = "e.id, e.content, e.domain, e.heading, e.kind, e.source, e.created_at, e.used_at, e.uses, e.metadata"
 _INSERT: Final = (
@@ -37,6 +42,7 @@ class KnowledgeStore:
     """One connection to ``knowledge.db``. For one thread at a time. Every method raises DatabaseUnusable."""
 
     name = "sqlite"
+    ranks_by_meaning = True
 
     def __init__(self, path: str) -> None:
         self._database = PreciousDatabase(path, SCHEMA)
@@ -64,16 +70,35 @@ class KnowledgeStore:
 
         An empty query returns the newest. If no entry has the words, those with the text as typed are found.
         """
-        compiled = memory_query(query)
         with self._database.reading() as db:
-            found = _newest(db, limit, domains) if not query.strip() else _best(db, compiled, limit, domains)
-            if not found and query.strip():
-                found = _with_text(db, query.strip(), limit, domains)
+            found = _newest(db, limit, domains) if not query.strip() else _by_words(db, query, limit, domains)
+        self._note_use(found)
+        return found
+
+    def search_by_meaning(
+        self, query: str, limit: int, domains: tuple[str, ...] | None, meaning: Meaning
+    ) -> FoundEntries:
+        """Return entries as `search` does, ranked by vectors, too, and how many of those compared have none yet.
+
+        ``meaning`` must have vectors.
+        """
+        assert meaning.vectors is not None
+        of_chunks, vector, weight, _ = meaning.vectors
+        with self._database.reading() as db:
+            hashes = _hashes(db, memory_query(query), domains)
+            by_words = {} if meaning.mode == "semantic" else _scores(_by_words(db, query, BY_WORDS, domains))
+            cosines = of_chunks.cosines_of_texts(vector, set(hashes.values()))
+            near = {entry: cosines[key] for entry, key in hashes.items() if key in cosines}
+            best = ranked(by_words, near, weight, meaning.fusion, limit)
+            found = _with_scores(db, best)
+        self._note_use(found)
+        return FoundEntries(found, len(hashes) - len(near))
+
+    def _note_use(self, found: list[EntryFields]) -> None:
         if found:
             with self._database.transaction(durable=False) as db:
                 sql = "UPDATE entries SET uses = uses + 1, used_at = ? WHERE id = ?"
                 db.executemany(sql, [(time.time(), entry["id"]) for entry in found])
-        return found
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
         """Return entries in the order in which they were added."""
@@ -107,6 +132,36 @@ class KnowledgeStore:
             found = rows(db, "SELECT domain, count(*) FROM entries GROUP BY domain ORDER BY domain")
         domains = dict(found)
         return Counts(sum(domains.values()), domains, self._database.bytes_on_disk())
+
+
+def _by_words(db: apsw.Connection, query: str, limit: int, domains: tuple[str, ...] | None) -> list[EntryFields]:
+    return _best(db, memory_query(query), limit, domains) or _with_text(db, query.strip(), limit, domains)
+
+
+def _scores(entries: list[EntryFields]) -> dict[int, float]:
+    """Return the scores by id. An entry that has the text as it was typed scores as one that has all words."""
+    return {entry["id"]: entry["score"] or 1.0 for entry in entries}
+
+
+def _hashes(db: apsw.Connection, query: MemoryQuery, domains: tuple[str, ...] | None) -> dict[int, bytes]:
+    """Return the entries whose vectors are to be compared, with the hashes of their texts: those that have all phrases
+    of the query, and nothing that it excludes."""
+    where, values = _conditions(domains)
+    clauses = [where.removeprefix(" WHERE ")] if where else []
+    wanted = [*(("IN", text) for text in query.required), *(("NOT IN", text) for text in query.excluded)]
+    for inside, expression in wanted:
+        clauses.append(f"e.id {inside} (SELECT rowid FROM words WHERE words MATCH ?)")
+        values = (*values, expression)
+    condition = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+    sql = f"SELECT e.id, e.digest, e.heading FROM entries e{condition} ORDER BY e.id DESC LIMIT ?"
+    return {number: entry_hash(digest, heading) for number, digest, heading in rows(db, sql, (*values, COMPARED))}
+
+
+def _with_scores(db: apsw.Connection, best: list[tuple[int, float]]) -> list[EntryFields]:
+    """Return the entries with these ids, in this order, with these scores."""
+    sql = f"SELECT {_COLUMNS}, 0.0 FROM entries e WHERE e.id IN (SELECT value FROM json_each(?))"
+    found = {row[0]: _fields(row) for row in rows(db, sql, (json.dumps([number for number, _ in best]),))}
+    return [{**found[number], "score": score} for number, score in best if number in found]
 
 
 def _best(db: apsw.Connection, query: MemoryQuery, limit: int, domains: tuple[str, ...] | None) -> list[EntryFields]:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from livedex_daemon.knowledge.agent_memory import Counts, NewEntry, Page
+from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page
 from livedex_indexing.plugins import KnowledgeBackend
 from livedex_indexing.plugins.time_limit import within
+from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.memory_entry import EntryFields, EntryKind
 
@@ -23,6 +24,8 @@ T = TypeVar("T")
 
 class PluginMemory:
     """``report`` gets the reason why the store failed, None when it works."""
+
+    ranks_by_meaning = False
 
     def __init__(self, name: str, store: KnowledgeBackend, report: Callable[[str | None], None]) -> None:
         self.name = name
@@ -53,6 +56,12 @@ class PluginMemory:
             return self._found(query, limit, None)
         found = [entry for domain in domains for entry in self._found(query, limit, domain)]
         return sorted(found, key=lambda entry: -entry["score"])[:limit]
+
+    def search_by_meaning(
+        self, query: str, limit: int, domains: tuple[str, ...] | None, meaning: Meaning
+    ) -> FoundEntries:
+        """Return what the store finds by itself."""
+        return FoundEntries(self.search(query, limit, domains), 0)
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
         entries = self._entry_list(self._call(self._store.list_chunks))

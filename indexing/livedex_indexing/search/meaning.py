@@ -81,11 +81,17 @@ def is_prose(query: str) -> bool:
 
 def meaning_of(request: SearchRequest, semantics: Semantics | None, seconds: float) -> Meaning:
     """Return how to search. The vector of the query comes within ``seconds``, or a warning does."""
-    is_explicit = request.mode in ("hybrid", "semantic")
+    mode = "keyword" if request.typing and request.mode == "auto" else request.mode
+    return meaning_in_mode(request.query, mode, semantics, seconds)
+
+
+def meaning_in_mode(query: str, mode: str, semantics: Semantics | None, seconds: float) -> Meaning:
+    """Return how to search for a query in a mode: ``auto``, ``keyword``, ``semantic`` or ``hybrid``."""
+    is_explicit = mode in ("hybrid", "semantic")
     pending = None if semantics is None else semantics.pending
-    parsed = parse(request.query)
+    parsed = parse(query)
     text = " ".join((*parsed.words, *parsed.phrases))
-    if not text or not (is_explicit or (request.mode == "auto" and not request.typing and is_prose(request.query))):
+    if not text or not (is_explicit or (mode == "auto" and is_prose(query))):
         return Meaning(pending=pending)
     try:
         vectors = None if semantics is None else semantics.vectors(text, seconds)
@@ -93,7 +99,7 @@ def meaning_of(request: SearchRequest, semantics: Semantics | None, seconds: flo
         return Meaning(warnings=(warning("embedder_unavailable", f"{fault}", _REMEDY),), pending=pending)
     if vectors is None:
         return Meaning(warnings=(_NONE,) if is_explicit else (), pending=pending)
-    return Meaning("semantic" if request.mode == "semantic" else "hybrid", vectors, (), pending)
+    return Meaning("semantic" if mode == "semantic" else "hybrid", vectors, (), pending)
 
 
 class _Similarity:

@@ -7,15 +7,13 @@ text, wherever it appears, uses it. A step that fails leaves everything to be do
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
-from livedex_indexing.embeddings.vector_check import checked
 from livedex_indexing.plugins import Embedder
 from livedex_indexing.store.read_pool import ReadPool
 from livedex_indexing.vectors.chunk_texts import ContentTexts, read_texts, text_hash
+from livedex_indexing.vectors.text_embedding import TextEmbedding
 from livedex_indexing.vectors.vector_store import ContentKey, VectorStore, all_contents
 
 CONTENTS: Final = 64  # of one step, at most
@@ -49,14 +47,17 @@ class Filler:
         """``roots``: the roots by id; ``batch``: texts to embed at once."""
         self._pool = pool
         self.store = store
-        self._embedder = embedder
+        self._texts = TextEmbedding(store, embedder, batch)
         self._roots = roots
         self._size = batch
         self._waiting: dict[int, int] = {}  # chunks by content
-        self._refused: set[bytes] = set()  # texts for which the embedder gives no usable vector
         self._last = -1  # the highest content seen
-        self.embedded = 0
         self.pending = 0  # chunks that wait for their vectors, as far as is known
+
+    @property
+    def embedded(self) -> int:
+        """How many texts were embedded."""
+        return self._texts.embedded
 
     def compare(self) -> None:
         """Compare all contents of the index with those that have vectors: note what is missing, drop what is gone."""
@@ -101,7 +102,7 @@ class Filler:
             ready.append((found, hashes))
             if len(missing) >= self._size:
                 break
-        self._embed({h: text for h, text in missing.items() if h not in self._refused})
+        self._texts.embed(missing)
         self._put(ready)
         self._note_state()
         return True
@@ -109,43 +110,6 @@ class Filler:
     def _read(self, content_id: int) -> ContentTexts | None:
         with self._pool.connection() as reader:
             return read_texts(reader, content_id, self._roots())
-
-    def _embed(self, missing: Mapping[bytes, str]) -> None:
-        items = list(missing.items())
-        for start in range(0, len(items), self._size):
-            part = items[start : start + self._size]
-            self.store.add_texts(self._vectors(part))
-            self.embedded += len(part)
-
-    def _vectors(self, items: list[tuple[bytes, str]]) -> dict[bytes, list[float]]:
-        """Return the checked vectors of texts. If a batch is refused and some of its texts alone are not, the others
-        are left without a vector; if none is accepted, the embedder is to blame."""
-        try:
-            vectors = self._vectors_of([text for _, text in items])
-            return dict(zip([digest for digest, _ in items], vectors, strict=True))
-        except BadVectors as fault:
-            if len(items) == 1:
-                raise EmbedderUnavailable(str(fault)) from fault
-            found: dict[bytes, list[float]] = {}
-            for digest, text in items:
-                with suppress(BadVectors):
-                    found[digest] = self._vectors_of([text])[0]
-            if not found:
-                raise EmbedderUnavailable(str(fault)) from fault
-            self._refused |= {digest for digest, _ in items if digest not in found}
-            return found
-
-    def _vectors_of(self, texts: list[str]) -> list[list[float]]:
-        try:
-            answer = self._embedder.embed_batch(texts)
-        except EmbedderUnavailable:
-            raise
-        except Exception as fault:  # a plugin may raise anything
-            raise EmbedderUnavailable(f"the embedder raises {type(fault).__name__}") from fault
-        try:
-            return checked(answer, len(texts), self.store.dimensions)
-        except EmbedderUnavailable as fault:
-            raise BadVectors(str(fault)) from fault
 
     def _put(self, ready: Iterable[tuple[ContentTexts, list[bytes]]]) -> None:
         done = list(ready)
@@ -158,10 +122,6 @@ class Filler:
         self.pending = sum(self._waiting.values())
         if not self._waiting and not self.store.complete:
             self.store.note("complete", 1)
-
-
-class BadVectors(Exception):
-    """The embedder answered, and its answer has no usable vectors."""
 
 
 def _rows(reader: Any, sql: str) -> Iterator[tuple[Any, ...]]:

@@ -6,6 +6,7 @@ Invariant: both follow the table ``chunks`` in its transactions, and both answer
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ _NEAREST = "SELECT chunk_id, 1.0 - distance FROM nearest WHERE embedding MATCH v
 _AMONG = f"{_NEAREST} AND chunk_id IN (SELECT value FROM json_each(?))"
 _COSINES = """SELECT c.id, 1.0 - vec_distance_cosine(vec_int8(t.vector), vec_int8(?)) FROM chunks c
               JOIN texts t ON t.id = c.text_id WHERE c.id IN (SELECT value FROM json_each(?))"""
+_OF_TEXTS = """SELECT hash, 1.0 - vec_distance_cosine(vec_int8(vector), vec_int8(?)) FROM texts
+               WHERE hash IN (SELECT unhex(value) FROM json_each(?))"""
 
 
 class VectorIndex:
@@ -125,6 +128,13 @@ class VectorIndex:
     def cosines(self, vector: Sequence[float], ids: Collection[int]) -> dict[int, float]:
         """Return the cosines of chunks; those without a vector are left out."""
         return self._cosines(to_bytes(vector), ids)
+
+    def cosines_of_texts(self, vector: Sequence[float], hashes: Collection[bytes]) -> dict[bytes, float]:
+        """Return the cosines of texts by hash, whether or not a chunk has them; those without a vector are left out."""
+        if not hashes:
+            return {}
+        with self._connection() as db:
+            return dict(fetch(db, _OF_TEXTS, (to_bytes(vector), json.dumps([value.hex() for value in hashes]))))
 
     def _cosines(self, query: bytes, ids: Collection[int]) -> dict[int, float]:
         if not ids:

@@ -25,6 +25,8 @@ _ADD_TEXT = "INSERT OR IGNORE INTO texts (hash, vector) VALUES (?, ?)"
 _SWEEP = """UPDATE texts SET unused_since = ? WHERE unused_since IS NULL
             AND id NOT IN (SELECT text_id FROM chunks)"""
 _REUSED = "UPDATE texts SET unused_since = NULL WHERE unused_since IS NOT NULL AND id IN (SELECT text_id FROM chunks)"
+_KEEP = """UPDATE texts SET unused_since = NULL
+           WHERE unused_since IS NOT NULL AND hash IN (SELECT unhex(value) FROM json_each(?))"""
 _EXPIRE = "DELETE FROM texts WHERE unused_since < ?"
 
 
@@ -89,6 +91,11 @@ class VectorStore:
         """Store checked vectors by the hash of their text, in one transaction."""
         with self._transaction():
             self._db.executemany(_ADD_TEXT, [(digest, to_bytes(vector)) for digest, vector in vectors.items()])
+
+    def keep(self, hashes: Collection[bytes]) -> None:
+        """Keep the vectors of texts that no chunk has for `KEEP_S` from the next `sweep` on."""
+        with self._transaction():
+            self._db.execute(_KEEP, (json.dumps([value.hex() for value in hashes]),))
 
     def contents(self, after: int) -> list[ContentKey]:
         """Return the contents that were seen, by id, from the one after ``after`` on; at most some thousands."""

@@ -6,7 +6,7 @@ Invariant: as that of the whole tree.
 from __future__ import annotations
 
 from livedex_ipc.cli.argument_types import Command, Operand, Option
-from livedex_ipc.constants import ENTRY_KINDS, HOT_CHARS
+from livedex_ipc.constants import ENTRY_KINDS, HOT_CHARS, RANKED_MODES
 
 _CONTENT = Operand("CONTENT|-", "content", least=0)
 _STDIN = "Without CONTENT, or with -, it is read from stdin."
@@ -54,6 +54,7 @@ KNOWLEDGE = Command(
             options=(
                 Option("-n -k --limit", "k", "at most N entries (5)", metavar="N", convert="integer"),
                 _ONLY_DOMAIN,
+                Option("--mode", "mode", "how to search (auto)", metavar="M", choices=RANKED_MODES),
             ),
             notes="Exit code 1 if nothing is found.",
             examples=("livedex knowledge search commits --domain people",),

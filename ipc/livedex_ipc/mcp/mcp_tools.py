@@ -267,7 +267,7 @@ _RECALL = Tool(
     "Use `recall` at the start of a task, to see what was remembered about it.",
     "knowledge/search",
     ("query", "k", "domain"),
-    {"entries": _list_of(_ENTRY, ("id", "content", "domain")), **_CUT},
+    {"entries": _list_of(_ENTRY, ("id", "content", "domain")), "mode": _TEXT, "warnings": _OBJECTS, **_CUT},
     ("entries",),
     items="entries",
     kept=tuple(_ENTRY),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         DeletedResult,
         EntriesResult,
         EntryListResult,
+        FoundEntriesResult,
         HotResult,
         KnowledgeStatsResult,
     )
@@ -30,8 +31,9 @@ def finding(context: Context) -> int:
 
 def search(context: Context) -> int:
     """Print the entries that match; exit code 1 if there is none."""
-    result: EntriesResult = _call(context, "knowledge/search", {"query": " ".join(context.values["query"])})
+    result: FoundEntriesResult = _call(context, "knowledge/search", {"query": " ".join(context.values["query"])})
     _show_entries(context, result)
+    context.print_state({"fresh": True}, warnings=result["warnings"])
     return 0 if result["entries"] else 1
 
 
