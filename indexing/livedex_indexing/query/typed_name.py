@@ -19,6 +19,8 @@ _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
 _VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
+_WORD: Final = re.compile(r"\w+")
+_SIGN: Final = re.compile(r"[^\w\s]")
 _CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z")  # a sign that prose seldom has
 _PLACE: Final = re.compile(r"(?P<path>[^\s:\"']*[^\s:\"'/]\.\w+):(?P<line>[1-9][0-9]{0,6})(?::[0-9]+)?:?")
 _TRACEBACK: Final = re.compile(r'\s*File "(?P<path>[^"\n]+)", line (?P<line>[1-9][0-9]{0,6})(?:, in \S+)?.*', re.DOTALL)
@@ -106,10 +108,19 @@ def may_be_pasted(text: str) -> bool:
 def typed_text(text: str) -> Finder | None:
     """Return what finds a text of several words as it was typed, whatever its blanks and case; None for fewer words."""
     has_signs = _CODE.search(text) is not None
-    if len(re.findall(r"\w+", text)) < _VERBATIM - has_signs:
+    if len(_WORD.findall(text)) < _VERBATIM - has_signs:
         return None
     typed = _evenly(text)
     return lambda other: typed in _evenly(other)
+
+
+def typed_words(text: str) -> Finder | None:
+    """Return what finds the words of a text with signs in a row, whatever signs and blanks are between them, and their
+    case: programs, pages and comments put signs of their own there. None for words alone."""
+    if _SIGN.search(text) is None:
+        return None
+    typed = f" {_words_alone(text)} "
+    return lambda other: typed in f" {_words_alone(other)} "
 
 
 def typed_line(text: str) -> Finder:
@@ -120,6 +131,10 @@ def typed_line(text: str) -> Finder:
 
 def _evenly(text: str) -> str:
     return " ".join(text.lower().split())
+
+
+def _words_alone(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def _longer_ascii(folded: str, text: str) -> Iterator[str]:

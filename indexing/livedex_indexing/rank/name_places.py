@@ -17,6 +17,7 @@ from livedex_indexing.query.typed_name import (
     typed_line,
     typed_name,
     typed_text,
+    typed_words,
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
 from livedex_indexing.rank.postings import other_chunks
@@ -31,13 +32,14 @@ _ROWS: Final = 2_000  # chunks that the index may propose
 _READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
-_IN_A_ROW: Final = 24  # chunks with its words in a row that are read
+_PROPOSED: Final = 24  # chunks with its words in a row that are read
 _BEST: Final = 6  # other chunks that are read, the best by their words
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
+IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
 VERBATIM: Final = 0.7  # … for a text of several words as typed
 LINE: Final = 1.0  # … if it is a whole line
 
@@ -79,7 +81,7 @@ class NamePlaces:
             return []
         if sum(self._counted(_phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
             return []
-        return other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _IN_A_ROW)
+        return other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
 
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
@@ -102,10 +104,13 @@ class NamePlaces:
         return self._verbatim(likely, text, finder)
 
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
-        """Rate those of the chunks that have the text, higher where it is a whole line."""
-        is_line = typed_line(text)
+        """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have
+        its words in a row."""
         read = self._texts(ids) if ids else {}
-        return {i: LINE if is_line(read[i]) else VERBATIM for i in sorted(read) if finder(read[i])}
+        is_line = typed_line(text)
+        rated = {i: LINE if is_line(read[i]) else VERBATIM for i in sorted(read) if finder(read[i])}
+        has_words = None if rated else typed_words(text)
+        return rated if has_words is None else {i: IN_A_ROW for i in sorted(read) if has_words(read[i])}
 
     def _are_all_words(self, text: str, spoken: Sequence[QueryTerm]) -> bool:
         """Whether the terms are the words of a text, one by one, so that neighbours of one are those of the other."""

@@ -20,11 +20,11 @@ from livedex_indexing.query.query_compiler import compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
-from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place
+from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place, typed_text
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.facets import Facets, MatchCounter
 from livedex_indexing.rank.name_match import called_as
-from livedex_indexing.rank.name_places import NamePlaces
+from livedex_indexing.rank.name_places import IN_A_ROW, VERBATIM, NamePlaces
 from livedex_indexing.rank.phrase_filter import Bytes, FileFilter, PhraseCheck, PhraseMemory, Signs, build_file_filter
 from livedex_indexing.rank.ranking_request import Arrangement, TypedText
 from livedex_indexing.rank.results import RankedResults
@@ -46,6 +46,7 @@ from livedex_ipc.errors import Cancelled
 from livedex_ipc.wire_results import AnswerWarning, DidYouMean, TotalFields
 
 _AS_TYPED = [list(WEIGHTS).index(part) for part in ("typed", "called")]
+_VERBATIM = WEIGHTS["typed"] * (IN_A_ROW + VERBATIM) / 2  # less has a chunk with the words of a text, and other signs
 _HAS_WORD = "SELECT EXISTS (SELECT 1 FROM exact WHERE exact MATCH ?)"
 _HAS_PHRASE = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
@@ -148,7 +149,8 @@ class WordSearch:
             return True
         if self._run.request.typing:
             return False
-        has_typed = any(placed.parts[part] for placed in firsts if placed.parts for part in _AS_TYPED)
+        least = _VERBATIM if typed_text(text) is not None else 0.0
+        has_typed = any(placed.parts[part] > least for placed in firsts if placed.parts for part in _AS_TYPED)
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
         tokens = self._tokens(text)

@@ -62,6 +62,14 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         yield made
 
 
+MESSAGES = """# Common errors
+
+| name | meaning |
+| `EBUSY` (Device or resource is busy): | try again later |
+| `ENOENT` (No such file or directory): | a part of the path is wrong |
+"""
+
+
 def first(index: Indexed, query: str, **params: Any) -> tuple[str, str]:
     """Return the path of the first hit, and its snippet."""
     hit = index.search(query, **params)[0]
@@ -227,6 +235,14 @@ def test_documents_come_after_code_where_code_answers(tmp_path: Path) -> None:
             index.write(f"root/{name}", f"// {name} {text}")
         assert index.found("dim lantern relays")[-1] == "a.txt"
         assert index.found("dim lantern relays", globs=["*.txt"]) == ["a.txt"]
+
+
+def test_a_message_is_found_with_other_signs_where_code_answers(tmp_path: Path) -> None:
+    with Indexed(tmp_path) as index:
+        index.write("root/errors.md", MESSAGES + "See the manual of the system for the other errors.\n" * 30)
+        for number in range(10):
+            index.write(f"root/open{number}.py", f"# ENOENT: a file or directory, ENOENT\nfile, directory = {number}\n")
+        assert first(index, "ENOENT: no such file or directory")[0] == "errors.md"
 
 
 def test_words_typed_twice_count_more(tmp_path: Path) -> None:
