@@ -16,6 +16,7 @@ from typing import NamedTuple
 from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
+from livedex_daemon.config.secret_variables import secret_variables, variables_of_plugins
 from livedex_daemon.config.settings import Config, RootConfig
 from livedex_daemon.documents.configured_parsers import parsers_of
 from livedex_daemon.embedding.embedding_thread import EmbeddingThread
@@ -34,9 +35,11 @@ from livedex_daemon.write.policy import Policy
 from livedex_daemon.write.power import PowerGate
 from livedex_daemon.write.worker import Worker
 from livedex_daemon.write.write_steps import WriteSteps
+from livedex_indexing.child import child_starter
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.ignore.rules import RuleTree
+from livedex_indexing.plugins import PIPELINE
 from livedex_indexing.store.index_store import IndexDamaged, IndexUnwritable, Store
 from livedex_ipc.errors import ConfigInvalid, Unavailable
 from livedex_service import supervisor
@@ -241,6 +244,7 @@ class Reloader:
     async def _apply(self, config: Config, *, first: bool) -> None:
         targets, former = self._targets, self._current.config
         self._current.config = config
+        self._withhold_keys(config)
         logs.set_level(config.log.level)
         targets.power.wait_on_battery = config.power.wait_on_battery
         targets.steps.presence.observer = config.watch.observer
@@ -259,6 +263,12 @@ class Reloader:
         targets.embedding.changed()
         targets.standing.use(config.standing, _root_paths(config))
         log.info("config_applied", extra={"roots": len(config.roots)})
+
+    def _withhold_keys(self, config: Config) -> None:
+        """Let no child have keys. The processes that cut files run the plugins of pipelines, and get those plugins'."""
+        registry = self._targets.plugins.registry
+        owners = {registry.owner(PIPELINE, name) or "" for name in config.chunking.pipelines.values()}
+        child_starter.withhold(secret_variables(config), variables_of_plugins(config, owners))
 
     async def _on_worker(self, action: Callable[[], None]) -> None:
         await asyncio.wrap_future(self._targets.worker.submit(action))

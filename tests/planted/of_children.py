@@ -178,4 +178,11 @@ DEFECTS = (
         (("                time.sleep(_AGAIN_S)\n", "                pass\n"),),
         "tests/indexing/chunk/test_chunk_pipes.py::test_a_pipe_that_is_ready_and_refuses_is_not_asked_all_the_time",
     ),
+    Defect(
+        "keys-for-every-child",
+        "every process that the daemon starts has the key of the gateway",
+        "livedex_indexing/child/child_starter.py",
+        (("env=_Rule.now.without(environment)", "env=environment"),),
+        "tests/system/test_child_environment.py::test_no_child_has_the_key_of_a_gateway",
+    ),
 )
