@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHONS := python3 python3.14 python3.13 python3.12 python3.11
 # Programs that some tests need. Where they are not and cannot be installed, those tests are skipped and say so.
-PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze fzf tmux emacs-nox:emacs
+PROGRAMS := git ripgrep:rg strace systemd:systemd-analyze fzf tmux emacs-nox:emacs vim
 # The official client of the Model Context Protocol, in an environment of its own: livedex itself does not use it.
 MCP_SDK := mcp==2.3.0
 # Agents' own programs, for whole turns with a scripted model: half a gigabyte, so only on request.
@@ -13,7 +13,7 @@ AGENTS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.
   @open-rpc/typings@1.13.1 @open-rpc/schema-utils-js@2.2.1 typescript@5.9.3 @types/node@22.20.5
 # Their programs that npm's install scripts would put in place.
 AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.mjs
-# Debian trees in which the tests boot systemd: trixie has 257, forky 262.
+# Debian trees: trixie has systemd 257, Neovim 0.10, Emacs 30.1 and Helix 25.01, forky 262, 0.12, 30.2 and 25.07.
 SUITES := trixie forky
 # What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
 SYSTEMD_PYTHON := systemd-python==235
@@ -28,7 +28,7 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents trees office clean
+.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents editors trees office clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
@@ -36,6 +36,7 @@ help:
 	@echo 'make soak    the tests against real daemons, for hours'
 	@echo 'make agents  installs Claude Code, Codex, OpenCode and the MCP inspector for the tests (npm, 0.5 GB)'
 	@echo 'make office  installs LibreOffice and pandoc for the tests of documents (as root, apt, 1 GB)'
+	@echo 'make editors Neovim, Emacs and Helix in build/editors, in which the tests type (as root, apt, 1 GB)'
 	@echo 'make trees   Debian trees in build/trees, in which the tests boot systemd (as root, apt, 1 GB)'
 	@echo 'make planted defects in a copy of livedex: is each one noticed?'
 	@echo 'make check   lint, types, import rules, tests'
@@ -52,7 +53,7 @@ test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents trees office
+soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents editors trees office
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -160,6 +161,10 @@ $(VENV)/.agents: Makefile | $(VENV)/.made
 trees: $(VENV)/.dev
 	@for suite in $(SUITES); do sh tests/helpers/systemd_tree.sh make build/trees/$$suite $$suite || \
 	  echo "could not make a tree of $$suite: its tests are skipped"; done
+
+editors:
+	@for suite in $(SUITES); do sh tests/helpers/editor_tree.sh build/editors/$$suite $$suite || \
+	  echo "could not install the editors of $$suite: their tests are skipped"; done
 
 $(VENV)/.documents: pyproject.toml constraints.txt | $(VENV)/.dev
 	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[documents]' $(WRITERS) || \

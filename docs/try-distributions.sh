@@ -33,6 +33,10 @@ cd "$work"
 version=$("$work/venv/bin/livedex" --version)
 wheel=$("$work/venv/bin/python" -c 'import importlib.metadata as m; print("livedex", m.version("livedex"))')
 [ "$version" = "$wheel" ] || { echo "livedex --version says $version, the wheel $wheel" >&2; exit 1; }
+(cd "$checkout/editors" && find . -type f | sort) >"$work/editors"
+wheels=$("$work/venv/bin/python" -c 'import livedex_ipc, os; print(os.path.dirname(livedex_ipc.__file__) + "/editors")')
+(cd "$wheels" && find . -type f | sort) | diff "$work/editors" - || { echo 'the wheel has other editors' >&2; exit 1; }
+"$work/venv/bin/livedex" editor vim | cmp - "$checkout/editors/vim/livedex.vim"
 
 echo 'Buy a zither for Ada' >"$work/notes/today.md"
 "$work/venv/bin/livedex" up "$work/notes" >/dev/null

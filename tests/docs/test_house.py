@@ -160,7 +160,7 @@ def test_the_top_level_is_as_agreed() -> None:
     made = {"build", "dist"}
     seen = {path.name for path in CHECKOUT.iterdir()} - hidden - made
     files = {"pyproject.toml", "README.md", "LICENSE", "Makefile", "constraints.txt", "CHANGELOG.md", "CONTRIBUTING.md"}
-    assert seen == {*files, *FOLDERS, "docs"}
+    assert seen == {*files, *FOLDERS, "docs", "editors"}
 
 
 def test_constraints_pin_by_name_and_version_alone() -> None:

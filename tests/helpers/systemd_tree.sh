@@ -6,23 +6,17 @@
 set -eu
 verb=$1 tree=$2
 packages=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,python3,python3-venv,python3-systemd,iproute2
+. "$(dirname "$0")/debian_tree.sh"
 
 make_tree() {
   suite=$3
-  [ "$(id -u)" = 0 ] || { echo 'a tree can be made only by root' >&2; exit 1; }
   checkout=$(cd "$(dirname "$0")/../.." && pwd)
-  [ -e "$tree/.systemd" ] || make_debian "${4:-$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' | sort -u | head -n 1)}"
+  [ -e "$tree/.systemd" ] || make_with_systemd "${4:-}"
   cmp -s "$checkout/constraints.txt" "$tree/opt/livedex/constraints.txt" || install_livedex
 }
 
-make_debian() {
-  command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap >/dev/null ||
-    { apt-get update -qq && apt-get install -y -qq debootstrap >/dev/null; }
-  [ -e "/usr/share/debootstrap/scripts/$suite" ] || ln -s sid "/usr/share/debootstrap/scripts/$suite"
-  rm -rf "$tree"
-  mkdir -p "$tree"
-  debootstrap --variant=minbase --no-check-gpg --include="$packages" "$suite" "$tree" "$1" >"$tree.log" ||
-    { tail -n 3 "$tree.log" >&2; exit 1; }
+make_with_systemd() {
+  make_debian "$tree" "$suite" "$packages" "$1"
   chroot "$tree" useradd -m -s /bin/bash ada
   mkdir -p "$tree/var/lib/systemd/linger"
   touch "$tree/var/lib/systemd/linger/ada" # its manager runs without a login

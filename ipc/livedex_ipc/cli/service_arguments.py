@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from livedex_ipc.cli.argument_types import Command, Option
+from livedex_ipc.cli.argument_types import Command, Operand, Option
+from livedex_ipc.constants import EDITORS
 
 _DRY_RUN = Option("--dry-run", "dry_run", "only print what would be written and run")
 _SYSTEM = Option("--system", "system", "the template for a machine with many users; needs root")
@@ -62,4 +63,13 @@ LSP = Command(
     "serve an editor: the Language Server Protocol on stdin and stdout",
     run="lsp_command:lsp",
     notes="An editor starts it, for its search of workspace symbols. The daemon is started at the first search.",
+)
+
+EDITOR = Command(
+    "editor",
+    "the client for an editor: the folder of its plugin, or what goes into its configuration",
+    run="editor_client_command:show",
+    operand=Operand("NAME", "editor", least=0, choices=EDITORS),
+    notes="No NAME: a list of the editors.",
+    examples=("livedex editor", "livedex editor vim"),
 )

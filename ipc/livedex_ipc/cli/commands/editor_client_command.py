@@ -1,0 +1,80 @@
+"""``livedex editor``: where the plugin of an editor is, or what goes into the editor's configuration.
+
+Invariant: what it prints came with this command, so that the client in the editor and the daemon have one version.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+import livedex_ipc
+from livedex_ipc.cli.context import Context
+from livedex_ipc.errors import Unavailable
+
+
+class Editor(NamedTuple):
+    """``source``: below `editors/`, the folder of a plugin or the file of a recipe; ``use``: where it belongs."""
+
+    title: str
+    source: str
+    use: str
+
+
+CLIENTS = {
+    "helix": Editor("Helix", "helix/languages.toml", "~/.config/helix/languages.toml"),
+    "vim": Editor("Vim", "vim/livedex.vim", "~/.vimrc"),
+}
+
+
+class EditorFields(TypedDict):
+    """One editor. ``path``: of its folder or its recipe; ``recipe``: its text, None for a folder."""
+
+    name: str
+    title: str
+    path: str
+    recipe: str | None
+    use: str
+
+
+def show(context: Context) -> int:
+    """Print the folder or the recipe of the editor, or the list of all."""
+    name = context.values.get("editor")
+    if name is None:
+        context.show({"editors": [_fields(each) for each in CLIENTS]}, _list_text)
+        return 0
+    editor = _fields(name)
+    context.show(editor, _text)
+    context.streams.hint(f"this belongs into {editor['use']}")
+    return 0
+
+
+def _fields(name: str) -> EditorFields:
+    editor = CLIENTS[name]
+    path = _editors_folder() / editor.source
+    try:
+        recipe = None if path.is_dir() else path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(f"{path} cannot be read: {error.strerror}", {"remedy": "install livedex again"}) from error
+    return {"name": name, "title": editor.title, "path": str(path), "recipe": recipe, "use": editor.use}
+
+
+def _editors_folder() -> Path:
+    """Return `editors/`: a wheel has it in this package, a checkout next to the folder of the package."""
+    package = Path(livedex_ipc.__file__).parent
+    in_wheel = package / "editors"
+    return in_wheel if in_wheel.is_dir() else package.parent.parent / "editors"
+
+
+def _text(editor: EditorFields) -> str:
+    return f"{editor['path']}\n" if editor["recipe"] is None else editor["recipe"]
+
+
+def _list_text(answer: dict[str, list[EditorFields]]) -> str:
+    from livedex_ipc.cli.render.terminal_text import table
+
+    rows = [["NAME", "EDITOR", "IS", "BELONGS INTO"]]
+    for editor in answer["editors"]:
+        kind = "a folder" if editor["recipe"] is None else "a recipe"
+        rows.append([editor["name"], editor["title"], kind, editor["use"]])
+    return "\n".join(table(rows)) + "\n"

@@ -1,0 +1,99 @@
+"""Editors as users have them: the real program in a terminal of tmux, keys typed, its screen read.
+
+`make editors` puts newer editors than a machine may have into build/editors. Without it, the editor on the PATH is
+driven, or the test is skipped and says why.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from helpers.support import CHECKOUT, LIVEDEX, Home, wait_until
+
+TREES = sorted((CHECKOUT / "build" / "editors").glob("*/commands"))
+
+
+def editors(program: str) -> list[ParameterSet]:
+    """Return the paths of this program for `parametrize`: that of each tree, else that on the PATH, else one skip."""
+    found = {tree.parent.name: tree / program for tree in TREES if (tree / program).exists()}
+    on_path = shutil.which(program)
+    if not found and on_path:
+        found["path"] = Path(on_path)
+    if not found or shutil.which("tmux") is None:
+        missing = "tmux" if found else program
+        return [pytest.param(None, id="none", marks=pytest.mark.skip(f"not installed here: {missing} (make editors)"))]
+    return [pytest.param(path, id=name) for name, path in found.items()]
+
+
+class EditorTerminal:
+    """A terminal with a program in it."""
+
+    def __init__(self, tmux: Sequence[str]) -> None:
+        self._tmux = tmux
+
+    def type(self, text: str) -> None:
+        """Type the characters as they are."""
+        self._run("send-keys", "-l", "--", text)
+
+    def press(self, *keys: str) -> None:
+        """Press keys by their names in tmux: `Enter`, `Escape`, `C-n`, `BSpace`."""
+        self._run("send-keys", *keys)
+
+    def rows(self) -> list[str]:
+        """The rows of the screen, without blanks at their ends."""
+        return [row.rstrip() for row in self._run("capture-pane", "-p").splitlines()]
+
+    def text(self) -> str:
+        return "\n".join(self.rows())
+
+    def see(self, wanted: str | Callable[[str], object], timeout: float = 20) -> str:
+        """Return the screen once it has this text, or the condition is true."""
+        seen = ""
+
+        def shown() -> bool:
+            nonlocal seen
+            seen = self.text()
+            return bool(wanted in seen if isinstance(wanted, str) else wanted(seen))
+
+        try:
+            wait_until(shown, timeout, what=f"{wanted!r} on the screen")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{seen}") from None
+        return seen
+
+    def _run(self, *words: str) -> str:
+        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True).stdout
+
+
+def editor_environment(home: Home, **env: str) -> Mapping[str, str]:
+    """Return the environment of a user whose `livedex` is the tested one, with nothing of the tester's own set-up."""
+    path = f"{LIVEDEX.parent}{os.pathsep}{home.env['PATH']}"
+    plain = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"}
+    folders = {f"XDG_{name}_HOME": str(home.path / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")}
+    return {**home.env, "PATH": path, **plain, **folders, **env}
+
+
+@contextmanager
+def editor_terminal(
+    command: Sequence[str | Path], folder: Path, env: Mapping[str, str], size: tuple[int, int] = (30, 110)
+) -> Iterator[EditorTerminal]:
+    """Run a command in a terminal of `size` rows and columns, in `folder`; end it, and what it started, at the end."""
+    with tempfile.TemporaryDirectory(prefix="lx-") as short:
+        tmux = ["tmux", "-S", f"{short}/tmux", "-f", "/dev/null"]
+        begin = ["new-session", "-d", "-x", str(size[1]), "-y", str(size[0]), "-c", str(folder)]
+        clean = {name: value for name, value in env.items() if name not in ("TMUX", "COLUMNS", "LINES")}
+        options = ["set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-sg", "escape-time", "0", ";"]
+        subprocess.run([*tmux, *options, *begin, *map(str, command)], env=clean, check=True)
+        try:
+            yield EditorTerminal(tmux)
+        finally:
+            subprocess.run([*tmux, "kill-server"], check=False)

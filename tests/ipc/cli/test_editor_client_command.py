@@ -1,0 +1,74 @@
+"""`livedex editor`: its list, its recipes and folders, and the names that it knows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.support import CHECKOUT, Home
+from livedex_ipc.cli.commands.editor_client_command import CLIENTS
+from livedex_ipc.constants import EDITORS
+
+FOLDER = CHECKOUT / "editors"
+
+
+def test_the_names_are_those_of_the_clients() -> None:
+    assert list(CLIENTS) == list(EDITORS)
+    assert {path.name for path in FOLDER.iterdir()} == set(EDITORS), "a folder of editors/ for each"
+
+
+def test_without_a_name_all_are_listed(home: Home) -> None:
+    listed = home.run("editor").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == ["NAME", *EDITORS]
+    assert [each["name"] for each in home.run_json("editor")["editors"]] == list(EDITORS)
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_a_recipe_is_printed_and_a_folder_is_named(home: Home, name: str) -> None:
+    done = home.run("editor", name)
+    answer = home.run_json("editor", name)
+    source = FOLDER / CLIENTS[name].source
+    assert (answer["name"], answer["path"], done.stderr) == (name, str(source), "")
+    if source.is_dir():
+        assert (done.stdout, answer["recipe"]) == (f"{source}\n", None)
+    else:
+        assert done.stdout == answer["recipe"] == source.read_text()
+
+
+def test_an_unknown_name_is_told_the_nearest(home: Home) -> None:
+    done = home.run("--json", "editor", "hlix")
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["data"]["nearest"] == "helix"
+
+
+def test_no_daemon_is_started(home: Home) -> None:
+    home.run("editor", "vim")
+    assert home.server_pid() is None
+
+
+@pytest.mark.parametrize("name", EDITORS)
+def test_the_page_of_an_editor_shows_its_recipe(name: str) -> None:
+    page = CHECKOUT / "docs" / "editors" / f"{name}.md"
+    source = FOLDER / CLIENTS[name].source
+    text = page.read_text()
+    assert f"livedex editor {name}" in text
+    assert source.is_dir() or source.read_text() in text
+    assert f"(editors/{name}.md)" in (CHECKOUT / "docs" / "editors.md").read_text()
+
+
+def test_what_belongs_to_an_editor_is_short() -> None:
+    """The sizes that the house test asks of Python."""
+    texts = {path: path.read_text().splitlines() for path in FOLDER.rglob("*") if path.is_file()}
+    assert not {path: len(lines) for path, lines in texts.items() if len(lines) > 400}
+    assert not {path: line for path, lines in texts.items() for line in lines if len(line) > 120}
+
+
+def test_a_missing_file_is_said(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import livedex_ipc
+    from livedex_ipc.cli.main import main
+
+    (tmp_path / "livedex_ipc").mkdir()
+    monkeypatch.setattr(livedex_ipc, "__file__", str(tmp_path / "livedex_ipc" / "__init__.py"))
+    assert main(["editor", "vim"]) == 4
