@@ -18,12 +18,15 @@ from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.run_progress import RunProgress
 from livedex_daemon.watch.store_health import StoreHealth
+from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.path_text import display_path, path_fields
+from livedex_ipc.errors import Unavailable
 from livedex_ipc.server.rpc_server import Call
 from livedex_ipc.wire_results import FailedFile, IndexRunResult, ProgressValue
 
 PROGRESS_EVERY_S = 0.1
+NO_WORKER_S = 12.0  # how long no child that chunks may be started: longer than the pause between two tries
 _MESSAGES = {
     "denied": "this user may not read it",
     "missing": "the root is missing: mount or create it; livedex keeps its entries for 24 hours",
@@ -32,9 +35,16 @@ _MESSAGES = {
 
 class IndexRun:
     def __init__(
-        self, worker: Worker, backlog: Backlog, roots: Roots, store_health: StoreHealth, change: BackendChange
+        self,
+        worker: Worker,
+        pool: Pool,
+        backlog: Backlog,
+        roots: Roots,
+        store_health: StoreHealth,
+        change: BackendChange,
     ) -> None:
         self._worker = worker
+        self._pool = pool
         self._change = change
         self._backlog = backlog
         self._roots = roots
@@ -44,7 +54,8 @@ class IndexRun:
     async def run(self, call: Call, places: list[Key], *, force: bool, backend: str | None) -> IndexRunResult:
         """Return the result of ``index/run`` over ``places``. ``backend``: switch to this one first, None: to none.
 
-        Raise Unavailable when the store cannot be written, at the start or before the end: the marks wait for it.
+        Raise Unavailable when the store cannot be written, at the start or before the end, or no file can be chunked:
+        the marks wait for it.
         """
         began = time.monotonic()
         await asyncio.wrap_future(self._worker.submit(self._worker.refuse_without_store))
@@ -62,16 +73,24 @@ class IndexRun:
             self._backlog.mark(key, Mark(tree=True, force=force, now=True, progress=progress))
         self._backlog.wait(places, on_loop(loop, done.set), background=True)
         call.progress(self._report("begin", progress))
+        worked_at = began
         while not done.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
                 break
             call.progress(self._report("report", progress))
-            fault = self._store_health.fault
-            if fault is not None:
-                raise fault
+            if self._store_health.fault is not None:
+                raise self._store_health.fault
+            worked_at = time.monotonic() if self._pool.worker_fault is None else worked_at
+            self._raise_if_nothing_is_chunked(worked_at)
         call.progress(self._report("end", progress))
         return self._result(places, progress, began)
+
+    def _raise_if_nothing_is_chunked(self, worked_at: float) -> None:
+        fault = self._pool.worker_fault
+        if fault is not None and time.monotonic() - worked_at > NO_WORKER_S:
+            message = f"files wait to be indexed: the chunk worker does not run ({fault.reason})"
+            raise Unavailable(f"{message}; `livedex status` names the remedy")
 
     def _report(self, kind: Literal["begin", "report", "end"], progress: RunProgress) -> ProgressValue:
         files = progress.indexed + progress.skipped + progress.removed + len(progress.failed)
