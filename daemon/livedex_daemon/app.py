@@ -176,7 +176,7 @@ class App:
         audits = Audits(AuditSources(index, worker, steps, roots, self._freshness, self._forgotten))
         config_path = self._locations.config_path
         change = BackendChange(self._backend, self._reloader.reload, config_path)
-        runs = IndexRun(worker, steps.pool, self._backlog, roots, store_health, change)
+        runs = IndexRun(worker, self._backlog, roots, store_health, change)
         groups = (
             ServerMethods(self._watching, self._reloader.reload, self._ending.begin, self._restart, config_path),
             SearchMethod(reads, health, MemorySearch(self._knowledge, self._embedding)),

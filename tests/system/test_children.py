@@ -24,12 +24,6 @@ if "livedex_indexing.chunk.chunk_child" not in sys.orig_argv and "LINK" in os.en
     sys.executable = os.environ["LINK"]
 """
 
-SOON = """
-if "daemon" in sys.orig_argv:
-    from livedex_daemon.answer import index_run
-    index_run.NO_WORKER_S = 0.5
-"""
-
 # A file names the code that a process runs; the test rewrites it: an upgrade in place.
 BY_A_FILE = """
 import hashlib, os
@@ -86,7 +80,7 @@ def test_files_wait_while_there_is_no_interpreter(
 ) -> None:
     link = tmp_path / "python"
     script = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
-    daemon = start_daemon(LINK=str(link), **with_code(tmp_path / "seam", BY_A_LINK + SOON))
+    daemon = start_daemon(LINK=str(link), **with_code(tmp_path / "seam", BY_A_LINK))
     with daemon.client() as client:
         add_root(client, tree)
         tree.write_all({f"f{number:02}.txt": f"zebra{number}\n" for number in range(30)})

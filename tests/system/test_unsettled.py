@@ -113,6 +113,15 @@ def test_a_sync_waits_until_it_holds_still(restless: Client, tmp_path: Path) -> 
     assert found(restless, "restless") == ["d/restless.txt"]
 
 
+def test_a_run_lists_it_as_failed_and_counts_the_others(restless: Client, tree: Tree) -> None:
+    run = restless.call("index/run", {"force": True}, timeout_s=60)
+    (failed,) = run["failed"]
+    assert (failed["path"], failed["stage"]) == (str(tree / "d/restless.txt"), "unsettled")
+    assert "tries again" in failed["message"]
+    counted = (run["indexed"], run["unchanged"], run["skipped"], run["removed"], len(run["failed"]))
+    assert (run["scanned"], sum(counted)) == (2, 2)
+
+
 def test_its_last_good_rows_are_kept(restless: Client, tree: Tree, tmp_path: Path) -> None:
     """For a file that was read in one state before; but a hit is served only while its text is there."""
     (tmp_path / "calm").touch()

@@ -18,7 +18,6 @@ from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.watch.run_progress import RunProgress
 from livedex_daemon.watch.store_health import StoreHealth
-from livedex_daemon.write.chunk_pool import Pool
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.path_text import display_path, path_fields
 from livedex_ipc.errors import Unavailable
@@ -26,25 +25,18 @@ from livedex_ipc.server.rpc_server import Call
 from livedex_ipc.wire_results import FailedFile, IndexRunResult, ProgressValue
 
 PROGRESS_EVERY_S = 0.1
-NO_WORKER_S = 12.0  # how long no child that chunks may be started: longer than the pause between two tries
 _MESSAGES = {
     "denied": "this user may not read it",
+    "unsettled": "it changes while it is read; livedex tries again",
     "missing": "the root is missing: mount or create it; livedex keeps its entries for 24 hours",
 }
 
 
 class IndexRun:
     def __init__(
-        self,
-        worker: Worker,
-        pool: Pool,
-        backlog: Backlog,
-        roots: Roots,
-        store_health: StoreHealth,
-        change: BackendChange,
+        self, worker: Worker, backlog: Backlog, roots: Roots, store_health: StoreHealth, change: BackendChange
     ) -> None:
         self._worker = worker
-        self._pool = pool
         self._change = change
         self._backlog = backlog
         self._roots = roots
@@ -73,7 +65,6 @@ class IndexRun:
             self._backlog.mark(key, Mark(tree=True, force=force, now=True, progress=progress))
         self._backlog.wait(places, on_loop(loop, done.set), background=True)
         call.progress(self._report("begin", progress))
-        worked_at = began
         while not done.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
@@ -81,16 +72,11 @@ class IndexRun:
             call.progress(self._report("report", progress))
             if self._store_health.fault is not None:
                 raise self._store_health.fault
-            worked_at = time.monotonic() if self._pool.worker_fault is None else worked_at
-            self._raise_if_nothing_is_chunked(worked_at)
         call.progress(self._report("end", progress))
-        return self._result(places, progress, began)
-
-    def _raise_if_nothing_is_chunked(self, worked_at: float) -> None:
-        fault = self._pool.worker_fault
-        if fault is not None and time.monotonic() - worked_at > NO_WORKER_S:
-            message = f"files wait to be indexed: the chunk worker does not run ({fault.reason})"
+        if progress.no_worker is not None:
+            message = f"files wait to be indexed: the chunk worker does not run ({progress.no_worker})"
             raise Unavailable(f"{message}; `livedex status` names the remedy")
+        return self._result(places, progress, began)
 
     def _report(self, kind: Literal["begin", "report", "end"], progress: RunProgress) -> ProgressValue:
         files = progress.indexed + progress.skipped + progress.removed + len(progress.failed)

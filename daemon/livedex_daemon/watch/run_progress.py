@@ -12,6 +12,7 @@ class RunProgress:
     def __init__(self) -> None:
         self.scanned = self.indexed = self.unchanged = self.skipped = self.removed = 0
         self.failed: list[tuple[tuple[int, bytes], str, str]] = []  # root id and path, stage, message
+        self.no_worker: str | None = None  # why no child could chunk a file, which waits therefore
         self.expected = self.expected_bytes = 0  # files to read and their size, as far as they are known
         self.read_bytes = 0  # of those that are finished
         self.last: tuple[int, bytes] | None = None  # the file that was finished last

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from livedex_daemon.write.outcomes import Failed, Gone, Known, Outcome, Skipped, Unreadable
+from livedex_daemon.write.outcomes import Failed, Gone, Known, NoWorker, Outcome, Skipped, Unreadable, Unsettled
 from livedex_indexing.model import ChunkedContent
 
 
@@ -29,5 +29,9 @@ def count_outcome(outcome: Outcome) -> None:
         progress.failed.append((work.key, "read", os.strerror(result.errno)))
     elif isinstance(result, Failed):
         progress.failed.append((work.key, result.stage, result.message))
+    elif isinstance(result, Unsettled):
+        progress.failed.append((work.key, "unsettled", ""))
+    elif isinstance(result, NoWorker):
+        progress.no_worker = result.reason
     elif isinstance(result, Gone):
         progress.removed += 1
