@@ -185,4 +185,25 @@ DEFECTS = (
         (("env=_Rule.now.without(environment)", "env=environment"),),
         "tests/system/test_child_environment.py::test_no_child_has_the_key_of_a_gateway",
     ),
+    Defect(
+        "run-says-nothing-of-what-waits",
+        "an index run over files that no child could chunk answers at once, with none indexed and none failed",
+        "livedex_daemon/write/outcome_counts.py",
+        (("        progress.no_worker = result.reason", "        pass"),),
+        "tests/system/test_children.py::test_files_wait_while_there_is_no_interpreter",
+    ),
+    Defect(
+        "run-leaves-a-restless-file-out",
+        "an index run counts a file that changes all the time as neither indexed nor failed",
+        "livedex_daemon/write/outcome_counts.py",
+        (('        progress.failed.append((work.key, "unsettled", ""))', "        pass"),),
+        "tests/system/test_unsettled.py::test_a_run_lists_it_as_failed_and_counts_the_others",
+    ),
+    Defect(
+        "what-is-done-stays-to-be-done",
+        "the bytes of files that are done stay among those still to be read",
+        "livedex_daemon/write/chunk_pool.py",
+        (("            self._outstanding_bytes -= size\n", ""),),
+        "tests/system/test_progress.py::test_what_is_done_and_what_is_still_to_be_read_add_up",
+    ),
 )
