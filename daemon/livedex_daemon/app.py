@@ -112,7 +112,7 @@ class App:
         self._edited, self._stopping, wake = asyncio.Event(), asyncio.Event(), threading.Event()
         self._forgotten, self._crashes = ForgottenFiles(locations.forgotten_db), Crashes(locations.data_dir)
         roots, store_health, latency = Roots(), StoreHealth(), CommitLatency()
-        self._plugins = PluginHost()
+        self._plugins = PluginHost(crashes=self._crashes)
         priority, power = SearchPriority(), PowerGate()
         # EventSource
         self._backlog = backlog = Backlog(time.monotonic, wake.set)

@@ -73,7 +73,7 @@ def _checked(factory: Callable[[], T], protocol: type[T], suite: Callable[[T], F
             return [f"{type(made).__name__} lacks a method of {protocol.__name__}"]
         for fault in suite(made):
             faults.append(fault)
-    except Exception as fault:  # the object under test may raise anything
+    except (Exception, SystemExit) as fault:  # the object under test may raise anything
         faults.append(f"it raises {described(fault)}")
     return faults
 

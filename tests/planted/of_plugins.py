@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+BROKEN = "tests/system/test_broken_plugins.py"
 LOADER = "tests/indexing/plugins/test_plugin_loader.py"
 
 DEFECTS: tuple[Defect, ...] = (
@@ -39,5 +40,40 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/write/worker_slot.py",
         (("if culprit.plan.plugin is not None and culprit.plugin_fault is None:", "if False:"),),
         "tests/system/test_plugin_pipelines.py::test_pipelines_cut_or_degrade",
+    ),
+    Defect(
+        "embedder-that-hangs",
+        "an embedder of a plugin that never returns stops all vectors, and nothing says why",
+        "livedex_daemon/plugin_host/limited_embedder.py",
+        (("return self._calls.run(seconds, action)", "return action()"),),
+        f"{BROKEN}::test_it_is_named_and_the_built_in_part_answers",
+    ),
+    Defect(
+        "plugin-ends-the-daemon",
+        "a store of agent memory that calls `sys.exit` ends the daemon",
+        "livedex_indexing/plugins/time_limit.py",
+        (("future.set_exception(PluginEnds(described(fault)))", "future.set_exception(fault)"),),
+        f"{BROKEN}::test_a_broken_store_of_memory_is_an_error_that_names_it",
+    ),
+    Defect(
+        "hung-calls-pile-up",
+        "each call of a plugin that hangs leaves one more thread behind",
+        "livedex_indexing/plugins/time_limit.py",
+        (("if self._late is not None and not self._late.done():", "if False:"),),
+        "tests/indexing/plugins/test_time_limit.py::test_while_a_call_hangs_no_other_begins",
+    ),
+    Defect(
+        "backend-hits-unchecked",
+        "a backend that returns something else than hits makes each search an error",
+        "livedex_daemon/backend/mirror.py",
+        (("return checked(backend.search(query))", "return backend.search(query)"),),
+        f"{BROKEN}::test_it_is_named_and_the_built_in_part_answers",
+    ),
+    Defect(
+        "plugin-that-ends-each-run",
+        "a plugin that ends the process keeps the daemon from running for good",
+        "livedex_daemon/plugin_host/plugin_host.py",
+        (("if _key(source) in self._crashes.avoided_code", "if source in self._crashes.avoided_code"),),
+        f"{BROKEN}::test_code_that_ends_the_process_is_left_out_after_three_times",
     ),
 )

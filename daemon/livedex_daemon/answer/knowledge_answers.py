@@ -19,7 +19,7 @@ from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_daemon.knowledge.plugin_memory import PluginMemory
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.lasting_threads import LastingThreads
-from livedex_indexing.plugins import KNOWLEDGE_STORE
+from livedex_indexing.plugins import KNOWLEDGE_STORE, PluginUnavailable
 from livedex_indexing.search.meaning import EMBED_S
 from livedex_ipc.errors import InvalidParams, Unavailable
 from livedex_ipc.knowledge_methods import MAX_CONTENT_BYTES
@@ -80,11 +80,16 @@ class KnowledgeThread:
 
     def _open(self, name: str) -> AgentMemory:
         self._plugins.used(KNOWLEDGE_STORE, (name,))
-        if name:
-            store = self._plugins.obtain(KNOWLEDGE_STORE, name)
-            if store is not None:
-                return PluginMemory(name, store, partial(self._plugins.report, KNOWLEDGE_STORE, name))
-        return KnowledgeStore(self._path)
+        if not name:
+            return KnowledgeStore(self._path)
+        plugins, report = self._plugins, partial(self._plugins.report, KNOWLEDGE_STORE, name)
+        try:
+            store = plugins.create(KNOWLEDGE_STORE, name, plugins.config_for(KNOWLEDGE_STORE, name))
+        except PluginUnavailable as fault:
+            report(f"{fault}; the built-in store is used")
+            return KnowledgeStore(self._path)
+        report(None)
+        return PluginMemory(name, store, report, plugins.calls(KNOWLEDGE_STORE, name))
 
     def _close(self) -> None:
         if self._opened is not None:

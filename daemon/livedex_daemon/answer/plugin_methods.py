@@ -87,5 +87,5 @@ def _unavailable(fault: NameFault) -> AnswerWarning:
     if fault.kind == PARSER.name:
         return warning("parser_missing", fault.reason, _CHECK)
     if fault.kind == KNOWLEDGE_STORE.name:
-        return warning("knowledge_unavailable", f"{fault.reason}; the built-in store is used", _CHECK)
+        return warning("knowledge_unavailable", fault.reason, _CHECK)
     return warning("pipeline_unavailable", f"{fault.reason}; the built-in pipeline cuts its files", _CHECK)

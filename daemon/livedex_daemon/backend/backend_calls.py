@@ -10,6 +10,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
 from livedex_indexing.plugins import Backend, PluginUnavailable
@@ -25,11 +26,24 @@ class BackendLost(Exception):
 class BackendCalls:
     """One object of a backend. ``make`` runs on its thread, too. After ``BackendLost``, close it and make another."""
 
-    def __init__(self, name: str, make: Callable[[], Backend]) -> None:
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[], Backend],
+        noted: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """``noted`` is around each call."""
         self._make = make
+        self._noted = noted
         self._jobs: queue.SimpleQueue[tuple[Callable[[], object], Future[object]] | None] = queue.SimpleQueue()
         self._backend: Backend | None = None
-        threading.Thread(target=self._run, name=f"backend {name}", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name=f"backend {name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def ended(self) -> bool:
+        """Whether its last call returned, after `close`."""
+        return not self._thread.is_alive()
 
     def open(self, seconds: float) -> None:
         """Make the object. Raises BackendLost."""
@@ -83,6 +97,7 @@ class BackendCalls:
             if not future.set_running_or_notify_cancel():
                 continue
             try:
-                future.set_result(action())
+                with self._noted():
+                    future.set_result(action())
             except BaseException as fault:  # passed to the caller
                 future.set_exception(fault)

@@ -33,6 +33,7 @@ T = TypeVar("T")
 OPEN_S: Final = 30.0  # for a factory
 CALL_S: Final = 30.0  # for one document
 SEARCH_S: Final = 10.0
+MOST_HUNG: Final = 3  # objects whose calls hang: no more are made until one returns
 PROBE: Final = Query("livedex", limit=1)
 FIRST_PAUSE_S: Final = 0.5  # after a loss; it doubles
 LONGEST_PAUSE_S: Final = 10.0
@@ -62,6 +63,7 @@ class Mirror:
         self._working = 0  # files taken out of ``_dirty`` and not sent yet
         self._stopping = False
         self._calls: BackendCalls | None = None
+        self._given_up: list[BackendCalls] = []  # those that may hang
         self.thread = SupervisedThread(f"backend {name}", self._run, recover=self.compare)
 
     def start(self) -> None:
@@ -119,7 +121,11 @@ class Mirror:
             self._calls, self._all = None, True
             self._set_fault(reason)
             self._wake.notify_all()
+        self._give_up(calls)
+
+    def _give_up(self, calls: BackendCalls) -> None:
         calls.close()
+        self._given_up.append(calls)
 
     def _set_fault(self, reason: str | None) -> None:
         self.fault = reason
@@ -154,11 +160,18 @@ class Mirror:
         if self._calls is not None:
             return
         host, name = self._host, self.name
-        calls = BackendCalls(name, lambda: host.registry.create(BACKEND, name, host.config_for(BACKEND, name)))
+        self._given_up = [one for one in self._given_up if not one.ended]
+        if len(self._given_up) >= MOST_HUNG:
+            raise BackendLost(f"{len(self._given_up)} calls of it hang")
+        calls = BackendCalls(
+            name,
+            lambda: host.registry.create(BACKEND, name, host.config_for(BACKEND, name)),
+            lambda: host.running(BACKEND, name),
+        )
         try:
             calls.open(OPEN_S)
         except BackendLost:
-            calls.close()
+            self._give_up(calls)
             raise
         with self._wake:
             self._calls = calls

@@ -221,7 +221,7 @@ class EmbeddingThread:
                 continue
             try:
                 config = {**self._plugins.config_for(EMBEDDER, settings.embedder), "embedding": settings.as_dict()}
-                embedder = self._plugins.registry.create(EMBEDDER, settings.embedder, config)
+                embedder = self._plugins.embedder_with(settings.embedder, config)
                 former = VectorSet(self._files, embedder, settings, self._index.readers, self._served)
             except Exception as fault:  # whatever it is: searches compare words until the new ones are there
                 log.info("former_vectors", extra={"reason": type(fault).__name__})

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page
 from livedex_indexing.plugins import KnowledgeBackend
-from livedex_indexing.plugins.time_limit import within
+from livedex_indexing.plugins.time_limit import LimitedCalls
 from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.memory_entry import EntryFields, EntryKind
@@ -27,10 +27,13 @@ class PluginMemory:
 
     ranks_by_meaning = False
 
-    def __init__(self, name: str, store: KnowledgeBackend, report: Callable[[str | None], None]) -> None:
+    def __init__(
+        self, name: str, store: KnowledgeBackend, report: Callable[[str | None], None], calls: LimitedCalls
+    ) -> None:
         self.name = name
         self._store = store
         self._report = report
+        self._calls = calls
 
     def close(self) -> None:
         """Close the store if it can be closed."""
@@ -99,16 +102,17 @@ class PluginMemory:
 
     def _call(self, action: Callable[[], T]) -> T:
         try:
-            result = within(CALL_S, action, f"knowledge-{self.name}")
+            result = self._calls.run(CALL_S, action)
         except Exception as fault:  # a plugin may raise anything
             raise self._unusable(f"{type(fault).__name__}: {fault}") from fault
         self._report(None)
         return result
 
     def _unusable(self, reason: str) -> Unavailable:
-        self._report(reason)
+        message = f"the knowledge store {self.name!r} failed: {reason}"
+        self._report(f"{message}; it is tried again by each call")
         return Unavailable(
-            f"the knowledge store {self.name!r} failed: {reason}; `livedex plugins check` says what it lacks, and"
+            f"{message}; `livedex plugins check` says what it lacks, and"
             ' knowledge.backend = "" goes back to the built-in store',
             {"backend": self.name},
         )

@@ -11,19 +11,22 @@ import logging
 import os
 import threading
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from livedex_daemon.config.setting_values import thawed
 from livedex_daemon.config.settings import Config
 from livedex_daemon.plugin_host.built_ins import BUILT_INS
+from livedex_daemon.plugin_host.limited_embedder import LimitedEmbedder
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import PluginPipeline
-from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, settings_of
 from livedex_indexing.plugins import BUILT_IN, EMBEDDER, PIPELINE, Embedder, PluginKind, PluginUnavailable, Registry
 from livedex_indexing.plugins import plugin_source as sources
 from livedex_indexing.plugins.plugin_loader import LoadedPlugin, Plugins, load_sources
 from livedex_indexing.plugins.plugin_source import PluginSource
+from livedex_indexing.plugins.time_limit import LimitedCalls
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +41,31 @@ class NameFault(NamedTuple):
     reason: str
 
 
+class RunningCode(Protocol):
+    """What notes whose code is running, so that a crash can be put down to it."""
+
+    @property
+    def avoided_code(self) -> frozenset[str]:
+        """The keys of code that this run leaves out: the daemon crashed in it."""
+
+    def running(self, key: str) -> AbstractContextManager[None]:
+        """Wrap the running of code. Call from any thread."""
+
+
+class _NotNoted:
+    avoided_code: frozenset[str] = frozenset()
+
+    def running(self, key: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+NOT_NOTED: Final = _NotNoted()
+FACTORY_S: Final = 30.0  # for a factory: a model may have to be loaded
+CRASHED: Final = (
+    "the daemon crashed three times while it ran its code; change it, or restart the daemon with `livedex down`"
+)
+
+
 class _LoadedWith(NamedTuple):
     """What the loaded state was made from: if it is the same, nothing need be loaded."""
 
@@ -48,8 +76,11 @@ class _LoadedWith(NamedTuple):
 class PluginHost:
     """Hands out what plugins and livedex provide. For any thread; ``load`` for one at a time."""
 
-    def __init__(self, env: Mapping[str, str] = os.environ) -> None:
+    def __init__(self, env: Mapping[str, str] = os.environ, crashes: RunningCode = NOT_NOTED) -> None:
+        """``crashes`` notes whose code is running, and knows whose code the daemon crashed in."""
         self._env = env
+        self._crashes = crashes
+        self._calls: dict[tuple[str, str], LimitedCalls] = {}
         self._lock = threading.Lock()
         self._faults: dict[tuple[str, str], str] = {}
         self._config: Mapping[str, object] = MappingProxyType({})
@@ -74,12 +105,14 @@ class PluginHost:
         It runs code of plugins and may take seconds: not for the event loop. Objects that were handed out live on.
         """
         self._config, self._folders = config.effective, config.plugins.paths
-        found = sources.find(config.plugins.paths, sources.selected(self._env))
+        found = [self._unless_avoided(one) for one in sources.find(config.plugins.paths, sources.selected(self._env))]
         wanted = _LoadedWith(tuple(found), config.plugins.tables)
         if wanted == self._loaded_with:
             return False
-        self._plugins = load_sources(found, _with_built_ins())
+        self._plugins = load_sources(found, _with_built_ins(), noted=lambda source: self._crashes.running(_key(source)))
         self._loaded_with = wanted
+        with self._lock:
+            self._calls = {}
         self.generation += 1
         for plugin in self._plugins.found:
             log.info("plugin", extra={"plugin": plugin.source.name, "state": plugin.state, "reason": plugin.reason})
@@ -88,23 +121,56 @@ class PluginHost:
     def obtain(self, kind: PluginKind[T], name: str) -> T | None:
         """Return a new object for a configured name, or None: then keep the built-in part. The reason is kept.
 
-        It runs the factory, which may hang: call it on a thread of your own, never on the event loop or the writer's.
+        It runs the factory, which may take its time: never call it on the event loop or the writer's thread.
         """
         try:
-            made = self.registry.create(kind, name, self.config_for(kind, name))
+            made = self.create(kind, name, self.config_for(kind, name))
         except PluginUnavailable as fault:
             self.report(kind, name, str(fault))
             return None
         self.report(kind, name, None)
         return made
 
+    def create(self, kind: PluginKind[T], name: str, config: Mapping[str, object]) -> T:
+        """Return a new object, within `FACTORY_S`. Raises PluginUnavailable."""
+        try:
+            return self.calls(kind, name).run(FACTORY_S, lambda: self.registry.create(kind, name, config))
+        except TimeoutError as fault:
+            raise PluginUnavailable(f"the {kind.name} {name!r} cannot be made: {fault}") from fault
+
+    def calls(self, kind: PluginKind[T], name: str) -> LimitedCalls:
+        """Return what runs the code of the object of this name for limited times."""
+        with self._lock:
+            known = self._calls.get((kind.name, name))
+            if known is None:
+                known = self._calls[kind.name, name] = LimitedCalls(
+                    f"{kind.name} {name}", lambda: self.running(kind, name)
+                )
+            return known
+
+    def running(self, kind: PluginKind[T], name: str) -> AbstractContextManager[None]:
+        """Note that code of the plugin that owns this name is running."""
+        owner = self._plugins.named(self.registry.owner(kind, name) or "")
+        return nullcontext() if owner is None else self._crashes.running(_key(owner.source))
+
     def obtain_embedder(self, name: str) -> Embedder:
-        """Return a new embedder. Raises EmbedderUnavailable with the reason; as for ``obtain``, it may hang."""
-        embedder = self.obtain(EMBEDDER, name)
-        if embedder is None:
-            reasons = [fault.reason for fault in self.faults() if fault.name == name]
-            raise EmbedderUnavailable(reasons[0] if reasons else f"there is no embedder {name!r}")
-        return embedder
+        """Return a new embedder. Raises EmbedderUnavailable with the reason."""
+        return self.embedder_with(name, self.config_for(EMBEDDER, name))
+
+    def embedder_with(self, name: str, config: Mapping[str, object]) -> Embedder:
+        """Return a new embedder made with this configuration. Raises EmbedderUnavailable with the reason."""
+        try:
+            made = self.create(EMBEDDER, name, config)
+        except PluginUnavailable as fault:
+            self.report(EMBEDDER, name, str(fault))
+            raise EmbedderUnavailable(str(fault)) from fault
+        self.report(EMBEDDER, name, None)
+        if self.registry.owner(EMBEDDER, name) == BUILT_IN:
+            return made
+        return LimitedEmbedder(made, self.calls(EMBEDDER, name), settings_of(config).timeout)
+
+    def _unless_avoided(self, source: PluginSource) -> PluginSource:
+        return source._replace(refused=CRASHED) if _key(source) in self._crashes.avoided_code else source
 
     def config_for(self, kind: PluginKind[T], name: str) -> Mapping[str, object]:
         """Return what the factory of this name gets. ``plugin`` is the table of the plugin that owns the name; for a
@@ -157,6 +223,11 @@ class PluginHost:
         """Return the configured names that give no usable object now."""
         with self._lock:
             return [NameFault(kind, name, reason) for (kind, name), reason in sorted(self._faults.items())]
+
+
+def _key(source: PluginSource) -> str:
+    """Return a name for the code of a plugin that changes with it."""
+    return f"plugin {source.name} {source.stamp}"
 
 
 _EMPTY: Mapping[str, object] = MappingProxyType({})

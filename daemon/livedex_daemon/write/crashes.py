@@ -1,9 +1,10 @@
-"""Remember which files were being read when the daemon crashed, so that one file cannot keep it from running.
+"""Remember which files were being read, and whose plugin's code was running, when the daemon crashed, so that one file
+or plugin cannot keep it from running.
 
 Invariant: before the first byte of a file is examined, its path is in a list on disk that survives the process (not a
 power cut, which is no file's fault). After three crashes within a minute, the next start skips the files that were
-being read at all three (safe mode). It skips them until they change or until ``index --force``; the warning ends with
-the next start.
+being read at all three (safe mode), and leaves out the plugins. It skips them until they change or until ``index
+--force``; the warning ends with the next start.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ Start = tuple[float, frozenset[bytes]]
 
 
 class Crashes:
-    """``avoided``: absolute paths that this run does not read; empty outside safe mode."""
+    """``avoided``: absolute paths that this run does not read; ``avoided_code``: keys of plugins' code that it does not
+    run. Both are empty outside safe mode."""
 
     def __init__(self, folder: str) -> None:
         """``folder``: the daemon's own folder. On a full disk nothing is recorded and nothing fails."""
@@ -44,7 +46,9 @@ class Crashes:
         except OSError as error:
             log.warning("crashes_not_noted", extra={"error": error.strerror})
             self._free = []
-        self.avoided = self._begin(_paths(former))
+        blamed = self._begin(_paths(former))
+        self.avoided = frozenset(path for path in blamed if path.startswith(b"/"))
+        self.avoided_code = frozenset(os.fsdecode(key) for key in blamed - self.avoided)
 
     def _begin(self, in_progress: frozenset[bytes]) -> frozenset[bytes]:
         now = time.time()
@@ -73,6 +77,10 @@ class Crashes:
         finally:
             self._write(bytes(_LENGTH.size + len(path)), at)  # names are private too
             self._free.append(slot)
+
+    def running(self, key: str) -> contextlib.AbstractContextManager[None]:
+        """Wrap the running of a plugin's code. ``key`` is no absolute path. Call from any thread."""
+        return self.reading(os.fsencode(key))
 
     def _write(self, data: bytes, at: int) -> None:
         """Write a part of the list. Not through a mapping: a file that is truncated would end the daemon by SIGBUS."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -50,8 +51,13 @@ def load(folders: Sequence[str], registry: Registry, env: Mapping[str, str] = os
     return load_sources(plugin_source.find(folders, plugin_source.selected(env)), registry)
 
 
-def load_sources(sources: Sequence[PluginSource], registry: Registry, limit_s: float = LOAD_S) -> Plugins:
-    """Load these sources, in order. Each may take ``limit_s`` seconds."""
+def load_sources(
+    sources: Sequence[PluginSource],
+    registry: Registry,
+    limit_s: float = LOAD_S,
+    noted: Callable[[PluginSource], AbstractContextManager[None]] = nullcontext,  # type: ignore[assignment]
+) -> Plugins:
+    """Load these sources, in order. Each may take ``limit_s`` seconds; ``noted`` is around the code of each."""
     loaded: dict[str, PluginSource] = {}
     found: list[LoadedPlugin] = []
     for source in sources:
@@ -62,7 +68,8 @@ def load_sources(sources: Sequence[PluginSource], registry: Registry, limit_s: f
             reason = f"the plugin {source.name!r} of {source.target} is already that of {former.target}"
             found.append(LoadedPlugin(source, "failed", reason=reason))
         else:
-            plugin = _loaded(source, registry, limit_s)
+            with noted(source):
+                plugin = _loaded(source, registry, limit_s)
             found.append(plugin)
             if plugin.state == "loaded":
                 loaded[source.name] = source

@@ -103,7 +103,7 @@ class Registry:
         where = f"the {kind.name} {name!r} of {found.owner!r}"
         try:
             made = found.factory(config)
-        except Exception as fault:  # a plugin may raise anything
+        except (Exception, SystemExit) as fault:  # a plugin may raise anything
             raise PluginUnavailable(f"{where} cannot be made: {described(fault)}") from fault
         if made is None:
             raise PluginUnavailable(f"{where} is not available: its factory returned None")

@@ -1,0 +1,71 @@
+"""The embedder of a plugin, called for limited times.
+
+Invariant: each call ends in time, with what the plugin returned or with EmbedderUnavailable, whatever the plugin does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, TypeVar
+
+from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
+from livedex_indexing.plugins import BaseEmbedder, Embedder
+from livedex_indexing.plugins.registry import described
+from livedex_indexing.plugins.time_limit import LimitedCalls
+
+T = TypeVar("T")
+
+READ_S: Final = 10.0  # for its dimensions, its name and its end
+
+
+class LimitedEmbedder(BaseEmbedder):
+    """``identity`` and ``dimensions`` are asked once. Vectors are checked by the caller."""
+
+    def __init__(self, embedder: Embedder, calls: LimitedCalls, timeout_s: float) -> None:
+        """``timeout_s``: for one call that embeds. Raises EmbedderUnavailable."""
+        self._embedder = embedder
+        self._calls = calls
+        self._timeout_s = timeout_s
+        self._dimensions: int = self._limited(READ_S, lambda: embedder.dimensions)
+        named = self._limited(READ_S, lambda: getattr(embedder, "identity", ""))
+        kind = type(embedder)
+        self.identity = str(named) if isinstance(named, str) and named else f"{kind.__module__}.{kind.__name__}"
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    @property
+    def host(self) -> str | None:
+        """The host that texts are sent to, if the plugin names one."""
+        found = getattr(self._embedder, "host", None)
+        return found if isinstance(found, str) else None
+
+    @property
+    def bytes_sent(self) -> int:
+        found = getattr(self._embedder, "bytes_sent", 0)
+        return found if isinstance(found, int) else 0
+
+    def embed(self, text: str) -> list[float]:
+        return self._limited(self._timeout_s, lambda: self._embedder.embed(text))
+
+    def embed_batch(self, texts: list[str]) -> list[list[float]]:
+        return self._limited(self._timeout_s, lambda: self._embedder.embed_batch(texts))
+
+    def close(self) -> None:
+        """Close the embedder if it can be closed."""
+        close = getattr(self._embedder, "close", None)
+        if callable(close):
+            with suppress(EmbedderUnavailable):
+                self._limited(READ_S, close)
+
+    def _limited(self, seconds: float, action: Callable[[], T]) -> T:
+        try:
+            return self._calls.run(seconds, action)
+        except EmbedderUnavailable:
+            raise
+        except TimeoutError as fault:
+            raise EmbedderUnavailable(f"the embedder hangs: {fault}") from fault
+        except Exception as fault:  # a plugin may raise anything
+            raise EmbedderUnavailable(f"the embedder fails: {described(fault)}") from fault
