@@ -1,7 +1,7 @@
 """Find the underlined headings of reStructuredText and of plain text in the same style.
 
-Invariant: a heading has text, an underline at least as long, and only its overline or a blank line above it. Styles get
-their levels in the order of their first appearance, as in docutils.
+Invariant: a heading has text, an underline at least as long, and only its overline, a blank line or the heading before
+above it. Styles get their levels in the order of their first appearance, as in docutils.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ def headings(text: str) -> list[Heading]:
     found: list[Heading] = []
     styles: list[tuple[str, bool]] = []
     above: list[str] = []
+    below = 0  # where the line below the last heading begins
     for match in _UNDERLINE.finditer(text):
-        head = _title(text, match)
+        head = _title(text, match, below)
         if head is None:
             continue
+        below = match.end() + 1
         start, title, over = head
         style = (match[1], over)
         if style not in styles:
@@ -34,8 +36,9 @@ def headings(text: str) -> list[Heading]:
     return found
 
 
-def _title(text: str, under: re.Match[str]) -> tuple[int, str, bool] | None:
-    """Return start, title and presence of an overline for the heading above an underline; None if it is no heading."""
+def _title(text: str, under: re.Match[str], below: int) -> tuple[int, str, bool] | None:
+    """Return start, title and presence of an overline for the heading above an underline; None if it is no heading.
+    ``below``: where the line below the heading before begins."""
     end = under.start() - 1
     if end <= 0:
         return None
@@ -53,4 +56,4 @@ def _title(text: str, under: re.Match[str]) -> tuple[int, str, bool] | None:
     above = text[before : start - 1].rstrip()
     if above == rule:
         return before, title, True
-    return (start, title, False) if not above and line == title else None
+    return (start, title, False) if (not above or start == below) and line == title else None

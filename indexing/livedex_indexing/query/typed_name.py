@@ -129,6 +129,12 @@ def typed_line(text: str) -> Finder:
     return lambda other: any(typed == _evenly(line) for line in other.splitlines())
 
 
+def typed_title(text: str) -> Finder:
+    """Return what finds a text as a heading, in its case."""
+    title = " ".join(text.split())
+    return lambda other: any(title == " ".join(line.strip("#=* \t").split()) for line in other.splitlines())
+
+
 def _evenly(text: str) -> str:
     return " ".join(text.lower().split())
 

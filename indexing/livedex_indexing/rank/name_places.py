@@ -17,6 +17,7 @@ from livedex_indexing.query.typed_name import (
     typed_line,
     typed_name,
     typed_text,
+    typed_title,
     typed_words,
 )
 from livedex_indexing.rank.features import AS_WRITTEN, WORDS, WRITTEN_ROWS, MatchFeatures
@@ -32,6 +33,8 @@ _ROWS: Final = 2_000  # chunks that the index may propose
 _READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
+_TITLE_WORDS: Final = 12  # words of a title that is looked up
+_TITLE_ROWS: Final = 10_000  # … and the rows of the rarest of them, which FTS5 looks into: 1 ms
 _PROPOSED: Final = 24  # chunks with its words in a row that are read
 _BEST: Final = 6  # other chunks that are read, the best by their words
 DEFINED: Final = 1.0
@@ -41,7 +44,7 @@ PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
 VERBATIM: Final = 0.7  # … for a text of several words as typed
-LINE: Final = 1.0  # … if it is a whole line
+LINE: Final = 1.0  # … if it is a whole line, or a heading of two words in its case
 
 _WITH_WORDS = """SELECT id, symbol FROM chunks WHERE id IN (SELECT value FROM json_each(?))
                  AND content_id IN (SELECT rowid FROM exact WHERE exact MATCH ?)"""
@@ -83,16 +86,30 @@ class NamePlaces:
             return []
         return other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
 
+    def with_heading(self, text: str) -> list[int]:
+        """Return chunks whose headings have all words of a text in a row. None for very common words."""
+        tokens = self._tokens(text)
+        if not 1 < len(tokens) <= _TITLE_WORDS:
+            return []
+        rarest = min(self._counted(_phrase([token])) or 0 for token in tokens)
+        if not 0 < rarest <= _TITLE_ROWS:
+            return []
+        return other_chunks(self._reader, f"heads : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
+
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
     ) -> dict[int, float]:
         """Rate the chunks that have a text of several words as it was typed, among those of ``first`` or, if there are
         none, with most of its neighbours. ``spoken`` are the terms of the text, in order."""
         finder = typed_text(text)
+        headed = [chunk_id for chunk_id, row in rows.items() if row.titled]
+        headed = sorted(headed, key=lambda chunk_id: (-rows[chunk_id].titled, chunk_id))[:_BEST]
         if finder is None:
-            return {}
+            is_title = typed_title(text)
+            read = self._texts(headed) if headed else {}
+            return {chunk_id: LINE for chunk_id in sorted(read) if is_title(read[chunk_id])}
         if first:
-            return self._verbatim(first, text, finder)
+            return self._verbatim([*dict.fromkeys((*first, *headed))], text, finder)
         neighbours = {chunk_id: sum(map(bool, row.pairs)) for chunk_id, row in rows.items() if row.pairs}
         most = max(neighbours.values(), default=0)
         likely = [chunk_id for chunk_id, count in neighbours.items() if count and 2 * count >= most]
@@ -101,7 +118,7 @@ class NamePlaces:
         if self._are_all_words(text, spoken):
             # The first and the last word may be pieces of words there; all between have the neighbours that were typed.
             likely = [chunk_id for chunk_id in likely if all(rows[chunk_id].pairs[1:-1])]
-        return self._verbatim(likely, text, finder)
+        return self._verbatim([*dict.fromkeys((*headed, *likely))], text, finder)
 
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
         """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have

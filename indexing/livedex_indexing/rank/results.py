@@ -184,7 +184,8 @@ class RankedResults:
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
             named = {} if found.late else self._with_name(proposed)
             self._pasted = [] if found.late else self._with_text()
-            ids = dict.fromkeys((*proposed[:most], *named, *self._pasted))
+            headed = [] if found.late else self._with_heading()
+            ids = dict.fromkeys((*proposed[:most], *named, *self._pasted, *headed))
             self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in ids]
             content_of = self._contents(self._reader.rows_of(_CHUNKS, ids))
             of_files = self._pairs(_CONTENT_OF_FILE, found.paths)
@@ -299,6 +300,10 @@ class RankedResults:
     def _with_text(self) -> list[int]:
         typed = self._typed
         return [] if typed is None or typed.at_line else self._places(typed).with_text(typed.text)
+
+    def _with_heading(self) -> list[int]:
+        typed = self._typed
+        return [] if typed is None or typed.at_line else self._places(typed).with_heading(typed.text)
 
     def _features(self, content_of: Mapping[int, int], named: dict[int, float] | None) -> FeatureTable:
         """Return the features of chunks; None: without what is known of the text as it was typed."""

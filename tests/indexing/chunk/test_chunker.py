@@ -101,6 +101,12 @@ def test_restructuredtext_has_headings() -> None:
     assert content.terms[-1].heads == "Guide Use"
 
 
+@pytest.mark.parametrize("above", ["Guide\n=====\n", "=====\nGuide\n=====\n", "Guide\r\n=====\r\n"])
+def test_a_heading_may_follow_a_heading(above: str) -> None:
+    content = cut("guide.rst", f"{above}Setup\n-----\nUse\n~~~\nWords.\n")
+    assert content.terms[0].heads == "Guide Setup Use"
+
+
 @pytest.mark.parametrize(
     "text", ["x\n---\n", "Title is longer\n-----\n", "\n-----\n", "a\nb\n---\n", " indented\n---------\n", "...\n...\n"]
 )

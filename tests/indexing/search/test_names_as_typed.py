@@ -245,6 +245,18 @@ def test_a_message_is_found_with_other_signs_where_code_answers(tmp_path: Path) 
         assert first(index, "ENOENT: no such file or directory")[0] == "errors.md"
 
 
+@pytest.mark.parametrize(
+    ("title", "line"), [("Huge Pages", "Pages of memory are mapped.\n"), ("Page use", "Nothing else is here.\n")]
+)
+def test_a_title_as_typed_comes_before_code_with_its_words(tmp_path: Path, title: str, line: str) -> None:
+    with Indexed(tmp_path) as index:
+        text = 40 * line
+        index.write("root/concepts.md", f"# Concepts\n\n{text}\n## {title}\n\n{text}")
+        for number in range(160):
+            index.write(f"root/page{number}.c", "int page(int huge) {\n  // the huge page, the page in use\n}\n")
+        assert first(index, title)[0] == "concepts.md"
+
+
 def test_words_typed_twice_count_more(tmp_path: Path) -> None:
     with Indexed(tmp_path) as index:
         index.write("root/a.txt", "walrus\n")
