@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from livedex_ipc.wire_results import AnswerWarning, FreshFields
 
-# Control characters, bidirectional overrides, and zero-width characters: a terminal would obey or hide them.
+# Control characters, bidirectional overrides, fillers and zero-width characters: a terminal would obey or hide them.
+# Variation selectors are not among them: they choose a form of the character before them.
 _HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]"
+    "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
 )
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e"}
 _WIDE = frozenset("WF")
@@ -32,7 +33,7 @@ def visible(text: str, keep: str = "") -> str:
     ``keep``: characters not to escape, such as a tab in a line of code. A byte of a path that is not UTF-8 (a lone
     surrogate) becomes ``\\xNN``.
     """
-    if text.isprintable():
+    if text.isascii() and text.isprintable():
         return text
     return _HIDDEN.sub(lambda match: match[0] if match[0] in keep else _escape(match[0]), text)
 

@@ -26,6 +26,9 @@ from livedex_ipc.wire_results import AnswerWarning
 # Characters that Unicode classifies as formats although they are drawn and have a width.
 DRAWN_FORMATS = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
 
+FILLERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks by class, drawn as nothing or a blank
+VARIATIONS = "\u180b\ufe0f\U000e0100"
+
 
 def test_every_control_format_and_separator_character_is_made_visible() -> None:
     for code in range(sys.maxunicode + 1):
@@ -34,10 +37,16 @@ def test_every_control_format_and_separator_character_is_made_visible() -> None:
             assert visible(character).isascii(), hex(code)
 
 
-@given(st.text(st.characters() | st.sampled_from("\x1b\u202e\u200b\n\udce9")))
+@given(st.text(st.characters() | st.sampled_from(f"\x1b\u202e\u200b\n\udce9{FILLERS}{VARIATIONS}")))
 def test_only_what_is_hidden_is_changed(text: str) -> None:
     assert visible(text) == "".join(visible(character) for character in text)
-    assert all(visible(character) == character for character in text if character.isprintable())
+    plain = [character for character in text if character.isprintable() and character not in FILLERS]
+    assert visible("".join(plain)) == "".join(plain)
+
+
+def test_fillers_are_shown_and_forms_of_characters_are_kept() -> None:
+    assert all(visible(f"a{filler}").isascii() for filler in FILLERS)
+    assert visible(f"葛{VARIATIONS}") == f"葛{VARIATIONS}"
 
 
 def test_escapes_name_what_they_represent() -> None:
