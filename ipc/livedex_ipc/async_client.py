@@ -42,6 +42,11 @@ class AsyncClient(AsyncMethodCalls):
     ) -> None:
         await self.close()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the daemon has closed the connection: every further call fails."""
+        return self._lost is not None
+
     async def close(self) -> None:
         """Close the connection. A second call does nothing."""
         self._task.cancel()

@@ -10,7 +10,7 @@ from livedex_ipc.cli.argument_types import Command, Operand, Option
 from livedex_ipc.cli.exchange_arguments import EXCHANGE
 from livedex_ipc.cli.knowledge_arguments import KNOWLEDGE
 from livedex_ipc.cli.search_arguments import FRESHNESS, LIVE, SEARCH, SORT, WATCH
-from livedex_ipc.cli.service_arguments import EDITOR, LSP, MCP, SERVICE
+from livedex_ipc.cli.service_arguments import EDITOR, LSP, MCP, SERVICE, WEB
 from livedex_ipc.constants import COLOURS, STATUSES, SYNC_TIMEOUT_MS
 
 __all__ = ["GLOBAL_OPTIONS", "ROOT", "Command", "Operand", "Option"]
@@ -221,6 +221,7 @@ ROOT = Command(
         MCP,
         LSP,
         EDITOR,
+        WEB,
         Command(
             "help",
             "show the help of a command",

@@ -73,3 +73,15 @@ EDITOR = Command(
     notes="No NAME: a list of the editors.",
     examples=("livedex editor", "livedex editor vim"),
 )
+
+WEB = Command(
+    "web",
+    "serve a page to your browser: search as you type",
+    run="web_command:web",
+    options=(
+        Option("--port", "port", "listen on this port (a free one)", metavar="N", convert="integer"),
+        Option("--editor", "editor", "links open this editor: a name, or a template", metavar="E", once=True),
+    ),
+    notes="It prints the address to open. Ctrl-C ends it.",
+    examples=("livedex web", "livedex web --editor vscode"),
+)

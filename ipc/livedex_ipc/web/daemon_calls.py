@@ -1,0 +1,60 @@
+"""The calls of the daemon that the page may make, on one connection for all pages.
+
+Invariant: only methods that read can be called. A daemon that restarts is connected to again, and a call that was lost
+with it is made once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from livedex_ipc.async_client import AsyncClient, connect_async
+from livedex_ipc.errors import MethodNotFound, NoDaemon, Unavailable
+
+METHODS = frozenset(("files/explain", "files/retrieve", "search", "status"))
+ANSWER_S = 70.0  # a method ends by itself before that
+
+
+class DaemonCalls:
+    """``spawn``: whether a daemon may be started. ``mode``: how the page is to be shown, the answer to ``page``."""
+
+    def __init__(self, spawn: bool, page: Mapping[str, object]) -> None:
+        self._spawn = spawn
+        self._page = page
+        self._client: AsyncClient | None = None
+        self._connecting = asyncio.Lock()
+
+    async def call(self, method: str, params: Mapping[str, object]) -> Any:
+        """Call a method; return its result. Raises LivedexError."""
+        if method == "page":
+            return self._page
+        if method not in METHODS:
+            raise MethodNotFound(f"the page may not call {method}")
+        client = await self._connected()
+        try:
+            return await client.call(method, params, timeout_s=ANSWER_S)
+        except Unavailable:
+            if not client.is_lost:
+                raise
+            return await (await self._connected()).call(method, params, timeout_s=ANSWER_S)
+
+    async def connect(self) -> AsyncClient:
+        """Return a connection of the caller's own. Raises LivedexError."""
+        try:
+            return await connect_async(spawn=self._spawn)
+        except OSError as error:
+            raise NoDaemon(f"no connection to the daemon: {error.strerror}") from error
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if self._client is not None:
+            await self._client.close()
+
+    async def _connected(self) -> AsyncClient:
+        async with self._connecting:
+            if self._client is None or self._client.is_lost:
+                await self.close()
+                self._client = await self.connect()
+            return self._client

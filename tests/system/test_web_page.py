@@ -1,0 +1,392 @@
+"""The web page in a real Chromium: typed into, with keys alone, against hostile files and foreign pages."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from helpers.browser import REBOUND, Tabs, chromium, violations
+from helpers.shared_daemon import SharedDaemon
+from helpers.support import Tree, add_root, wait_until
+from helpers.web_process import WebProcess
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from livedex_ipc.client import Client
+
+pytestmark = pytest.mark.shares_daemon
+
+FILES = {
+    "src/lease.py": "LEASE = 30\n\n\ndef renew(lease):\n    return lease.end + LEASE\n",
+    "notes/leases.md": "# Leases\n\nA lease lasts thirty days.\n\n## Renewal\n\nRenew the lease early.\n",
+    "notes/other.md": "# Other\n\nNothing of that.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def web(shared_daemon: SharedDaemon) -> Iterator[WebProcess]:
+    with WebProcess(shared_daemon.home, EDITOR="code") as started:
+        yield started
+
+
+@pytest.fixture
+def tabs(browser: Browser, web: WebProcess) -> Iterator[Tabs]:
+    with opened(browser, web.origin) as made:
+        yield made
+
+
+@contextmanager
+def opened(browser: Browser, origin: str, **options: object) -> Iterator[Tabs]:
+    context = browser.new_context(**options)  # type: ignore[arg-type]
+    made = Tabs(context, origin)
+    try:
+        yield made
+    finally:
+        context.close()
+    assert not made.complaints
+
+
+@pytest.fixture
+def indexed(client: Client, tree: Tree) -> Tree:
+    tree.write_all(FILES)
+    add_root(client, tree)
+    return tree
+
+
+def paths(page: Page) -> list[str]:
+    return page.locator("#hits .path").all_inner_texts()
+
+
+def until(page: Page, condition: Callable[[], object], what: str) -> None:
+    """Wait, with the browser's events handled meanwhile."""
+
+    def look() -> object:
+        page.wait_for_timeout(10)
+        return condition()
+
+    wait_until(look, what=what)
+
+
+def typed(page: Page, query: str) -> None:
+    """Type a query, and wait until its hits are there and followed."""
+    page.locator("#query").fill("")
+    page.locator("#query").press_sequentially(query)
+    page.locator("#live").wait_for()
+
+
+def test_each_key_searches_and_filters_limit_what_is_found(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    assert page.evaluate("document.activeElement.id") == "query"
+    typed(page, "leas")
+    assert {path.partition(":")[0] for path in paths(page)} == {"root/src/lease.py", "root/notes/leases.md"}
+    assert "leases" in [mark.lower() for mark in page.locator("#hits mark").all_inner_texts()]
+    page.get_by_role("checkbox", name="python").check()
+    until(page, lambda: {path.partition(":")[0] for path in paths(page)} == {"root/src/lease.py"}, "the filtered list")
+    page.get_by_role("checkbox", name="markdown 1").check()
+    until(page, lambda: len(paths(page)) == 3, "the hits of both languages")
+    page.reload()
+    until(page, lambda: len(paths(page)) == 3, "the same hits after a reload")
+    assert page.locator("#query").input_value() == "leas"
+    page.locator("#mode").select_option("regex")
+    page.locator("#query").fill(r"^def \w+")
+    until(page, lambda: page.locator("#hits code").all_inner_texts() == ["def renew(lease):"], "the line")
+    page.locator("#query").fill("(")
+    page.locator("#said.fault").wait_for()
+
+
+def test_a_hit_leads_to_its_file_with_marks_and_reasons_and_back(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    typed(page, "renewal")
+    page.locator("#hits .open").first.click()
+    page.locator("#file .whole").wait_for()
+    assert page.locator("#file h1").inner_text() == f"{indexed}/notes/leases.md"
+    lines = page.locator("#file .line").all_inner_texts()
+    assert [line.strip() for line in lines] == FILES["notes/leases.md"].splitlines()
+    assert page.locator("#file [aria-current]").get_attribute("data-line") == "5"
+    assert page.locator("#file mark").first.inner_text() == "Renewal"
+    page.locator("#file summary").click()
+    assert page.locator("#file .why tr").first.inner_text() == "Status\tindexed"
+    assert "words" in page.locator("#file .why").inner_text()
+    href = page.locator("#file .edit").get_attribute("href")
+    assert href == f"vscode://file{indexed}/notes/leases.md:5:1"
+    page.go_back()
+    until(page, lambda: paths(page), "the hits")
+    assert page.locator("#query").input_value() == "renewal"
+
+
+def test_the_list_follows_what_is_saved_and_deleted(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    for query, mode in (("zither", "auto"), ("a zither", "exact"), ("", "auto")):
+        page.locator("#mode").select_option(mode)
+        page.locator("#query").fill(query)
+        page.locator("#live").wait_for()
+        indexed.save("new.md", "a zither is played\n")
+        until(page, lambda: "root/new.md:1" in paths(page), f"the new file for {query!r}")
+        assert page.locator("#hits > li.new .path").all_inner_texts() == ["root/new.md:1"]
+        page.locator("#hits .open", has_text="new.md").focus()
+        indexed.save("new.md", "a zither is tuned\n")
+        until(page, lambda: "tuned" in page.locator("#hits").inner_text(), "the new text")
+        assert page.evaluate("document.activeElement.textContent") == "root/new.md:1"
+        indexed.remove("new.md")
+        until(page, lambda: "root/new.md:1" not in paths(page), "a list without it")
+
+
+def test_a_file_that_is_looked_at_follows_its_edits(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    typed(page, "renew")
+    page.keyboard.press("Enter")
+    page.locator("#file .whole").wait_for()
+    indexed.save("src/lease.py", "def renew(lease):\n    return forever\n")
+    until(page, lambda: "forever" in page.locator("#file .whole").inner_text(), "the edited text")
+    indexed.remove("src/lease.py")
+    until(page, lambda: page.locator("#file .whole").count() == 0, "a note in the place of the text")
+
+
+def test_a_page_in_the_background_follows_nothing_and_catches_up(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    page.locator("#query").fill("zither")
+    page.locator("#live").wait_for()
+    change = "hidden => { Object.defineProperty(document, 'hidden', { value: hidden, configurable: true }); "
+    change += "document.dispatchEvent(new Event('visibilitychange')) }"
+    page.evaluate(change, True)
+    assert not page.locator("#live").is_visible()
+    indexed.save("new.md", "a zither is played\n")
+    assert paths(page) == []
+    page.evaluate(change, False)
+    until(page, lambda: paths(page) == ["root/new.md:1"], "the file that was saved meanwhile")
+
+
+HOSTILE_NAMES = [
+    b"<img src=x onerror=window.hacked=1>.md",
+    b'"><svg onload=window.hacked=1>.md',
+    "\u202egnp.exe.md".encode(),
+    b"javascript:window.hacked=1;.md",
+    b"a\n<script>window.hacked=1.md",
+    b"\xff\xfe.md",
+    "%2e%2e%2f&lt;b&gt;\u200b.md".encode(),
+]
+HOSTILE_TEXT = (
+    "# <svg onload=window.hacked=1> zither\n\n"
+    "zither <script>window.hacked=1</script></code></div><img src=x onerror=window.hacked=1>\n"
+    "zither \u202ereversed\u202c \x1b[31mred \u2066isolated\u2069\r\n"
+    "[zither](javascript:window.hacked=1) <a href='//evil.example'>zither</a>\n"
+)
+
+
+def test_hostile_names_and_texts_are_shown_and_never_run(
+    tabs: Tabs, web: WebProcess, client: Client, tree: Tree
+) -> None:
+    for number, name in enumerate(HOSTILE_NAMES):
+        Path(os.fsdecode(os.fsencode(tree.path) + b"/" + name)).write_text(f"{HOSTILE_TEXT}{number}\n")
+    add_root(client, tree)
+    page = tabs.open(web.url)
+    elements = "document.querySelectorAll('script, img, svg, iframe, style, object, embed, base').length"
+    before = page.evaluate(elements)
+    typed(page, "zither")
+    assert page.locator("#hits > li").count() >= len(HOSTILE_NAMES)
+    shown = page.locator("#hits").inner_text()
+    assert "<script>window.hacked=1</script></code></div><img src=x onerror=window.hacked=1>" in shown
+    assert "\\u202ereversed\\u202c \\e[31mred \\u2066isolated\\u2069" in shown
+    assert "\\u202egnp.exe.md" in shown
+    assert not {"\u202e", "\u2066", "\x1b", "\u200b"} & set(page.content())
+    hrefs = [link.get_attribute("href") or "" for link in page.locator("a").all()]
+    assert all(href.startswith(("#/", f"vscode://file{tree}/")) for href in hrefs)
+    assert not any(set(href) & set("<>\"' \n") for href in hrefs)
+    for link in page.locator("#hits .open").all():
+        shown = link.inner_text()
+        link.click()
+        page.locator("#file .whole").wait_for()
+        assert page.locator("#file .line").count() == 6, shown
+        assert page.evaluate(elements) == before
+        page.keyboard.press("Escape")
+        link.wait_for()
+    assert page.evaluate("window.hacked") is None
+
+
+def test_even_a_mistake_of_ours_could_not_make_html_of_text(tabs: Tabs, web: WebProcess) -> None:
+    page = tabs.open(web.url)
+    page.evaluate("setTimeout(() => { document.body.innerHTML = '<b>x</b>' })")
+    until(page, lambda: any("TrustedHTML" in said for said in tabs.complaints), "the refusal")
+    assert page.locator("#query").is_visible()
+    load = "new Promise(done => { const image = new Image(); image.onload = () => done('loaded'); "
+    load += "image.onerror = () => done('refused'); image.src = 'https://evil.example/x.png' })"
+    assert page.evaluate(load) == "refused"
+    assert any("violates the following Content Security Policy" in said for said in tabs.complaints)
+    tabs.complaints.clear()
+
+
+def test_a_rebound_name_shows_nothing(browser: Browser, web: WebProcess) -> None:
+    rebound = f"http://{REBOUND}:{web.port}"
+    context = browser.new_context()
+    page = context.new_page()
+    response = page.goto(f"{rebound}/#token={web.token}")
+    assert response is not None
+    assert response.status == 421
+    assert page.locator("#query").count() == 0
+    assert fetched(page, f"{rebound}/api/status", web.token) == "421"
+    context.close()
+
+
+def test_another_site_can_neither_call_nor_load_nor_frame(browser: Browser, web: WebProcess) -> None:
+    with foreign_site() as site:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(site)
+        assert fetched(page, f"{web.origin}/api/status", web.token) == "TypeError"
+        assert fetched(page, f"{web.origin}/api/status", web.token, mode="no-cors") == "TypeError"
+        load = "src => new Promise(done => document.head.append(Object.assign(document.createElement('script'), "
+        load += "{ src, type: 'module', onload: () => done('loaded'), onerror: () => done('refused') })))"
+        assert page.evaluate(load, f"{web.origin}/main.js") == "refused"
+        frame = "src => new Promise(done => document.body.append(Object.assign(document.createElement('iframe'), "
+        frame += "{ src, onload: () => done() })))"
+        page.evaluate(frame, web.url)
+        assert page.frames[1].locator("#query").count() == 0
+        context.close()
+
+
+def fetched(page: Page, url: str, token: str, mode: str = "cors") -> str:
+    """Call as a script of the page would; return the status, or the name of the error."""
+    options = f"{{ method: 'POST', mode: '{mode}', body: '{{}}', headers: {{ Authorization: 'Bearer {token}' }} }}"
+    done: str = page.evaluate(f"fetch('{url}', {options}).then(r => String(r.status), e => e.name)")
+    return done
+
+
+@contextmanager
+def foreign_site() -> Iterator[str]:
+    """Another server on this machine, which any program may run: yield its address."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), Blank)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+class Blank(http.server.BaseHTTPRequestHandler):
+    """Answers with an empty page."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>foreign</title>")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_without_its_token_the_page_says_how_to_get_it(browser: Browser, web: WebProcess, indexed: Tree) -> None:
+    for address in (f"{web.origin}/", f"{web.origin}/#token=wrong"):
+        with opened(browser, web.origin) as tabs:
+            page = tabs.open(address)
+            page.locator("#said.fault", has_text="Open the address").wait_for()
+            page.locator("#query").fill("lease")
+            page.goto(web.url)  # into the same tab
+            typed(page, "lease")
+            assert len(paths(page)) == 3
+            assert page.locator("#hits .edit").count() == 3
+            tabs.complaints[:] = [said for said in tabs.complaints if "401" not in said]  # Chromium's own lines
+
+
+def test_the_token_leaves_the_address_and_reaches_further_tabs(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    typed(page, "lease")
+    assert web.token not in page.url
+    assert page.evaluate("document.cookie") == ""
+    other = tabs.open(page.url)
+    until(other, lambda: len(paths(other)) == 3, "the hits in another tab")
+
+
+def test_the_keyboard_alone_is_enough(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    tabs.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=web.origin)
+    page = tabs.open(web.url)
+    press = page.keyboard.press
+    focused = "document.activeElement.textContent"
+    page.keyboard.type("lease")
+    until(page, lambda: len(paths(page)) == 3, "the hits")
+    first, second, _third = paths(page)
+    for key, expected in (("ArrowDown", first), ("ArrowDown", second), ("ArrowUp", first), ("ArrowDown", second)):
+        press(key)
+        assert page.evaluate(focused) == expected
+    press("c")
+    until(page, lambda: page.evaluate("navigator.clipboard.readText()").startswith(f"{indexed}/"), "the copied path")
+    press("Enter")
+    page.locator("#file .whole").wait_for()
+    assert second.rpartition(":")[0].removeprefix("root/") in page.locator("#file h1").inner_text()
+    press("Escape")
+    until(page, lambda: page.evaluate(focused) == second, "the hit that was opened")
+    press("Escape")
+    assert page.evaluate("document.activeElement.id") == "query"
+    press("Alt+x")
+    until(page, lambda: page.locator("#mode").input_value() == "exact" and len(paths(page)) > 3, "lines")
+    press("Alt+x")
+    until(page, lambda: page.locator("#facets input").count() > 0, "the filters")
+    for _ in range(40):
+        press("Tab")
+        if page.evaluate("document.activeElement.matches('#facets input')"):
+            break
+    press("Space")
+    until(page, lambda: page.locator("#facets input:checked").count() == 1 and len(paths(page)) < 3, "fewer hits")
+    press("?")
+    assert page.locator("#help").is_visible()
+    press("Escape")
+    assert not page.locator("#help").is_visible()
+    press("/")
+    assert page.evaluate("document.activeElement.id") == "query"
+    page.keyboard.type("renewal")
+    press("Enter")
+    page.locator("#file h1", has_text="leases.md").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_in_any_view(browser: Browser, web: WebProcess, indexed: Tree, scheme: str) -> None:
+    with opened(browser, web.origin, color_scheme=scheme) as tabs:
+        page = tabs.open(web.url)
+        red, green, blue = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+        assert (red + green + blue < 200) == (scheme == "dark")
+        assert violations(page) == []
+        typed(page, "lease")
+        assert violations(page) == []
+        page.locator("#to-help").click()
+        assert violations(page) == []
+        page.keyboard.press("Escape")
+        page.locator("#hits .open").first.click()
+        page.locator("#file summary").click()
+        assert violations(page) == []
+        page.locator("#to-status").click()
+        page.locator("#status .roots").wait_for()
+        assert violations(page) == []
+        page.set_viewport_size({"width": 360, "height": 640})
+        assert violations(page) == []
+        page.locator("#query").fill("xylophonics")
+        page.locator("#said", has_text="Nothing found").wait_for()
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_status_names_roots_and_remedies(tabs: Tabs, web: WebProcess, client: Client, tree: Tree) -> None:
+    add_root(client, tree)
+    page = tabs.open(web.url)
+    page.locator("#to-status").click()
+    page.locator("#status .roots", has_text=str(tree)).wait_for()
+    moved = tree.path.rename(tree.path.with_name("elsewhere"))
+    page.locator("#status .warning", has_text="root_missing").wait_for()
+    moved.rename(tree.path)
+    page.locator("#status .warning").wait_for(state="detached")
