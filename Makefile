@@ -15,6 +15,8 @@ AGENTS := @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 opencode-ai@1.
 AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.mjs
 # Debian trees: trixie has systemd 257, Neovim 0.10, Emacs 30.1 and Helix 25.01, forky 262, 0.12, 30.2 and 25.07.
 SUITES := trixie forky
+# The rules of accessibility that the tests of the web page check.
+AXE := axe-core@4.14.1
 # What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
 SYSTEMD_PYTHON := systemd-python==235
 # Programs that write real documents, and pandoc, which also converts them: a gigabyte, so only on request.
@@ -28,13 +30,14 @@ SOURCES := daemon indexing ipc service tests bench
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents editors trees office clean
+.PHONY: help run test soak planted check lint types imports format bench docs dist set-up programs agents browser editors trees office clean
 
 help:
 	@echo 'make run     set up, index this checkout in a home of its own, edit a file, find the edit, stop'
 	@echo 'make test    set up and run all tests            (ARGS="-k search -x", WORKERS=1)'
 	@echo 'make soak    the tests against real daemons, for hours'
 	@echo 'make agents  installs Claude Code, Codex, OpenCode and the MCP inspector for the tests (npm, 0.5 GB)'
+	@echo 'make browser installs Chromium and axe-core for the tests of the web page (as root, apt, npm, 0.4 GB)'
 	@echo 'make office  installs LibreOffice and pandoc for the tests of documents (as root, apt, 1 GB)'
 	@echo 'make editors Neovim, Emacs and Helix in build/editors, in which the tests type (as root, apt, 1 GB)'
 	@echo 'make trees   Debian trees in build/trees, in which the tests boot systemd (as root, apt, 1 GB)'
@@ -53,7 +56,7 @@ test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents editors trees office
+soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents browser editors trees office
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -161,6 +164,18 @@ $(VENV)/.agents: Makefile | $(VENV)/.made
 trees: $(VENV)/.dev
 	@for suite in $(SUITES); do sh tests/helpers/systemd_tree.sh make build/trees/$$suite $$suite || \
 	  echo "could not make a tree of $$suite: its tests are skipped"; done
+
+browser: $(VENV)/.browser
+
+$(VENV)/.browser: Makefile | $(VENV)/.made
+	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+	  { apt-get install -y -qq --no-install-recommends chromium >/dev/null || \
+	    { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }; }; then :; \
+	else echo 'could not install chromium: the tests of the web page in it are skipped'; fi
+	@if command -v npm >/dev/null && npm install --prefix $(VENV)/browser --ignore-scripts --fetch-retries=1 \
+	  --fetch-timeout=60000 --no-audit --no-fund --loglevel=error $(AXE) >/dev/null; then touch $@; \
+	else echo 'could not install $(AXE) (npm): the tests that need it are skipped'; fi
 
 editors:
 	@for suite in $(SUITES); do sh tests/helpers/editor_tree.sh build/editors/$$suite $$suite || \

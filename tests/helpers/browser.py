@@ -5,6 +5,7 @@ Invariant: it asks nobody but the servers of the test, and whatever the page log
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -29,7 +30,8 @@ _QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
-_ROOT = ["--no-sandbox"]  # Chromium refuses to start as root with its sandbox
+# Chromium refuses to start as root with its sandbox.
+_ROOT = ["--no-sandbox"] if os.geteuid() == 0 else []
 # A name that leads to this machine, as after DNS rebinding.
 REBOUND = "rebound.example"
 
