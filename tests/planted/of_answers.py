@@ -185,7 +185,7 @@ DEFECTS = (
         "plain-reading-missing",
         "a long query whose dashes and quotes find nothing is not read as plain text",
         "livedex_indexing/search/word_search.py",
-        (("and plain.may_be_text and", "and not plain and"),),
+        (("and other.may_be_text and", "and not other and"),),
         f"{NAMES}::test_a_text_that_finds_nothing_is_read_plainly",
     ),
     Defect(

@@ -5,7 +5,7 @@ Invariant: every text is a query. Anything but the forms below is plain text, an
     words            at least one of them
     "a phrase"       all of its words, as written
     prefix*          at least two characters before the star
-    -word -"phrase"  excludes files that contain it
+    -word -"phrase"  excludes files that contain it; a dash before a quote that is not closed excludes nothing
     path:X ext:X lang:X kind:X tag:X meta:KEY meta:KEY=X, and -path:X …; X and KEY may be quoted
 """
 
@@ -23,7 +23,8 @@ _TERM_NAMES: Final = frozenset(get_args(TermName))
 _MIN_PREFIX: Final = 2
 _SENTENCE: Final = 10  # words: a query of so many is a text
 _TEXT: Final = 6  # … and may be one
-_SHORT_TEXT: Final = 3  # … with a word outside of quotes
+_SHORT_TEXT: Final = 3  # … with a bare word: neither in quotes nor excluded …
+_QUOTING: Final = 2  # … and nothing excluded
 _KEY: Final = re.compile(r"[^\s=]+")
 _T = TypeVar("_T")
 
@@ -41,12 +42,11 @@ class ParsedQuery(NamedTuple):
 
 class PlainReading(NamedTuple):
     """A query whose quotes and dashes are punctuation: its words, those in quotes and the excluded ones too; and the
-    query that means this, with the terms. ``has_bare``: a word is neither in quotes nor excluded, and there are no
-    terms."""
+    query that means this, with the terms. ``least``: so many words may be a text where the query finds nothing."""
 
     words: str
     query: str
-    has_bare: bool
+    least: int = 1
 
     @property
     def is_sentence(self) -> bool:
@@ -56,7 +56,7 @@ class PlainReading(NamedTuple):
     @property
     def may_be_text(self) -> bool:
         """Whether this is to be tried where the query finds nothing."""
-        return len(self.words.split()) >= (_SHORT_TEXT if self.has_bare else _TEXT)
+        return len(self.words.split()) >= self.least
 
 
 def parse(text: str) -> ParsedQuery:
@@ -88,8 +88,7 @@ def is_plain(word: str) -> bool:
 
 def with_words(text: str, instead: Mapping[str, str]) -> str:
     """Return the first `QUERY_BYTES` of a query with some words replaced."""
-    items = _Items(text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore"))
-    items.read()
+    items = _read(text)
     made, at = "", 0
     for word, start in zip(items.words, items.starts, strict=True):
         made += items.text[at:start] + instead.get(word, word)
@@ -99,13 +98,40 @@ def with_words(text: str, instead: Mapping[str, str]) -> str:
 
 def without_signs(text: str) -> PlainReading:
     """Take the quotes and dashes of a query for punctuation. Its terms stay."""
+    items = _read(text)
+    plain = _plain(text for text, is_term in items.pieces if not is_term)
+    terms = [text for text, is_term in items.pieces if is_term]
+    return PlainReading(" ".join(plain), " ".join([*plain, *terms]), _least(items))
+
+
+def without_terms(text: str) -> PlainReading | None:
+    """Take terms inside a text for words of it, too; None where no term is inside one."""
+    items = _read(text)
+    kinds = [is_term for _, is_term in items.pieces]
+    if len(items.words) < _TEXT or kinds[0] or kinds[-1] or True not in kinds:
+        return None
+    plain = " ".join(_plain(text for text, _ in items.pieces))
+    return PlainReading(plain, plain)
+
+
+def _read(text: str) -> _Items:
     items = _Items(text.encode("utf-8", "replace")[:QUERY_BYTES].decode("utf-8", "ignore"))
     items.read()
-    words = " ".join(items.plain).replace('"', " ").split()
-    plain = " ".join(word if is_plain(word) else word.lstrip("-").replace(":", " ") for word in words).split()
-    return PlainReading(
-        " ".join(plain), " ".join([*plain, *items.written_terms]), bool(items.words) and not items.terms
-    )
+    return items
+
+
+def _plain(texts: Iterable[str]) -> list[str]:
+    words = " ".join(texts).replace('"', " ").split()
+    return " ".join(word if is_plain(word) else word.lstrip("-").replace(":", " ") for word in words).split()
+
+
+def _least(items: _Items) -> int:
+    """Return how many words a query needs to be a text."""
+    if items.terms:
+        return _TEXT
+    if not any(character.isalnum() for word in items.words for character in word):
+        return 1 if items.words and items.excluded and not items.phrases else _TEXT  # nothing is there to exclude from
+    return _SHORT_TEXT if items.excluded else _QUOTING
 
 
 def is_prefix(word: str) -> bool:
@@ -131,8 +157,7 @@ class _Items:
         self.excluded: list[str] = []
         self.phrases: list[str] = []
         self.terms: list[Term] = []
-        self.plain: list[str] = []  # all words, those of phrases and the excluded ones too
-        self.written_terms: list[str] = []
+        self.pieces: list[tuple[str, bool]] = []  # all of it, words of phrases and excluded ones too; whether a term
 
     def read(self) -> None:
         text = self.text
@@ -140,25 +165,33 @@ class _Items:
             if text[self._at].isspace():
                 self._at += 1
                 continue
-            excluded = text[self._at] == "-" and _can_exclude(text[self._at + 1 : self._at + 2])
+            excluded = text[self._at] == "-" and self._can_exclude(self._at + 1)
             self._at += excluded
             start = self._at - excluded
             if self._phrase(excluded):
                 continue
             if self._term(excluded):
-                self.written_terms.append(text[start : self._at])
+                self.pieces.append((text[start : self._at], True))
             else:
                 if not excluded:
                     self.starts.append(self._at)
                 (self.excluded if excluded else self.words).append(self._run())
-                self.plain.append((self.excluded if excluded else self.words)[-1])
+                self.pieces.append(((self.excluded if excluded else self.words)[-1], False))
+
+    def _can_exclude(self, at: int) -> bool:
+        """Whether a dash excludes what follows at ``at``: ``--flag``, ``->``, a lone ``-`` and a dash before a quote
+        that is not closed are plain text."""
+        first = self.text[at : at + 1]
+        return (
+            first.isalnum() or first in ("_", ".") or (first == '"' and '"' in self.text[at + 1 :]) if first else False
+        )
 
     def _phrase(self, excluded: bool) -> bool:
         inside = self._quoted(self._at)
         if inside is None:
             return False
         if inside.strip():
-            self.plain.append(inside)
+            self.pieces.append((inside, False))
             if excluded:
                 self.excluded.append(f'"{inside}"')
             else:
@@ -212,11 +245,6 @@ class _Items:
         while self._at < len(self.text) and not self.text[self._at].isspace():
             self._at += 1
         return self.text[start : self._at]
-
-
-def _can_exclude(first: str) -> bool:
-    """``-word`` excludes; ``--flag``, ``->`` and a lone ``-`` are plain text."""
-    return first.isalnum() or first in ("_", '"', ".") if first else False
 
 
 def _unique(items: Iterable[_T]) -> tuple[_T, ...]:

@@ -17,7 +17,7 @@ from livedex_indexing.model import Place
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_query
-from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs
+from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place, typed_text
@@ -172,18 +172,20 @@ class WordSearch:
             self._read_as(plain)
         compiled = self._compile()
         found = self._find(compiled)
-        if not (self._found_by_words or self._late) and plain is not None and plain.may_be_text and self._plain is None:
-            self._read_as(plain)
-            compiled = self._compile()
-            found = self._find(compiled)
+        for other in (plain if self._plain is None else None, without_terms(request)):
+            if other is not None and other.may_be_text and not (self._found_by_words or self._late):
+                self._read_as(other, with_terms=other is plain)
+                compiled = self._compile()
+                found = self._find(compiled)
         return compiled, found
 
     def _compile(self) -> CompiledQuery:
         return compile_query(self._reader, self._query, self._counts, fresh=self._run.request.fresh)
 
-    def _read_as(self, plain: PlainReading) -> None:
+    def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain
-        self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=())
+        terms = self._query.terms if with_terms else ()
+        self._query = replace(self._query, text=plain.words, unfinished=False, excluded=(), phrases=(), terms=terms)
 
     def _names_a_file(self, path: str) -> bool:
         """Whether an indexed file has the name that a path ends in: else its colon and number are no line."""

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livedex_indexing.model import Term
-from livedex_indexing.query.query_parser import QUERY_BYTES, ParsedQuery, is_phrase, is_prefix, parse, without_signs
+from livedex_indexing.query.query_parser import (
+    QUERY_BYTES,
+    ParsedQuery,
+    is_phrase,
+    is_prefix,
+    parse,
+    without_signs,
+    without_terms,
+)
 
 
 def parsed(
@@ -35,6 +43,7 @@ def parsed(
         ('-"two words" x', parsed("x", excluded=('"two words"',))),
         ("- -- --flag -> a-b a -", parsed("- -- --flag -> a-b a -")),
         ("-pre*", parsed(excluded=("pre*",))),
+        ('to -"never closed', parsed('to -"never closed')),
         ("path:src ext:py lang:c kind:code", parsed(terms=tuple(
             Term(name, value) for name, value in (("path", "src"), ("ext", "py"), ("lang", "c"), ("kind", "code"))  # type: ignore[arg-type]
         ))),
@@ -89,6 +98,37 @@ def test_a_text_read_plainly_keeps_every_word_and_its_terms() -> None:
     plain = without_signs('fetch -1 of "the last" ext:py -"old ones" -x --y')
     assert plain[:2] == ("fetch 1 of the last old ones x --y", "fetch 1 of the last old ones x --y ext:py")
     assert without_signs('-path:"my docs" it"s').query == 'it s -path:"my docs"'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a field in the path:without a tag: of it", "a field in the path without a tag: of it"),
+        ("ext:py a field in the path without it", None),
+        ("a field in the path without lang:rust", None),
+        ("one field path:docs other fields", None),
+    ],
+)
+def test_a_term_inside_a_text_may_be_words(text: str, words: str | None) -> None:
+    plain = without_terms(text)
+    assert (None if plain is None else plain.words) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "is_text"),
+    [
+        ('of -"closed"', False),
+        (":  -By", True),
+        ("-By", False),
+        ('Re: "Is:Deferred"', True),
+        ("worker -spawn", False),
+        ("process worker -spawn", True),
+        ('"Directories: Up"', False),
+        ('Re: "Is:Deferred" ext:py', False),
+    ],
+)
+def test_what_may_be_a_text(text: str, is_text: bool) -> None:
+    assert without_signs(text).may_be_text is is_text
 
 
 @given(st.text(st.sampled_from('ab -":*x\n'), max_size=30))

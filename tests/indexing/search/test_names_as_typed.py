@@ -193,6 +193,11 @@ def test_a_text_that_finds_nothing_is_read_plainly(app: Indexed) -> None:
     assert {"spawn.py", "notes.md"} <= {hit["relative_path"] for hit in answer.hits}
     assert answer.extras["did_you_mean"]["query"] == "why does the worker process of spawn never end"
     assert app.ask('"worker process" -spawn').hits == [], "a short query of signs alone means what it says"
+    assert app.found("worker -notes") == ["spawn.py"]
+    assert app.found('Re: "Worker:Ends"')[0] == "notes.md"
+    assert app.found(': -"the process worker')[0] == "notes.md"
+    assert app.found("when each process worker of tag:none ends or starts")[0] == "notes.md"
+    assert app.found("when each process worker ends or starts tag:none") == []
     assert app.found('worker "ends every process"')[0] == "notes.md", "one with a word beside them may be a title"
     pages = [app.ask(query, limit=2, offset=offset, group="file") for offset in (0, 2, 4)]
     whole = app.ask(query, limit=6, group="file")
