@@ -17,14 +17,18 @@ from helpers.made_model import MeaningEmbedder
 
 class FakeGateway:
     """``mode`` is ``ok``, ``fail``, ``busy``, ``stall``, ``nan``, ``zero``, ``short``, ``few``, ``garbage`` or
-    ``redirect``; ``statuses`` are answered first, one each. ``asked`` counts each text."""
+    ``redirect``; ``statuses`` are answered first, one each. ``asked`` counts each text. The models ``reversed`` and
+    ``half`` give the vectors in reverse order, and the first half of each; every other model gives them whole."""
 
     def __init__(self) -> None:
         self.mode = "ok"
         self.statuses: list[tuple[int, str | None]] = []
         self.asked: Counter[str] = Counter()
+        self.asked_of: Counter[tuple[str, str]] = Counter()  # by model and text
+        self.allowed: int | None = None  # texts in requests of several; then these wait
         self.requests: list[tuple[str, dict[str, Any], str | None]] = []
         self.released = threading.Event()
+        self._more = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -34,11 +38,45 @@ class FakeGateway:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
+    def admit(self, texts: int) -> bool:
+        """Wait until so many more texts may be embedded. Return False at the end."""
+        with self._more:
+            self._more.wait_for(lambda: self.released.is_set() or self.allowed is None or self.allowed >= texts)
+            if self.allowed is not None:
+                self.allowed -= texts
+            return not self.released.is_set()
+
+    def allow(self, texts: int | None) -> None:
+        """Let so many texts be embedded, None: any number."""
+        with self._more:
+            self.allowed = texts
+            self._more.notify_all()
+
     def close(self) -> None:
-        self.released.set()
+        with self._more:
+            self.released.set()
+            self._more.notify_all()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(10)
+
+
+def altered(right: list[list[float]], mode: str, model: str) -> list[list[Any]]:
+    """Return the vectors as a gateway in this mode gives them with this model."""
+    vectors: list[list[Any]] = [*right]
+    if model == "reversed":
+        vectors = [vector[::-1] for vector in vectors]
+    if model == "half":
+        vectors = [vector[: len(vector) // 2] for vector in vectors]
+    if mode == "zero":
+        vectors = [[0.0] * len(vector) for vector in vectors]
+    if mode == "short":
+        vectors = [vector[1:] for vector in vectors]
+    if mode == "few":
+        vectors = vectors[1:]
+    if mode == "nan":
+        vectors = [[float("nan"), *vector[1:]] for vector in vectors]
+    return vectors
 
 
 def _handler(gateway: FakeGateway) -> type[BaseHTTPRequestHandler]:
@@ -63,19 +101,15 @@ def _handler(gateway: FakeGateway) -> type[BaseHTTPRequestHandler]:
                 self.reply(302, b"", {"Location": gateway.url + "/elsewhere"})
                 return
             texts = body.get("input", body.get("texts"))
-            self.reply(200, b"[]" if gateway.mode == "garbage" else self.answer(texts).encode(), {})
+            if len(texts) > 1 and not gateway.admit(len(texts)):
+                return
+            answer = b"[]" if gateway.mode == "garbage" else self.answer(texts, body["model"]).encode()
+            self.reply(200, answer, {})
             gateway.asked.update(texts)
+            gateway.asked_of.update((body["model"], text) for text in texts)
 
-        def answer(self, texts: list[str]) -> str:
-            vectors: list[list[Any]] = [*embedder.embed_batch(texts)]
-            if gateway.mode == "zero":
-                vectors = [[0.0] * len(vector) for vector in vectors]
-            if gateway.mode == "short":
-                vectors = [vector[1:] for vector in vectors]
-            if gateway.mode == "few":
-                vectors = vectors[1:]
-            if gateway.mode == "nan":
-                vectors = [[float("nan"), *vector[1:]] for vector in vectors]
+        def answer(self, texts: list[str], model: str) -> str:
+            vectors = altered(embedder.embed_batch(texts), gateway.mode, model)
             if self.path.endswith("/api/embed"):
                 return json.dumps({"embeddings": vectors})
             if self.path.endswith("/embed"):

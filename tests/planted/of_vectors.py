@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+MODEL_CHANGE = "tests/system/test_model_change.py"
+
 DEFECTS = (
     Defect(
         "vector-not-finite",
@@ -54,5 +56,19 @@ DEFECTS = (
         "livedex_indexing/search/word_search.py",
         (("        if similarity is not None:\n            near", "        if similarity is None:\n            near"),),
         "tests/indexing/search/test_hybrid.py::test_a_backend_is_put_together_with_vectors_by_places",
+    ),
+    Defect(
+        "new-vectors-serve-too-soon",
+        "with another model, searches compare with the few vectors that are made so far",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("if new.store.complete or self._used is not None:", "if True:"),),
+        f"{MODEL_CHANGE}::test_another_model_serves_once_it_is_complete",
+        (
+            (
+                "livedex_daemon/embedding/embedding_thread.py",
+                "            if self._used is None:\n                self._used = filling",
+                "            self._used = filling",
+            ),
+        ),
     ),
 )

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from typing import Final
 
 from livedex_daemon.process.lasting_threads import LastingThreads
@@ -62,6 +62,8 @@ class QueryVectors:
             fault = EmbedderUnavailable(f"the embedder gave no vector in {max(0.0, seconds):.1f} s")
             self._rest(fault)
             raise fault from None
+        except CancelledError:
+            raise EmbedderUnavailable("another embedder just took its place") from None
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)

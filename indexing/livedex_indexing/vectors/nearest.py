@@ -2,6 +2,7 @@
 the nearest of these.
 
 Invariant: both follow the table ``chunks`` in its transactions, and both answer with the cosines of the stored vectors.
+A search that has an index which was closed meanwhile, because other vectors took its place, finds nothing in it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
@@ -114,16 +115,11 @@ class VectorIndex:
         bits = self._bits
         if bits is not None:
             return _best(self._cosines(query, bits.nearest(vector, among)), count)
-        with self._connection() as db:
-            try:
-                rows = (
-                    fetch(db, _NEAREST, (query, count))
-                    if among is None
-                    else (fetch(db, _AMONG, (query, count, id_list(among))))
-                )
-            except apsw.SQLError:
-                return {}  # the table is just being replaced by bits
-        return _best(dict(rows), count)
+        sql, values = (_NEAREST, (query, count)) if among is None else (_AMONG, (query, count, id_list(among)))
+        try:
+            return _best(self._rows(sql, values), count)
+        except apsw.SQLError:
+            return {}  # the table is just being replaced by bits
 
     def cosines(self, vector: Sequence[float], ids: Collection[int]) -> dict[int, float]:
         """Return the cosines of chunks; those without a vector are left out."""
@@ -133,14 +129,21 @@ class VectorIndex:
         """Return the cosines of texts by hash, whether or not a chunk has them; those without a vector are left out."""
         if not hashes:
             return {}
-        with self._connection() as db:
-            return dict(fetch(db, _OF_TEXTS, (to_bytes(vector), json.dumps([value.hex() for value in hashes]))))
+        return self._rows(_OF_TEXTS, (to_bytes(vector), json.dumps([value.hex() for value in hashes])))
 
     def _cosines(self, query: bytes, ids: Collection[int]) -> dict[int, float]:
         if not ids:
             return {}
-        with self._connection() as db:
-            return dict(fetch(db, _COSINES, (query, id_list(ids))))
+        return self._rows(_COSINES, (query, id_list(ids)))
+
+    def _rows(self, sql: str, values: Sequence[Any]) -> dict[Any, float]:
+        try:
+            with self._connection() as db:
+                return dict(fetch(db, sql, values))
+        except (apsw.CantOpenError, apsw.IOError):
+            if self._closed:
+                return {}
+            raise
 
     def _load_bits(self, db: apsw.Connection) -> None:
         from livedex_indexing.vectors.packed_bits import PackedBits  # numpy, 11 MiB: only where it is needed

@@ -12,6 +12,7 @@ from helpers.indexed_folder import Indexed
 from helpers.made_model import DIMENSIONS, MeaningEmbedder
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.plugins import BaseEmbedder
+from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.filler import Filler
 from livedex_indexing.vectors.nearest import VectorIndex
 from livedex_indexing.vectors.vector_database import open_writer
@@ -180,3 +181,19 @@ def test_the_index_of_a_store_switches_by_size(tmp_path: Path) -> None:
     assert set(store.index.nearest([1.0, 1.0] + [0.0] * 6, 50)) == {28, 29, 30}
     store.close()
     assert isinstance(VectorStore(path, "m", 8).index, VectorIndex)
+
+
+@pytest.mark.parametrize("exact_bytes", [0, 1 << 20])
+def test_a_search_goes_on_while_other_vectors_take_the_place(tmp_path: Path, exact_bytes: int) -> None:
+    path = str(tmp_path / "vectors.db")
+    store = VectorStore(path, "meanings-1", DIMENSIONS, exact_bytes=exact_bytes)
+    vector = [1.0] * DIMENSIONS
+    store.add_texts({b"a" * 16: vector})
+    store.put([(ContentKey(1, b"h", b"s", 1), list(store.known([b"a" * 16]).values()))])
+    index = store.index
+    assert list(index.nearest(vector, 5)) == list(index.cosines(vector, [1])) == [1]
+    assert list(index.cosines_of_texts(vector, [b"a" * 16])) == [b"a" * 16]
+    store.close()
+    vector_database.remove(path)
+    assert index.nearest(vector, 5) == index.cosines(vector, [1]) == {}
+    assert index.cosines_of_texts(vector, [b"a" * 16]) == {}
