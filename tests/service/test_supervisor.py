@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import socket
@@ -149,7 +150,7 @@ if isinstance(found, socket.socket):
 
 def inherit(count: str, descriptors: list[int], pid: str = "", names: str = "x") -> list[str]:
     # High numbers first, so that placing one from 3 on does not overwrite another.
-    high = [os.dup2(descriptor, 50 + index) for index, descriptor in enumerate(descriptors)]
+    high = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, 50) for descriptor in descriptors]
     try:
         done = subprocess.run(
             [sys.executable, "-c", INHERIT, pid, *map(str, high)],
