@@ -44,6 +44,8 @@ _BORDER = """SELECT t.first_chunk + t.chunks FROM contents t
              WHERE t.id = (SELECT content_id FROM chunks WHERE id >= ? ORDER BY id LIMIT 1)"""
 _MATCH = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _ALL = "SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
+_OF_FILES = """SELECT t.first_chunk, t.first_chunk + t.chunks FROM contents t
+               WHERE t.first_chunk BETWEEN ? AND ? AND EXISTS (SELECT 1 FROM files d WHERE d.content_id = t.id AND {})"""
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY c.id"
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _OWNERS = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
@@ -138,14 +140,18 @@ class StandingQuery:
         ``unsure``: their matches are unknown now. Raises DeadlinePassed and Cancelled.
         """
         compiled = self.compiled(reader)
-        candidates = _candidates(reader, compiled, part, self._has_no_words(compiled))
-        if not candidates:
+        if self._has_no_words(compiled):
+            return
+        candidates = _with_words(reader, compiled, part) if compiled.textual else None
+        if candidates is not None and not candidates:
             return
         try:
             query = self._placed(roots)
         except OutsideRoots:
             return  # its path is in no root any more, or not yet again
         filters = build_filters(reader, query, roots, any_path_of(compiled.excluded) or None)
+        if candidates is None:
+            candidates = _of_files(reader, filters, part)
         chunks = _chunks(reader, candidates, filters)
         for content_id in _excluded(reader, compiled, part):
             chunks.pop(content_id, None)
@@ -237,10 +243,8 @@ class _Phrases:
         return any(end > len(before) for _, end in written.places(before + text))
 
 
-def _candidates(reader: Reader, compiled: CompiledQuery, part: Part, nothing: bool) -> list[int]:
+def _with_words(reader: Reader, compiled: CompiledQuery, part: Part) -> list[int]:
     """Return the chunks of a part that contain all the words, and may contain all the phrases."""
-    if nothing or not part.spans:
-        return []
     found: set[int] | None = None
     if compiled.terms:
         match = " AND ".join(f"({term.match})" for term in compiled.terms)
@@ -249,9 +253,16 @@ def _candidates(reader: Reader, compiled: CompiledQuery, part: Part, nothing: bo
         if found is None or found:
             ending = _ending(reader, phrase.term, part)
             found = ending if found is None else found & ending
-    if found is None:
-        found = {row for span in part.spans for (row,) in reader.rows(_ALL, span)}
-    return sorted(filter(part.contains, found))
+    return sorted(filter(part.contains, found or ()))
+
+
+def _of_files(reader: Reader, filters: Filters, part: Part) -> list[int]:
+    """Return the chunks of a part that belong to files which the filters may admit."""
+    if part.files is not None:
+        return [row for span in part.spans for (row,) in reader.rows(_ALL, span) if part.contains(row)]
+    sql, values = filters.files
+    ranges = [row for span in part.spans for row in reader.rows(_OF_FILES.format(sql), (*span, *values))]
+    return sorted(chunk_id for first, end in ranges for chunk_id in range(first, end))
 
 
 def _matching(reader: Reader, match: str, part: Part) -> set[int]:
