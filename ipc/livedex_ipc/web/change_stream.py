@@ -13,7 +13,7 @@ from livedex_ipc.errors import LivedexError
 
 MOST_SEARCHES = 8
 # The page gets the hits by a search of its own, in their order.
-_NO_HITS = {"limit": 1, "max_snippet_chars": 1}
+_NO_HITS = {"limit": 1, "max_snippet_chars": 1, "timeout_ms": 20_000}
 
 
 async def change_lines(

@@ -8,6 +8,8 @@ const HITS = 20
 const MOST_HITS = 1000
 const PAUSE_MS = 250
 const PATIENCE_MS = 5000 // for the newest changes; the next key ends the search anyway
+const REST_MS = 100 // between two searches for changes
+const CLOCK_MS = 1000 // a file system's clock may be a little behind
 const MOST_VALUES = 12
 const FILTERS = { languages: 'Language', kinds: 'Kind', roots: 'Root' }
 const AGES = { '': 'Any time', '1': 'Last day', '7': 'Last week', '31': 'Last month', '365': 'Last year' }
@@ -53,6 +55,7 @@ export class SearchView {
     // What has the focus may be in the view that has just been hidden.
     if (document.activeElement.matches('body, [hidden] *')) (opened ?? this.#input).focus({ preventScroll: true })
     scrollTo(0, isSame ? this.#left.scrolled : 0)
+    opened?.scrollIntoView({ block: 'nearest' })
     this.#search()
   }
 
@@ -157,20 +160,22 @@ export class SearchView {
     }
   }
 
+  // Follow what may change the list: files saved from now on, the files in it, and, if the words are so rare that all
+  // of their hits are in the list, the words: a file that is moved in may be old.
   #follow() {
     this.#following = new AbortController()
     const filters = this.#filters()
-    const recent = { query: '', ...filters, modified_after: new Date().toISOString(), group: 'file' }
-    const words = followed(this.#input.value)
-    const listed = [...this.#known.values()].map(({ hit }) => hit)
-    const searches = [this.#what().mode === 'auto' && words ? { query: words, ...filters } : recent]
+    const now = new Date(Date.now() - CLOCK_MS).toISOString()
+    const listed = [...this.#known.values()].map(({ hit }) => hit).slice(0, HITS)
+    const words = this.#what().mode === 'auto' && one('more').hidden ? followed(this.#input.value) : ''
+    const searches = [{ query: '', ...filters, modified_after: now, group: 'file' }]
     if (listed.length) searches.push({ query: '', group: 'file', ...paths(listed) })
-    const { signal } = this.#following
+    if (words) searches.push({ query: words, ...filters })
     const onLive = (isLive) => (one('live').hidden = !isLive)
-    follow(searches, () => this.#refresh(), signal, onLive)
+    follow(searches, () => this.#refresh(), this.#following.signal, onLive)
   }
 
-  // Search again, with the counts; if something changes meanwhile, once more.
+  // Search again; if something changes meanwhile, once more. Then count.
   async #refresh() {
     this.#isStale = true
     if (this.#isRefreshing) return
@@ -179,7 +184,8 @@ export class SearchView {
       this.#isStale = false
       const number = this.#last
       await this.#list(number, this.#what().mode === 'auto' ? { total: true } : {})
-      await this.#count(number)
+      await new Promise((resolve) => setTimeout(resolve, REST_MS))
+      if (!this.#isStale && number === this.#last) await this.#count(number)
     }
     this.#isRefreshing = false
   }

@@ -1,0 +1,152 @@
+"""What the web page costs: a key, a saved file, being idle. `PYTHONPATH=tests python -m bench.web [FOLDER]`.
+
+Invariant: a key counts as shown in the frame after its list; times are those of the page's own clock. Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bench import corpus
+from bench.figures import HEADER, Figure
+from bench.live import IDLE_S, PAUSE_S, TYPED, cpu_ms
+from helpers.browser import chromium
+from helpers.support import Daemon, Home, add_root, temporary_home
+from helpers.web_process import WebProcess
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+KEY_MS = 50.0
+SAVED_MS = 300.0
+IDLE_PERCENT = 0.01  # one hundredth of what a clock that ticks once a second would cost
+SAVES = 20
+STARTS = 9
+
+# From the key to the frame after the list is in the document; and when the list has the file that was saved.
+MEASURE = """
+window.keys = [];
+let pressed = 0;
+const list = document.querySelector('#hits');
+document.querySelector('#query').addEventListener('input', () => { pressed = performance.now() }, true);
+new MutationObserver(() => {
+  const began = pressed;
+  pressed = 0;
+  if (began) requestAnimationFrame(() => setTimeout(() => window.keys.push(performance.now() - began)));
+  if (list.textContent.includes(window.wanted)) {
+    window.seen = performance.timeOrigin + performance.now();
+    window.wanted = null;
+  }
+}).observe(list, { childList: true });
+"""
+
+
+def start_ms(home: Home) -> float:
+    """CPU of the server from its start to its address."""
+    with WebProcess(home) as web:
+        return cpu_ms(web.process.pid)
+
+
+def browser_ms() -> float:
+    """CPU of all of the browser's processes so far: the children of this one."""
+    total, left = 0.0, [os.getpid()]
+    while left:
+        pid = left.pop()
+        try:
+            left += [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+            name = Path(f"/proc/{pid}/comm").read_text()
+            total += cpu_ms(pid) if name.startswith("chrom") else 0.0
+        except OSError:
+            continue
+    return total
+
+
+def wait_true(page: Page, condition: str) -> None:
+    """Playwright's own wait makes code of text, which the page's policy refuses."""
+    while not page.evaluate(condition):
+        page.wait_for_timeout(10)
+
+
+def keys(page: Page, web: WebProcess) -> list[Figure]:
+    """Types words, as people type."""
+    server, browser = [], []
+    for words in TYPED:
+        page.locator("#query").fill("")
+        page.locator("#live").wait_for()
+        page.wait_for_timeout(300)
+        for key in words:
+            before = cpu_ms(web.process.pid), browser_ms()
+            shown = page.evaluate("window.keys.length")
+            page.keyboard.press(key)
+            wait_true(page, f"window.keys.length > {shown}")
+            page.wait_for_timeout(PAUSE_S * 1000)
+            server.append(cpu_ms(web.process.pid) - before[0])
+            browser.append(browser_ms() - before[1])
+    walls = page.evaluate("window.keys")
+    return [
+        Figure("key to list, wall", "ms", walls, goal=KEY_MS),
+        Figure("a key, CPU of the server", "ms", server, goal=KEY_MS),
+        Figure("a key, CPU of the browser", "ms", browser),
+    ]
+
+
+def saves(page: Page, folder: Path) -> Figure:
+    """Saves a file that the page waits for, each time with a word of its own."""
+    page.locator("#query").fill("zitherplayers")
+    page.locator("#live").wait_for()
+    took = []
+    for number in range(SAVES):
+        page.wait_for_timeout(300)
+        page.evaluate(f"window.seen = 0; window.wanted = 'number{number}x'")
+        (folder / "saving").write_text(f"zitherplayers number{number}x\n")
+        began = time.time() * 1000
+        (folder / "saving").rename(folder / f"saved{number}.txt")
+        wait_true(page, "window.seen > 0")
+        took.append(page.evaluate("window.seen") - began)
+    return Figure("saved file to list, wall", "ms", took, goal=SAVED_MS)
+
+
+def idle(page: Page, web: WebProcess) -> list[Figure]:
+    """An open page that nobody uses, the cursor in its query."""
+    page.wait_for_timeout(2000)
+    before = cpu_ms(web.process.pid), browser_ms()
+    time.sleep(IDLE_S)
+    server, browser = (cpu_ms(web.process.pid) - before[0], browser_ms() - before[1])
+    return [
+        Figure("idle, CPU of one core, server", "%", [server / IDLE_S / 10], goal=IDLE_PERCENT),
+        Figure("idle, CPU of one core, browser", "%", [browser / IDLE_S / 10]),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.web", description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
+        daemon = Daemon(home).start()
+        own = Path(made).resolve() / "own"
+        own.mkdir()
+        with daemon.client() as client:
+            add_root(client, options.folder or corpus.made_in(Path(made).resolve() / "corpus"), timeout=1800)
+            add_root(client, own)
+        figures = [Figure("start to address, CPU", "ms", [start_ms(home) for _ in range(STARTS)])]
+        with WebProcess(home) as web, chromium() as browser:
+            page = browser.new_page()
+            page.goto(web.url)
+            page.locator("#live").wait_for()
+            page.evaluate(MEASURE)
+            figures += keys(page, web)
+            figures.append(saves(page, own))
+            figures += idle(page, web)
+        daemon.stop()
+    print("\n".join([HEADER, *(figure.as_line() for figure in figures)]))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
