@@ -45,7 +45,8 @@ _BORDER = """SELECT t.first_chunk + t.chunks FROM contents t
 _MATCH = "SELECT rowid FROM postings WHERE postings MATCH ? AND rowid BETWEEN ? AND ?"
 _ALL = "SELECT id FROM chunks WHERE id BETWEEN ? AND ?"
 _OF_FILES = """SELECT t.first_chunk, t.first_chunk + t.chunks FROM contents t
-               WHERE t.first_chunk BETWEEN ? AND ? AND EXISTS (SELECT 1 FROM files d WHERE d.content_id = t.id AND {})"""
+               WHERE t.first_chunk BETWEEN ? AND ?
+                     AND EXISTS (SELECT 1 FROM files d WHERE d.content_id = t.id AND {})"""
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY c.id"
 _CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _OWNERS = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
