@@ -26,6 +26,7 @@ NEAR_WORDS: Final = 8
 OPENING: Final = 8  # words at the beginning of a row's text: a heading, a definition's first line
 _RARE_ROWS: Final = 5_000  # rows that the rare words have together
 LED_WORD_US: Final = 0.05  # cost of each word in a row that a rare word leads to
+_WINDOW_WORDS: Final = 3  # words of a query, at least: two are neighbours or near
 _BODY, _HEADS, _SYMBOLS = 0, 2, 3
 _STOP_SHARE: Final = 0.5  # share of its idf that a stop word is worth among other words (measured: .01 on functions)
 _ALL_NAMES: Final = 2.0  # a name that the query spells out in full is worth this many times more
@@ -52,7 +53,8 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
 
     ``pairs`` is parallel to the neighbours in the query: how often they are neighbours here. ``near`` is parallel to
     the same without stop words: how often the rarer of the two occurs here if they come within eight words of each
-    other, else 0. Both are empty where the row contains fewer than two of the words. ``length`` is the number of words.
+    other, else 0. Both are empty where the row contains fewer than two of the words. ``length`` is the number of words;
+    ``window`` is that of the shortest part of the text with all words of a query of three or more, 0 where none has.
     """
 
     counts: Sequence[int]
@@ -64,6 +66,7 @@ class MatchFeatures(msgspec.Struct, frozen=True, gc=False):
     near: Sequence[int]
     length: int
     titled: float
+    window: int = 0
 
 
 class FeatureTable(NamedTuple):
@@ -242,8 +245,11 @@ class _Extractor:
                 _near(bodies[left], bodies[right], length) if bodies[left] and bodies[right] else 0
                 for left, right, length in wanted.near
             ]
+        window = 0
+        if present == len(self._scored) >= _WINDOW_WORDS:
+            window = _window([places[number][_BODY] for number, _ in self._scored])
         self.found[row.rowid] = MatchFeatures(
-            counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1), titled
+            counts, texts, symbols, heading, opening, pairs, near, row.column_size(-1), titled, window
         )
 
     def _in_a_row(self, places: Sequence[Sequence[int]]) -> bool:
@@ -253,6 +259,19 @@ class _Extractor:
 def _adjoining(left: Sequence[int], right: Sequence[int], length: int) -> int:
     """Return how often one of ``right`` begins where one of ``left``, ``length`` words long, ends."""
     return len({place + length for place in left}.intersection(right))
+
+
+def _window(places: Sequence[Sequence[int]]) -> int:
+    """Return how many words the shortest part of a text has in which each of several words occurs."""
+    last = [-1] * len(places)
+    best = 1 << 30
+    seen = 0
+    for at, number in sorted((at, number) for number, those in enumerate(places) for at in those):
+        seen += last[number] < 0
+        last[number] = at
+        if seen == len(places):
+            best = min(best, at - min(last) + 1)
+    return best
 
 
 def _near(left: Sequence[int], right: Sequence[int], length: int) -> int:

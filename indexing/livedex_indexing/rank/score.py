@@ -14,6 +14,7 @@ divided by T, the Σ idf of the query's words:
     heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
     titled   Σ idf of the words where a heading has them all in a row
     every    Σ idf where a chunk's text has every word as typed, of two and more and no stop word among them
+    close    the same for three and more words in a part of the text of at most 60 words, the more the shorter it is
     opening  Σ idf of the words among the first eight of the chunk's text
     typed    Σ idf for the definition of the name that was typed, or for the typed line; a share of it for a longer
              name, and for the text as it was typed
@@ -37,7 +38,7 @@ import heapq
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
-from operator import add
+from operator import add, mul
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.word_counts import idf_of
@@ -54,6 +55,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "heading": 0.3,
     "titled": 0.8,  # titles of four corpora, dev: +.03; 1 +.04; the manual -.006 and -.01; of Linux .861 → .880 for .5
     "every": 0.4,  # half-remembered words of three corpora, dev: +.07; 1 +.09; the manual -.004 and -.01
+    "close": 0.8,  # half-remembered words, dev: +.04 to +.08 on four sets; 1.6 +.01 more; both manuals -.004 and -.01
     "opening": 0.2,
     "typed": 3.0,
     "similar": 1.0,  # the weight of each embedder comes with the cosines (livedex_indexing.vectors)
@@ -74,10 +76,11 @@ B: Final = 0.75
 SIMILAR: Final = list(WEIGHTS).index("similar")
 MORE_CHUNKS: Final = 3
 _MEANT: Final = [list(WEIGHTS).index(part) for part in ("titled", "every", "typed", "called")]  # such a file is meant
+_CLOSE: Final = 60  # words: most paragraphs are no longer
 _ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
 _GAIN: Final = K1 + 1
-_OF_CHUNKS: Final = 11  # the first parts are those of a chunk, the others those of the file
+_OF_CHUNKS: Final = 12  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
 PER_FILE: Final = 3
 FIRST: Final = 10
@@ -264,32 +267,14 @@ class _Scale:
                 if text and (contents is None or content_id in contents):
                     written += idf * text * _GAIN / (text + norm)
                     every += idf
-        (
-            of_words,
-            of_written,
-            of_pairs,
-            of_near,
-            of_symbols,
-            of_heading,
-            of_titled,
-            of_every,
-            of_opening,
-            of_typed,
-            _,
-        ) = self._weights
-        return (
-            of_words * words,
-            of_written * written,
-            of_pairs * _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0,
-            of_near * _bm25(row.near, self._near, norm) if row.near else 0.0,
-            of_symbols * row.symbols,
-            of_heading * row.heading,
-            of_titled * row.titled,
-            of_every * every if every >= self._every * _ALL else 0.0,
-            of_opening * row.opening,
-            of_typed * self._typed.get(chunk_id, 0.0),
-            self.similar(chunk_id),
-        )
+        if every < self._every * _ALL:
+            every = 0.0
+        close = every * max(0.0, 1 - row.window / _CLOSE) if row.window else 0.0
+        pairs = _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0
+        near = _bm25(row.near, self._near, norm) if row.near else 0.0
+        typed = self._typed.get(chunk_id, 0.0)
+        of_text = (words, written, pairs, near, row.symbols, row.heading, row.titled, every, close, row.opening, typed)
+        return (*map(mul, self._weights, of_text), self.similar(chunk_id))
 
     def similar(self, chunk_id: int | None) -> float:
         """Return the weighted cosine of a chunk; None: of a file whose chunks are not examined."""

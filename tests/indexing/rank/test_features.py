@@ -42,6 +42,23 @@ def test_a_row_is_read_right_either_way(index: Indexed, monkeypatch: pytest.Monk
     assert found.chunks == 4
 
 
+@pytest.mark.parametrize(
+    ("text", "window"),
+    [
+        ("tusk walrus ice", 3),
+        ("ice a a walrus a tusk tusk", 6),
+        ("tusk ice ice a a a walrus a tusk a ice a tusk", 5),
+        ("tusk walrus", 0),
+    ],
+)
+def test_the_shortest_part_with_all_words(index: Indexed, text: str, window: int) -> None:
+    index.write("root/a.txt", f"{text}\n")
+    index.write("root/ice.txt", "ice\n")
+    with index.pool.connection() as reader:
+        assert extract(reader, compiled(reader, "walrus tusk ice"), [1]).rows[1].window == window
+        assert extract(reader, compiled(reader, "walrus tusk"), [1]).rows[1].window == 0
+
+
 def test_a_heading_with_all_words_in_a_row_is_a_title(index: Indexed) -> None:
     for number, heading in enumerate(["Walrus tusk", "Tusk walrus", "Walrus and tusk", "Walrus"]):
         index.write(f"root/{number}.md", f"# About\n\n## {heading}\n\nof the walrus tusk\n")

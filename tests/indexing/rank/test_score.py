@@ -73,7 +73,7 @@ def test_a_file_is_as_good_as_its_best_chunk_in_each_part() -> None:
         "symbols": 1.0, "heading": 0.5, "opening": 0.2, "more": (1 + WEIGHTS["written"]) * bm25(3, 2.0),
         "name": 3.0, "title": 2.5, "path": 2.0, "short": 0.5 * 2.0, "brief": 0.0, "auxiliary": 0.0,
         "titled": 0.7, "every": 0.0, "typed": 0.0, "called": 0.0, "news": 0.0, "similar": 0.0, "cover": 2.0,
-        "prose": 0.0,
+        "prose": 0.0, "close": 0.0,
     }  # fmt: skip
     parts = dict(zip(WEIGHTS, files[0].parts, strict=True))
     assert parts == pytest.approx({name: WEIGHTS[name] * value / 2.0 for name, value in expected.items()})
@@ -111,6 +111,20 @@ def test_every_word_in_one_chunk_is_worth_a_part() -> None:
     assert worth([1, 0], [1, 2], [2.0, 3.0]) == [0.0, 0.0]  # the other content has only a form of the second word
     assert worth([1, 2, 1], [1, 2, 0], [2.0, 3.0, 0.5]) == [0.0, 0.0]  # a stop word: a sentence
     assert worth([1], [1], [2.0], written=1) == [0.0, 0.0]
+
+
+def test_every_word_close_together_is_worth_more() -> None:
+    def worth(window: int, written: list[frozenset[int] | None]) -> float:
+        found = features({})._replace(idfs=[1.0, 2.0, 3.0], written=written)
+        one = msgspec.structs.replace(row(), counts=[1, 1, 1], texts=[1, 1, 1], window=window)
+        (file,) = rank_files(found._replace(rows={1: one}), {1: 7}, {7: [copy(b"f")]}, total=6.0)
+        return file.parts[list(WEIGHTS).index("close")]
+
+    assert worth(15, [None, None, None]) == pytest.approx(0.75 * WEIGHTS["close"])
+    assert worth(3, [None, None, None]) > worth(15, [None, None, None]) > worth(61, [None, None, None]) == 0.0
+    assert worth(0, [None, None, None]) == 0.0  # not all words are in the text
+    assert worth(3, [None, None, frozenset({8})]) == 0.0  # the file has another form of a word
+    assert worth(3, [None, None]) == 0.0  # a stop word: a sentence
 
 
 def test_words_of_several_chunks_count_together() -> None:

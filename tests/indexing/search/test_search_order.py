@@ -131,8 +131,25 @@ def test_explain_sums_up(index: Indexed) -> None:
     index.write("root/other.txt", "filler\n")
     (hit,) = index.search("walrus tusk", explain=True)
     names = {part["name"] for part in hit["explain"]["parts"]}
-    assert names == set(WEIGHTS) - {"heading", "titled", "auxiliary", "typed", "called", "news", "similar", "prose"}
+    assert names == set(WEIGHTS) - {
+        "heading",
+        "titled",
+        "close",
+        "auxiliary",
+        "typed",
+        "called",
+        "news",
+        "similar",
+        "prose",
+    }
     assert hit["explain"]["total"] == hit["score"] == pytest.approx(sum(p["value"] for p in hit["explain"]["parts"]))
+
+
+def test_words_of_one_paragraph_come_before_words_of_a_page(index: Indexed) -> None:
+    filler = "and so on and so forth and so on and so forth\n"
+    index.write("root/a.txt", f"walrus tusk {filler}walrus tusk {filler * 6}walrus iceberg\n")
+    index.write("root/b.txt", f"{filler * 6}an iceberg and, with a walrus, its tusk\n{filler}{filler}")
+    assert index.found("tusk iceberg walrus")[0] == "b.txt"
 
 
 def test_a_search_past_its_deadline_answers_and_warns(index: Indexed) -> None:
