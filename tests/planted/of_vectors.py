@@ -71,4 +71,11 @@ DEFECTS = (
             ),
         ),
     ),
+    Defect(
+        "one-sieve-for-bits",
+        "chunks are left out by the number of their signs alone, and near ones with them",
+        "livedex_indexing/vectors/packed_bits.py",
+        (("-self._sums(vector, best)", "distance[best].astype(np.int32)"),),
+        "tests/indexing/vectors/test_packed_bits.py::test_the_nearest_pass_both_sieves",
+    ),
 )

@@ -1,4 +1,7 @@
-"""The signs of all vectors as packed bits in memory: the chunks most of whose signs are those of a query.
+"""The signs of all vectors as packed bits in memory: the chunks whose signs are most like a query.
+
+Two sieves: by the number of signs that a query has, too, then by the sum of the query's numbers with these signs. The
+second tells twice as much, and costs thirty times as much for each chunk.
 
 Invariant: a chunk is in it from the moment it is added until it is removed; a search sees a state between two changes.
 One thread changes it, any thread searches.
@@ -11,10 +14,17 @@ from typing import Any, Final
 
 import numpy as np
 
-RESCORED: Final = range(1_000, 10_000)  # chunks whose cosines decide, 3 us each: a share of the index between these
-_SHARE: Final = 25  # recall@10 of 100,000 vectors in 20,000 clusters: .95; 100: .86; 200: .83
+# How many chunks pass each sieve: a share of the index between two bounds. Of 100,000 vectors in 20,000 clusters, the
+# ten nearest are among the 2,000 that are left with a probability of .98, and among 4,000 by the first sieve alone .94.
+BY_COUNT: Final = range(5_000, 50_000)
+RESCORED: Final = range(500, 4_000)  # their cosines decide, 3 us each
+_COUNT_SHARE: Final = 5
+_SHARE: Final = 50
 _FIRST: Final = 4_096  # places at first
 _WORD: Final = 64
+
+
+_SIGNS: Final[Any] = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) * 2 - 1
 
 
 class PackedBits:
@@ -59,13 +69,26 @@ class PackedBits:
         for word in range(self._words):
             distance += np.bitwise_count(bits[word, :count] ^ query[word])
         distance[~valid] = np.iinfo(np.uint16).max
-        share = max(RESCORED.start, count // _SHARE)
-        wanted = min(int(valid.sum()), share, RESCORED.stop)
-        if not wanted:
+        passing = min(int(valid.sum()), _between(count // _COUNT_SHARE, BY_COUNT))
+        if not passing:
             return []
-        best = np.argpartition(distance, wanted - 1)[:wanted]
+        best = np.argpartition(distance, passing - 1)[:passing]
+        wanted = min(passing, _between(count // _SHARE, RESCORED))
+        if wanted < passing:
+            best = best[np.argpartition(-self._sums(vector, best), wanted - 1)[:wanted]]
         found: list[int] = ids[best].tolist()
         return found
+
+    def _sums(self, vector: Sequence[float], places: Any) -> Any:
+        """Return the sum of the vector's numbers, each with the sign that a chunk has there, for each of the places."""
+        padded = np.zeros(self._words * _WORD, dtype=np.float32)
+        padded[: self._dimensions] = vector
+        tables = padded.reshape(-1, 8) @ _SIGNS.T  # the sum for each byte of signs
+        packed = np.ascontiguousarray(self._bits[:, places].T).view(np.uint8)
+        total = np.zeros(len(places), dtype=np.float32)
+        for byte, table in enumerate(tables):
+            total += table[packed[:, byte]]
+        return total
 
     def _packed(self, vectors: Any) -> Any:
         packed = np.packbits(vectors > 0, axis=1)
@@ -79,3 +102,7 @@ class PackedBits:
         count = self._count
         ids[:count], valid[:count], bits[:, :count] = self._ids[:count], self._valid[:count], self._bits[:, :count]
         self._ids, self._valid, self._bits = ids, valid, bits
+
+
+def _between(number: int, bounds: range) -> int:
+    return max(bounds.start, min(number, bounds.stop))
