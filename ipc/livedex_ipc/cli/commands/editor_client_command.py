@@ -23,6 +23,7 @@ class Editor(NamedTuple):
 
 CLIENTS = {
     "helix": Editor("Helix", "helix/languages.toml", "~/.config/helix/languages.toml"),
+    "nvim": Editor("Neovim 0.10 or later", "nvim", "a package: ~/.local/share/nvim/site/pack/livedex/start/livedex"),
     "vim": Editor("Vim", "vim/livedex.vim", "~/.vimrc"),
 }
 

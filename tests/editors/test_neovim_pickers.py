@@ -1,0 +1,122 @@
+"""The pickers of Neovim, typed into: the list is the answer to what was typed last, in its order, and opens its places.
+
+`LIVEDEX_NVIM_PLUGINS` names a folder with copies of the plugins, under the names of their repositories; each that is
+not there is skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from helpers.editor_terminal import editors
+from helpers.neovim import Neovim, neovim
+from helpers.support import Home, Tree, add_root, wait_until
+from livedex_ipc.client import Client
+
+
+class Picker(NamedTuple):
+    """`plugins`: folders; `init`: what a user's configuration has; `ready`: on the screen once keys reach the picker;
+    `keys`: send all entries to a quickfix list; `least`: the oldest Neovim that the plugin takes."""
+
+    name: str
+    plugins: tuple[str, ...]
+    init: str
+    ready: str
+    keys: tuple[str, ...]
+    least: str = "0.10"
+
+
+PICKERS = [
+    Picker("telescope", ("plenary.nvim", "telescope.nvim"), "", "INSERT", ("C-q",), least="0.11"),
+    Picker("fzf_lua", ("fzf-lua",), "", "TERMINAL", ("M-a", "M-q")),
+    Picker("snacks", ("snacks.nvim",), "require('snacks').setup({ picker = {} })", "INSERT", ("C-q",)),
+    Picker("mini", ("mini.nvim",), "require('mini.pick').setup()", "other.md", ("C-a", "M-Enter")),
+]
+FOLDER = Path(os.environ.get("LIVEDEX_NVIM_PLUGINS", "/nowhere"))
+QUERY = "zither lea"
+
+pytestmark = [
+    pytest.mark.parametrize("program", editors("nvim")),
+    pytest.mark.parametrize("picker", PICKERS, ids=lambda picker: picker.name),
+    pytest.mark.shares_daemon,
+]
+
+
+@pytest.fixture
+def init(picker: Picker, program: Path) -> list[str]:
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    if tuple(map(int, re.findall(r"\d+", version)[:2])) < tuple(map(int, picker.least.split("."))):
+        pytest.skip(f"{picker.name} needs Neovim {picker.least}")
+    missing = [name for name in picker.plugins if not (FOLDER / name).is_dir()]
+    if missing:
+        pytest.skip(f"not in the folder LIVEDEX_NVIM_PLUGINS: {', '.join(missing)}")
+    return [*(f"vim.opt.runtimepath:append('{FOLDER / name}')" for name in picker.plugins), picker.init]
+
+
+@pytest.fixture
+def indexed(client: Client, tree: Tree) -> Tree:
+    tree.write("lease.md", "# Leases\n\nNothing here.\n\nŻółw: a zither is leased for thirty days.\n")
+    tree.write("zither lessons.md", "# Lessons\n\nA zither, and a lesson.\n")
+    for number in range(12):
+        tree.write(f"src/z{number}.py", f"def leave{number}():\n    return {'zither, ' * (number % 5)}'lea'\n")
+    tree.write("other.md", "Nothing of that.\n")
+    add_root(client, tree)
+    return tree
+
+
+def truth(picker: Picker, home: Home, client: Client) -> list[str]:
+    """Return the answer to the whole query, as `name:line:column`; fzf-lua runs the command."""
+    if picker.name == "fzf_lua":
+        printed = home.run("search", "--typing", "--vimgrep", "-n", "100", "--", QUERY).stdout.splitlines()
+        return [":".join([Path(path).name, *place]) for path, *place, _ in (line.split(":", 3) for line in printed)]
+    hits = client.call("search", {"query": QUERY, "typing": True, "limit": 100})["hits"]
+    return [f"{Path(hit['path']).name}:{hit['line']}:{hit['column']}" for hit in hits]
+
+
+def type_query(vim: Neovim) -> None:
+    """Type as people do: with a mistake, which is corrected."""
+    for key in "zitherr":
+        vim.type(key)
+    vim.terminal.press("BSpace")
+    for key in QUERY.removeprefix("zither"):
+        vim.type(key)
+
+
+def test_the_list_is_the_answer_in_its_order(
+    home: Home, client: Client, indexed: Tree, init: list[str], picker: Picker, program: Path
+) -> None:
+    expected = truth(picker, home, client)
+    assert len(expected) > 10
+    with neovim(program, home, indexed.path, init=init, size=(80, 110)) as vim:
+        vim.type(":Livedex\r")
+        vim.see(lambda screen: picker.ready in screen and "other.md" in screen)
+        type_query(vim)
+        names = {place.split(":")[0] for place in expected}
+        vim.see(lambda screen: "other.md" not in screen and all(name in screen for name in names))
+        if picker.name == "fzf_lua":  # it sorts the quickfix list by itself, so that only the screen has the order
+            shown = re.findall(r"([\w ]+\.(?:md|py)):\d", vim.terminal.text())
+            assert [name.strip() for name in shown] == [place.split(":")[0] for place in expected]
+        vim.terminal.press(*picker.keys)
+
+        def places() -> list[str]:
+            return [":".join(entry.split(":")[:3]) for entry in vim.quickfix()]
+
+        wait_until(places, what="entries in the quickfix list")
+        in_order = sorted if picker.name == "fzf_lua" else list
+        assert in_order(places()) == in_order(expected)
+
+
+def test_a_choice_opens_its_place(
+    home: Home, client: Client, indexed: Tree, init: list[str], picker: Picker, program: Path
+) -> None:
+    with neovim(program, home, indexed.path, init=init) as vim:
+        vim.type(":Livedex thirty days\r")
+        vim.see("thirty days.")
+        vim.terminal.press("Enter")
+        vim.see(lambda _: vim.place() == "lease.md:5:33")

@@ -1,0 +1,69 @@
+"""Neovim in a terminal, with the plugin as `livedex editor nvim` gives it: keys typed, its state read beside them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helpers.editor_terminal import EditorTerminal, editor_environment, editor_terminal
+from helpers.support import Home
+
+PACKAGE = "nvim/site/pack/livedex/start/livedex"  # below XDG_DATA_HOME, as the page says
+
+
+class Neovim(NamedTuple):
+    """A running Neovim. `program`: the binary; `socket`: where it listens."""
+
+    terminal: EditorTerminal
+    program: Path
+    socket: Path
+    env: Mapping[str, str]
+
+    def type(self, keys: str) -> None:
+        self.terminal.type(keys)
+
+    def see(self, wanted: Any) -> str:
+        return self.terminal.see(wanted)
+
+    def ask(self, expression: str) -> Any:
+        """Return the value of a Vim expression in the running Neovim."""
+        words = ["--headless", "--clean", "--server", str(self.socket), "--remote-expr", f"json_encode({expression})"]
+        done = subprocess.run([self.program, *words], env=self.env, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout or done.stderr)
+
+    def quickfix(self) -> list[str]:
+        """Return the entries of the current list, as `name:line:column:text`."""
+        entry = "{_, e -> fnamemodify(bufname(e.bufnr), ':t') .. ':' .. e.lnum .. ':' .. e.col .. ':' .. e.text}"
+        listed: list[str] = self.ask(f"map(getqflist(), {entry})")
+        return listed
+
+    def place(self) -> str:
+        """Return where the cursor is, as `name:line:column`."""
+        return str(self.ask("expand('%:t') .. ':' .. line('.') .. ':' .. col('.')"))
+
+    def title(self) -> str:
+        return str(self.ask("getqflist({'title': 0}).title"))
+
+
+@contextmanager
+def neovim(
+    program: Path, home: Home, folder: Path, *, init: Sequence[str] = (), size: tuple[int, int] = (30, 110)
+) -> Iterator[Neovim]:
+    """Run Neovim in `folder`. `init`: lines of its init.lua."""
+    environment = editor_environment(home)
+    package = Path(environment["XDG_DATA_HOME"]) / PACKAGE
+    if not package.exists():
+        package.parent.mkdir(parents=True)
+        package.symlink_to(home.run("editor", "nvim").stdout.strip())
+    config = Path(environment["XDG_CONFIG_HOME"]) / "nvim" / "init.lua"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("\n".join(["vim.o.swapfile = false", *init]) + "\n")
+    socket = home.path / "nvim.sock"
+    command: list[str | Path] = [program, "--listen", socket, "-i", "NONE"]
+    with editor_terminal(command, folder, environment, size) as terminal:
+        terminal.see("[No Name]")
+        yield Neovim(terminal, program, socket, environment)
