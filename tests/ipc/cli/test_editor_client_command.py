@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from helpers.support import CHECKOUT, Home
+from helpers.support import CHECKOUT, LIVEDEX, Home
+from livedex_ipc import __version__
 from livedex_ipc.cli.commands.editor_client_command import CLIENTS
 from livedex_ipc.constants import EDITORS
 
@@ -63,6 +65,33 @@ def test_what_belongs_to_an_editor_is_short() -> None:
     texts = {path: path.read_text().splitlines() for path in FOLDER.rglob("*") if path.is_file()}
     assert not {path: len(lines) for path, lines in texts.items() if len(lines) > 400}
     assert not {path: line for path, lines in texts.items() for line in lines if len(line) > 120}
+
+
+def test_vs_code_gets_a_package_with_this_command(home: Home, tmp_path: Path) -> None:
+    file, again = tmp_path / "a b.vsix", tmp_path / "again.vsix"
+    answer = home.run_json("editor", "vscode", "--package", str(file))
+    assert answer["use"] == f"code --install-extension '{file}'"
+    assert home.run("editor", "vscode", "--package", str(again)).stdout == f"{again}\n"
+    assert file.read_bytes() == again.read_bytes()
+    with zipfile.ZipFile(file) as package:
+        packed = {name.removeprefix("extension/") for name in package.namelist() if name.startswith("extension/")}
+        about = json.loads(package.read("extension/package.json"))
+        manifest = package.read("extension.vsixmanifest").decode()
+    assert packed == {path.name for path in (FOLDER / "vscode").iterdir()}
+    assert about["contributes"]["configuration"]["properties"]["livedex.path"]["default"] == str(LIVEDEX)
+    assert f'Id="livedex" Version="{__version__}"' in manifest
+
+
+def test_the_client_of_vs_code_has_the_version_and_the_license_of_livedex() -> None:
+    assert json.loads((FOLDER / "vscode" / "package.json").read_text())["version"] == __version__
+    assert (FOLDER / "vscode" / "LICENSE.txt").read_text() == (CHECKOUT / "LICENSE").read_text()
+
+
+@pytest.mark.parametrize(("name", "file", "code"), [("vim", "a", 2), ("vscode", "/dev/null/a", 4)])
+def test_a_package_that_cannot_be_made_is_said(home: Home, name: str, file: str, code: int) -> None:
+    done = home.run("editor", name, "--package", file)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "package" in done.stderr
 
 
 def test_a_missing_file_is_said(home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

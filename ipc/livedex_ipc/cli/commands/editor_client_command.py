@@ -6,11 +6,12 @@ Invariant: what it prints came with this command, so that the client in the edit
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple, TypedDict
 
 import livedex_ipc
 from livedex_ipc.cli.context import Context
-from livedex_ipc.errors import Unavailable
+from livedex_ipc.errors import InvalidParams, Unavailable
 
 
 class Editor(NamedTuple):
@@ -25,6 +26,7 @@ CLIENTS = {
     "helix": Editor("Helix", "helix/languages.toml", "~/.config/helix/languages.toml"),
     "nvim": Editor("Neovim 0.10 or later", "nvim", "a package: ~/.local/share/nvim/site/pack/livedex/start/livedex"),
     "vim": Editor("Vim", "vim/livedex.vim", "~/.vimrc"),
+    "vscode": Editor("VS Code", "vscode", "VS Code, as a package: livedex editor vscode --package FILE"),
 }
 
 
@@ -41,12 +43,35 @@ class EditorFields(TypedDict):
 def show(context: Context) -> int:
     """Print the folder or the recipe of the editor, or the list of all."""
     name = context.values.get("editor")
+    if "package" in context.values and name != "vscode":
+        raise InvalidParams("--package: only the client of vscode is a package", {"field": "--package"})
     if name is None:
         context.show({"editors": [_fields(each) for each in CLIENTS]}, _list_text)
         return 0
     editor = _fields(name)
+    if "package" in context.values:
+        return _package(context, editor)
     context.show(editor, _text)
     context.streams.hint(f"this belongs into {editor['use']}")
+    return 0
+
+
+def _package(context: Context, editor: EditorFields) -> int:
+    """Write the package that VS Code installs, and print its path."""
+    from livedex_ipc.cli.vscode_package import package
+    from livedex_service.executable import NotInstalledError, daemon_command
+
+    try:
+        words = daemon_command()
+    except NotInstalledError as error:
+        raise Unavailable(str(error)) from error
+    file = Path(context.values["package"])
+    try:
+        file.write_bytes(package(Path(editor["path"]), words[0] if len(words) == 1 else None))
+    except OSError as error:
+        raise Unavailable(f"the package cannot be written: {error}", {"remedy": "name another file"}) from error
+    editor["path"], editor["use"] = str(file), f"code --install-extension {quote(str(file))}"
+    context.show(editor, _text)
     return 0
 
 

@@ -1,0 +1,88 @@
+'use strict'
+
+// Opens hits in the editor: for good, or as a preview that can be taken back.
+
+const vscode = require('vscode')
+
+const { columnOf, matchLength } = require('./hits')
+
+const PREVIEW_DELAY_MS = 60 // so that neither typing nor holding a key opens each file on the way
+
+/** Open the file at the first match. `options`: of the editor's `showTextDocument`. `marked`: select the match. */
+async function openHit(hit, options, marked = false) {
+  const uri = vscode.Uri.file(hit.path)
+  let document
+  try {
+    document = await vscode.workspace.openTextDocument(uri)
+  } catch {
+    return vscode.commands.executeCommand('vscode.open', uri, options) // an image, a PDF, or a file that is gone
+  }
+  const line = Math.min(hit.line, document.lineCount) - 1
+  const start = new vscode.Position(line, columnOf(hit, document.lineAt(line).text))
+  const end = marked ? start.translate(0, matchLength(hit)) : start
+  return vscode.window.showTextDocument(document, { ...options, selection: new vscode.Range(start, end) })
+}
+
+/** Shows hits while a list is open. `restore` brings back what was shown before, `end` leaves things as they are. */
+class Preview {
+  #before = where()
+  #shown // the path of the last preview
+  #timer
+  #isOver = false
+  #work = Promise.resolve()
+
+  show(hit) {
+    clearTimeout(this.#timer)
+    if (this.#isOver) return // the editor tells late of what became active
+    this.#timer = setTimeout(() => this.#then(() => this.#open(hit)), PREVIEW_DELAY_MS)
+  }
+
+  end() {
+    clearTimeout(this.#timer)
+    this.#isOver = true
+    return this.#work
+  }
+
+  restore() {
+    this.end()
+    return this.#then(() => this.#shown && this.#restore())
+  }
+
+  #then(step) {
+    this.#work = this.#work.then(step).catch(() => {}) // the list goes on without a preview
+    return this.#work
+  }
+
+  #open(hit) {
+    this.#shown = hit.path
+    return openHit(hit, { preview: true, preserveFocus: true }, true)
+  }
+
+  async #restore() {
+    const { editor, isPreview, selections, range } = this.#before
+    const shown = vscode.window.tabGroups.activeTabGroup.activeTab
+    if (editor) {
+      const options = { viewColumn: editor.viewColumn, preview: isPreview }
+      const restored = await vscode.window.showTextDocument(editor.document, options)
+      restored.selections = selections
+      if (range) restored.revealRange(range, vscode.TextEditorRevealType.AtTop)
+    }
+    const isOurs = shown?.isPreview && shown.input?.uri?.fsPath === this.#shown
+    if (isOurs && !(isPreview && editor) && this.#shown !== editor?.document.uri.fsPath) {
+      await vscode.window.tabGroups.close(shown)
+    }
+  }
+}
+
+/** What the user sees now: the text editor, how it is scrolled, and whether it is itself only a preview. */
+function where() {
+  const editor = vscode.window.activeTextEditor
+  return {
+    editor,
+    isPreview: vscode.window.tabGroups.activeTabGroup.activeTab?.isPreview ?? false,
+    selections: editor?.selections,
+    range: editor?.visibleRanges[0],
+  }
+}
+
+module.exports = { Preview, openHit }

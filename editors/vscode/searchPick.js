@@ -1,0 +1,150 @@
+'use strict'
+
+// The list that searches as you type.
+//
+// Invariant: it shows the daemon's hits in the daemon's order, and Enter never takes a hit of an earlier query.
+
+const vscode = require('vscode')
+
+const { label, place, withoutIcons } = require('./hits')
+const { Preview, openHit } = require('./openHit')
+const { outcomeOf, searchParams, title } = require('./queries')
+const settings = require('./settings')
+
+const PLACEHOLDER = 'Words, "a phrase", pre*, -without, path:src, lang:python'
+const CODE_CANCELLED = -32800
+
+const TO_SIDE = { iconPath: new vscode.ThemeIcon('split-horizontal'), tooltip: 'Open to the Side' }
+const EXACT = { iconPath: new vscode.ThemeIcon('quote'), tooltip: 'Exact Text, or Words' }
+const REGEX = { iconPath: new vscode.ThemeIcon('regex'), tooltip: 'Regular Expression, or Words' }
+const WHERE = { iconPath: new vscode.ThemeIcon('globe'), tooltip: 'Search Everywhere, or This Workspace' }
+const FOLLOW = { iconPath: new vscode.ThemeIcon('pinned'), tooltip: 'Follow This Query' }
+
+class SearchPick {
+  #daemon
+  #workspace
+  #choices
+  #follow
+  #pick = vscode.window.createQuickPick()
+  #preview = new Preview()
+  #number = 0 // of the last search
+  #isWaiting = false // for the answer to what is typed
+  #accepted // the options to open the first hit with, once it is known
+  #paths // a promise: what is indexed of the workspace
+  #isOpening = false // a hit, so that what was shown before the list does not come back
+
+  /** `choices`: `{ mode, everywhere }`, kept from one list to the next. `follow(query)` makes a standing query. */
+  constructor(daemon, workspace, choices, follow) {
+    this.#daemon = daemon
+    this.#workspace = workspace
+    this.#choices = choices
+    this.#follow = follow
+  }
+
+  open(query) {
+    const pick = this.#pick
+    pick.sortByLabel = false // else the editor puts the hits into an order of its own
+    pick.placeholder = PLACEHOLDER
+    pick.value = query
+    pick.onDidChangeValue(() => this.#search())
+    pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#preview.show(item.hit))
+    pick.onDidAccept(() => this.#accept({ preview: false }))
+    pick.onDidTriggerItemButton(({ item }) => this.#open(item.hit, { viewColumn: vscode.ViewColumn.Beside }))
+    pick.onDidTriggerButton((button) => this.#press(button))
+    pick.onDidHide(() => this.#end())
+    pick.show()
+    return this.#search()
+  }
+
+  async #search() {
+    const number = ++this.#number
+    this.#isWaiting = this.#pick.busy = true
+    try {
+      this.#paths ??= this.#workspace.indexedPaths()
+      const paths = this.#choices.everywhere ? [] : await this.#paths
+      if (number === this.#number) await this.#ask(number, paths)
+    } catch (error) {
+      if (number === this.#number && error.code !== CODE_CANCELLED) this.#fail(error)
+    }
+  }
+
+  async #ask(number, paths) {
+    const { mode } = this.#choices
+    const query = this.#pick.value
+    if (mode !== 'auto' && query === '') return this.#show([], paths) // a pattern is not empty
+    const params = searchParams(query, mode, paths, settings.maxResults())
+    const answer = await this.#daemon.request('search', params)
+    if (number === this.#number) this.#show(answer.hits, paths, outcomeOf(answer))
+    return undefined
+  }
+
+  #show(hits, paths, outcome) {
+    this.#isWaiting = this.#pick.busy = false
+    this.#pick.items = hits.map((hit) => this.#item(hit))
+    this.#describe(paths, outcome)
+    if (this.#accepted && hits.length > 0) this.#open(hits[0], this.#accepted)
+    this.#accepted = undefined
+  }
+
+  #describe(paths, outcome) {
+    const where = paths.length > 0 ? 'this workspace' : 'all indexed folders'
+    this.#pick.title = title(this.#choices.mode, where, outcome)
+    this.#pick.buttons = this.#choices.mode === 'auto' ? [EXACT, REGEX, WHERE, FOLLOW] : [EXACT, REGEX, WHERE]
+  }
+
+  #item(hit) {
+    return {
+      label: withoutIcons(label(hit)),
+      description: withoutIcons(place(hit, this.#workspace.folders)),
+      alwaysShow: true, // else the editor hides what does not look like the query
+      buttons: [TO_SIDE],
+      hit,
+    }
+  }
+
+  #fail(error) {
+    this.#paths = undefined
+    this.#isWaiting = this.#pick.busy = false
+    this.#accepted = undefined
+    this.#pick.items = []
+    this.#pick.title = error.message
+    settings.offerRemedy(error)
+  }
+
+  #accept(options) {
+    const { activeItems, items } = this.#pick
+    const item = items.includes(activeItems[0]) ? activeItems[0] : items[0] // what is active is told a little later
+    if (this.#isWaiting) this.#accepted = options
+    else if (item) this.#open(item.hit, options)
+  }
+
+  async #open(hit, options) {
+    this.#isOpening = true
+    this.#pick.hide()
+    await this.#preview.end()
+    await openHit(hit, options)
+  }
+
+  #press(button) {
+    const { mode, everywhere } = this.#choices
+    if (button === EXACT) this.#choices.mode = mode === 'exact' ? 'auto' : 'exact'
+    else if (button === REGEX) this.#choices.mode = mode === 'regex' ? 'auto' : 'regex'
+    else if (button === WHERE) this.#choices.everywhere = !everywhere
+    else return this.#followIt()
+    return this.#search()
+  }
+
+  #followIt() {
+    const query = this.#pick.value.trim()
+    this.#pick.hide()
+    return query && this.#follow(query)
+  }
+
+  async #end() {
+    this.#number += 1 // an answer that is still to come is not shown
+    this.#pick.dispose()
+    if (!this.#isOpening) await this.#preview.restore()
+  }
+}
+
+module.exports = { SearchPick }

@@ -1,0 +1,52 @@
+'use strict'
+
+// The folders that are open in the editor, and which of them are indexed.
+
+const fs = require('node:fs')
+
+const vscode = require('vscode')
+
+const { isWithin } = require('./hits')
+const { indexedPaths } = require('./queries')
+
+class Workspace {
+  #daemon
+
+  constructor(daemon) {
+    this.#daemon = daemon
+  }
+
+  /** The paths of the open folders, without symbolic links, as the daemon has them. */
+  get folders() {
+    const local = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file')
+    return local.map(({ uri }) => realPath(uri.fsPath))
+  }
+
+  /** Where to search for what concerns the workspace; nothing if it is not indexed. */
+  async indexedPaths() {
+    return indexedPaths(this.folders, await this.#roots())
+  }
+
+  /** Index the open folders that are in no root yet; resolves to those. */
+  async index() {
+    const roots = await this.#roots()
+    const added = this.folders.filter((folder) => !roots.some((root) => isWithin(folder, root)))
+    for (const path of added) await this.#daemon.request('roots/add', { path })
+    return added
+  }
+
+  async #roots() {
+    const { roots } = await this.#daemon.request('roots/list')
+    return roots.map(({ path }) => path)
+  }
+}
+
+function realPath(path) {
+  try {
+    return fs.realpathSync(path)
+  } catch {
+    return path // it was removed
+  }
+}
+
+module.exports = { Workspace }

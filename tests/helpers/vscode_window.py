@@ -1,0 +1,180 @@
+"""VS Code itself, served by code-server, with the extension as `livedex editor vscode` packages it, in Chromium.
+
+Invariant: nothing is read or written outside of the test's home; server and browser end with their blocks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from helpers.support import Home, wait_until
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PROGRAMS = Path(sys.prefix) / "vscode"  # `make editors` installs them
+CODE_SERVER = PROGRAMS / "node_modules" / ".bin" / "code-server"
+NODE = PROGRAMS / "node" / "bin"  # the Node that code-server wants
+SETTINGS = {
+    "workbench.startupEditor": "none",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "telemetry.telemetryLevel": "off",
+    "extensions.autoCheckUpdates": False,
+    "editor.minimap.enabled": False,
+    "editor.largeFileOptimizations": False,
+    "workbench.editor.enablePreview": True,
+}
+LOAD_MS = 60_000
+LOOK_MS = 1_000
+
+
+def needed() -> None:
+    """Skip the test where VS Code is missing."""
+    if not CODE_SERVER.exists():
+        pytest.skip("not installed here: code-server (`make editors`)")
+
+
+def environment(home: Home) -> dict[str, str]:
+    """The variables of the editor: no service manager or display of the machine's, and the Node that it wants."""
+    return {**home.env, "PATH": f"{NODE}{os.pathsep}{home.env['PATH']}", "SHELL": "/bin/sh"}
+
+
+@contextmanager
+def code_server(home: Home) -> Iterator[str]:
+    """Serve the editor with the extension installed; yield its address."""
+    package = home.path / "livedex.vsix"
+    assert home.run("editor", "vscode", "--package", str(package)).returncode == 0
+    data = home.path / "code"
+    (data / "User").mkdir(parents=True)
+    (data / "User" / "settings.json").write_text(json.dumps(SETTINGS))
+    words = [str(CODE_SERVER), "--user-data-dir", str(data), "--extensions-dir", str(data / "extensions")]
+    options = ["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check"]
+    env = environment(home)
+    subprocess.run([*words, "--install-extension", str(package)], env=env, check=True, capture_output=True)
+    with (data / "log").open("wb") as log:
+        server = subprocess.Popen(
+            [*words, *options, "--disable-workspace-trust"],
+            env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+    try:
+        address = wait_until(lambda: _address(data / "log"), 60, what="code-server")
+        assert address is not None
+        yield address
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _address(log: Path) -> str | None:
+    found = re.search(r"HTTP server listening on (\S+?)/?\n", log.read_text())
+    return found and found[1]
+
+
+class Row(NamedTuple):
+    """A row of a list, as it is drawn."""
+
+    label: str
+    description: str
+
+
+def by_index(row: list[str]) -> int:
+    return int(row[0])
+
+
+class Window:
+    """One window of the editor, with a folder opened in it."""
+
+    def __init__(self, browser: Browser, address: str, folder: Path, size: tuple[int, int] = (1200, 1400)) -> None:
+        self.page: Page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        self.page.goto(f"{address}/?folder={folder}")
+        self._loaded()
+
+    def _loaded(self) -> None:
+        self.page.locator(".explorer-folders-view .monaco-list-row").first.wait_for(timeout=LOAD_MS)
+
+    def reload(self) -> None:
+        self.page.reload()
+        self._loaded()
+
+    def run(self, command: str) -> None:
+        """Choose a command in the palette, as soon as it is offered."""
+        from playwright.sync_api import TimeoutError as TooLate
+
+        row = self.page.locator(".quick-input-list .monaco-list-row", has_text=command).first
+
+        def chosen() -> bool:
+            self.page.keyboard.press("Escape")
+            self.page.keyboard.press("F1")
+            try:
+                self.page.locator(".quick-input-box input").first.fill(f">{command}", timeout=LOOK_MS)
+                row.click(timeout=LOOK_MS)
+            except TooLate:
+                return False
+            return True
+
+        wait_until(chosen, 60, what=f"the command {command!r}")
+
+    def search(self, query: str = "") -> None:
+        """Open the list, and type."""
+        self.run("livedex: Search")
+        self.page.locator('.quick-input-box input[placeholder^="Words"]').wait_for()
+        if query:
+            self.type(query)
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.insert_text(text) if not text.isascii() else self.page.keyboard.type(text)
+
+    def press(self, key: str) -> None:
+        self.page.keyboard.press(key)
+
+    def title(self) -> str:
+        """The title of the list."""
+        return self.page.locator(".quick-input-title").inner_text()
+
+    def rows(self) -> list[Row]:
+        """The rows of the list that are drawn."""
+        return list(self.numbered_rows().values())
+
+    def numbered_rows(self, list_: str = ".quick-input-list") -> dict[int, Row]:
+        """The rows that are drawn, by their places in the whole list. Read at once, since rows come and go."""
+        script = """list => [...document.querySelectorAll(`${list} .monaco-list-row`)].map(row =>
+            [row.dataset.index, ...['.label-name', '.label-description'].map(
+                part => row.querySelector(part)?.textContent ?? '')])"""
+        rows = self.page.evaluate(script, list_)
+        return {int(index): Row(label, description) for index, label, description in sorted(rows, key=by_index)}
+
+    def standing(self) -> list[Row]:
+        """The rows of the view of standing queries that are drawn: the queries, and the hits of open ones."""
+        return list(self.numbered_rows(".customview-tree").values())
+
+    def see(self, condition: Callable[[], object], what: str) -> None:
+        """Wait for a condition; a failure shows what the window shows."""
+        try:
+            wait_until(condition, 30, what=what)
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.page.locator('body').inner_text()}") from None
+
+    def tab(self) -> str:
+        """The name of the file in front; with `, preview` if it is only previewed; empty if there is none."""
+        tabs = self.page.locator(".tabs-container .tab.active")
+        return tabs.first.get_attribute("aria-label") or "" if tabs.count() else ""
+
+    def line(self, start: str) -> str:
+        """The text of the line that begins so in the editor."""
+        lines = self.page.locator(".editor-instance .view-line").all_text_contents()
+        return next((line for each in lines if (line := each.replace("\xa0", " ")).startswith(start)), "")
+
+    def position(self) -> str:
+        """Where the cursor is, as the status bar says."""
+        status = self.page.locator('[id="status.editor.selection"]')
+        return status.first.inner_text() if status.count() else ""
