@@ -46,6 +46,7 @@ class SearchPick {
     pick.sortByLabel = false // else the editor puts the hits into an order of its own
     pick.placeholder = PLACEHOLDER
     pick.value = query
+    this.#offerButtons()
     pick.onDidChangeValue(() => this.#search())
     pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#preview.show(item.hit))
     pick.onDidAccept(() => this.#accept({ preview: false }))
@@ -89,6 +90,9 @@ class SearchPick {
   #describe(paths, outcome) {
     const where = paths.length > 0 ? 'this workspace' : 'all indexed folders'
     this.#pick.title = title(this.#choices.mode, where, outcome)
+  }
+
+  #offerButtons() {
     this.#pick.buttons = this.#choices.mode === 'auto' ? [EXACT, REGEX, WHERE, FOLLOW] : [EXACT, REGEX, WHERE]
   }
 
@@ -131,6 +135,7 @@ class SearchPick {
     else if (button === REGEX) this.#choices.mode = mode === 'regex' ? 'auto' : 'regex'
     else if (button === WHERE) this.#choices.everywhere = !everywhere
     else return this.#followIt()
+    this.#offerButtons()
     return this.#search()
   }
 

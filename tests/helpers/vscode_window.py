@@ -27,6 +27,7 @@ CODE_SERVER = PROGRAMS / "node_modules" / ".bin" / "code-server"
 NODE = PROGRAMS / "node" / "bin"  # the Node that code-server wants
 SETTINGS = {
     "workbench.startupEditor": "none",
+    "workbench.hover.delay": 100_000,  # what appears below the pointer would be in the way of clicks
     "workbench.secondarySideBar.defaultVisibility": "hidden",
     "telemetry.telemetryLevel": "off",
     "extensions.autoCheckUpdates": False,
