@@ -194,8 +194,9 @@ class RankedResults:
                 at_line = self._at_line({*content_of.values(), *of_files.values()})
                 content_of |= at_line
                 named |= dict.fromkeys(at_line, DEFINED)
+            by_words = dict(content_of)  # what vectors add has no words here: those found by words keep their scores
             cosines = self._add_nearest(content_of)
-            features = self._features(content_of, None if found.late else named)
+            features = self._features(by_words, None if found.late else named)
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
         ranked = rank_files(features, content_of, copies, compiled.total, cosines)
         self._prose_later = self._demote_prose and code_answers(ranked)

@@ -10,6 +10,7 @@ from helpers.indexed_folder import Indexed
 from helpers.made_model import DIMENSIONS, MeaningEmbedder
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.plugins import Hit, Query
+from livedex_indexing.rank import results
 from livedex_indexing.search.meaning import Fusion, Vectors, is_prose
 from livedex_indexing.vectors.filler import Filler
 from livedex_indexing.vectors.vector_store import VectorStore
@@ -28,6 +29,7 @@ class Semantics:
     def __init__(self, filler: Filler, embedder: MeaningEmbedder) -> None:
         self.filler, self.embedder = filler, embedder
         self.fusion: Fusion = "score"
+        self.weight = 1.0
         self.fault: str | None = None
 
     @property
@@ -38,7 +40,7 @@ class Semantics:
         assert seconds > 0
         if self.fault is not None:
             raise EmbedderUnavailable(self.fault)
-        return Vectors(self.filler.store.index, self.embedder.embed(text), 1.0, self.fusion)
+        return Vectors(self.filler.store.index, self.embedder.embed(text), self.weight, self.fusion)
 
 
 @pytest.fixture
@@ -77,6 +79,24 @@ def test_both_lists_are_put_together(indexed: Indexed, semantics: Semantics) -> 
     explained = {hit["relative_path"]: hit["explain"]["ranks"] for hit in hits}
     assert explained["sea.md"]["keyword"] == 1
     assert explained["food.md"]["keyword"] is None
+
+
+def test_vectors_change_nothing_of_what_words_are_worth(
+    indexed: Indexed, semantics: Semantics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "EXAMINED", 2)
+    indexed.write("root/first.md", "vessel harbour\n")
+    indexed.write("root/second.md", "a vessel harbour map\n")
+    indexed.write("root/third.md", "much else is in the text that only vectors lead to, and a vessel harbour\n")
+    semantics.filler.compare()
+    while semantics.filler.step():
+        pass
+    semantics.weight = 0.0
+    by_words = indexed.search("vessel harbour", mode="keyword", explain=True)[:2]
+    by_both = indexed.search("vessel harbour", mode="hybrid", explain=True)[:2]
+    assert [(hit["relative_path"], hit["explain"]["parts"]) for hit in by_both] == [
+        (hit["relative_path"], hit["explain"]["parts"]) for hit in by_words
+    ]
 
 
 def test_semantic_orders_by_the_cosine_alone(indexed: Indexed, semantics: Semantics) -> None:
