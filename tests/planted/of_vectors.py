@@ -78,4 +78,23 @@ DEFECTS = (
         (("-self._sums(vector, best)", "distance[best].astype(np.int32)"),),
         "tests/indexing/vectors/test_packed_bits.py::test_the_nearest_pass_both_sieves",
     ),
+    Defect(
+        "damaged-vectors-for-good",
+        "a file of vectors that is damaged in the middle ends search by meaning until somebody removes it",
+        "livedex_indexing/vectors/vector_store.py",
+        (("except DAMAGED:", "except ZeroDivisionError:"),),
+        "tests/indexing/vectors/test_vectors.py::test_a_file_that_is_damaged_in_the_middle_is_made_again",
+    ),
+    Defect(
+        "vectors-weigh-words",
+        "a file that vectors led to rises for its words, too, and the words of all others weigh less",
+        "livedex_indexing/rank/results.py",
+        (
+            (
+                "features = self._features(by_words, None if found.late else named)",
+                "features = self._features(content_of, None if found.late else named)",
+            ),
+        ),
+        "tests/indexing/search/test_hybrid.py::test_vectors_change_nothing_of_what_words_are_worth",
+    ),
 )

@@ -93,6 +93,25 @@ def test_one_line_finds_words_that_no_file_holds(
         assert rebuilt.call("status")["work"]["chunks_embedded"] == 0
 
 
+def test_a_damaged_file_of_vectors_is_made_again(
+    root: Tree, home: Home, daemon: Daemon, client: Client, tmp_path: Path
+) -> None:
+    configured(home, write_model(tmp_path / "model"))
+    client.call("server/reload")
+    settled(client)
+    client.close()
+    daemon.stop()
+    (path,) = (home.data / "vectors").glob("*.vectors.db")
+    whole = path.read_bytes()
+    assert len(whole) > 16_384 and not path.with_name(f"{path.name}-wal").exists()
+    path.write_bytes(whole[:8192] + b"\xa5" * (len(whole) - 8192))
+    daemon.start()
+    with daemon.client() as again:
+        assert names(again, "the vessel harbour")[0] == "sea.md"
+        wait_until(lambda: names(again, "sailing boat")[:1] == ["sea.md"], 30.0, what="vectors made again")
+        assert again.call("status")["warnings"] == []
+
+
 def test_a_model_that_is_not_there_is_a_warning(root: Tree, home: Home, client: Client, tmp_path: Path) -> None:
     configured(home, tmp_path / "nowhere")
     client.call("server/reload")

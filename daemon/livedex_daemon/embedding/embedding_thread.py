@@ -27,7 +27,7 @@ from livedex_indexing.plugins import EMBEDDER
 from livedex_indexing.search.meaning import Fusion, Vectors
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.token_frequencies import chunks_in
-from livedex_indexing.vectors.vector_database import SqliteVecMissing
+from livedex_indexing.vectors.vector_database import DAMAGED, SqliteVecMissing
 from livedex_ipc.errors import LivedexError
 
 log = logging.getLogger(__name__)
@@ -104,6 +104,9 @@ class EmbeddingThread:
             if self.fault is not None:
                 raise EmbedderUnavailable(self.fault)
             return None
+        if used.store.index.damaged:
+            self._wake.set()
+            raise EmbedderUnavailable("the file of vectors is damaged: it is made again")
         embedding = self._config.config.embedding
         fusion: Fusion = "rrf" if embedding.fusion == "rrf" else "score"
         return Vectors(used.store.index, used.queries.vector(text, seconds), embedding.weight, fusion)
@@ -150,8 +153,11 @@ class EmbeddingThread:
         if self._is_busy():
             return _BUSY_S
         try:
+            self._drop_damaged()
             wait = self._step()
         except _FAULTS as fault:
+            if isinstance(fault, DAMAGED):
+                self._note_damage()
             self._fail(str(fault))
             return self._again_s()
         self._failures, self.fault = 0, None
@@ -253,6 +259,22 @@ class EmbeddingThread:
         for one in {id(one): one for one in (used, new) if one is not None}.values():
             self._forget(one)
             one.close()
+
+    def _note_damage(self) -> None:
+        """One of the files cannot be read; which one is not known."""
+        for one in (self._used, self._next):
+            if one is not None:
+                one.store.index.damaged = True
+
+    def _drop_damaged(self) -> None:
+        """Remove the files that could not be read: they are derived, and made again."""
+        sets = {one.store.path: one for one in (self._used, self._next) if one is not None}
+        damaged = [path for path, one in sets.items() if one.store.index.damaged]
+        if damaged:
+            self._drop_all()
+        for path in damaged:
+            log.warning("vectors_damaged", extra={"path": path})
+            vector_database.remove(path)
 
     def _fail(self, reason: str) -> None:
         self._failures += 1

@@ -2,7 +2,8 @@
 the nearest of these.
 
 Invariant: both follow the table ``chunks`` in its transactions, and both answer with the cosines of the stored vectors.
-A search that has an index which was closed meanwhile, because other vectors took its place, finds nothing in it.
+A search that has an index which was closed meanwhile, because other vectors took its place, or whose file is damaged,
+finds nothing in it.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class VectorIndex:
         self._idle: list[apsw.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
+        self.damaged = False  # a search could not read the file: make it again
 
     @property
     def is_compact(self) -> bool:
@@ -140,10 +142,12 @@ class VectorIndex:
         try:
             with self._connection() as db:
                 return dict(fetch(db, sql, values))
+        except vector_database.DAMAGED:
+            self.damaged = True
         except (apsw.CantOpenError, apsw.IOError):
-            if self._closed:
-                return {}
-            raise
+            if not self._closed:
+                raise
+        return {}
 
     def _load_bits(self, db: apsw.Connection) -> None:
         from livedex_indexing.vectors.packed_bits import PackedBits  # numpy, 11 MiB: only where it is needed

@@ -19,6 +19,7 @@ from livedex_indexing.store.database import fetch
 APPLICATION_ID: Final = 0x4C445645  # "LDVE", in the file's header
 SCHEMA_VERSION: Final = 1
 BUSY_MS: Final = 5_000
+DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _CACHE_KIB: Final = 2_048
 
 _SCHEMA = """
@@ -65,7 +66,7 @@ def open_writer(path: str, identity: str, dimensions: int) -> apsw.Connection:
             db = _opened(path)
             if _fits(db, identity, dimensions):
                 return db
-        except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError):
+        except DAMAGED:
             pass
         if db is not None:
             db.close()

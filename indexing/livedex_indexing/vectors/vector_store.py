@@ -16,6 +16,7 @@ from livedex_indexing.store.database import fetch, id_list
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.nearest import EXACT_BYTES, VectorIndex
 from livedex_indexing.vectors.quantize import to_bytes
+from livedex_indexing.vectors.vector_database import DAMAGED
 
 KEEP_S: Final = 30 * 86_400.0  # how long a vector is kept whose text is in no file
 _BATCH: Final = 10_000
@@ -60,7 +61,13 @@ class VectorStore:
         self._now = now
         self._db = vector_database.open_writer(path, identity, dimensions)
         self.index = VectorIndex(path, dimensions, exact_bytes=exact_bytes)
-        self.index.load(self._db)
+        try:
+            self.index.load(self._db)
+        except DAMAGED:  # beyond the pages that tell the model
+            self._db.close()
+            vector_database.remove(path)
+            self._db = vector_database.open_writer(path, identity, dimensions)
+            self.index.load(self._db)
 
     def close(self) -> None:
         self.index.close()

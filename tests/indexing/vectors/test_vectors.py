@@ -197,3 +197,24 @@ def test_a_search_goes_on_while_other_vectors_take_the_place(tmp_path: Path, exa
     vector_database.remove(path)
     assert index.nearest(vector, 5) == index.cosines(vector, [1]) == {}
     assert index.cosines_of_texts(vector, [b"a" * 16]) == {}
+
+
+def test_a_file_that_is_damaged_in_the_middle_is_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.db"
+    store = VectorStore(str(path), "meanings-1", DIMENSIONS)
+    vector = [1.0] * DIMENSIONS
+    store.add_texts({bytes([n]) * 16: vector for n in range(200)})
+    store.put([(ContentKey(1, b"h", b"s", 1), sorted(store.known([bytes([n]) * 16 for n in range(200)]).values()))])
+    index = VectorIndex(str(path), DIMENSIONS)
+    assert len(index.cosines(vector, range(1, 201))) == 200
+    index.close()
+    store.close()
+    damaged = bytearray(path.read_bytes())
+    page = int.from_bytes(damaged[16:18], "big")
+    damaged[2 * page :] = b"\xa5" * (len(damaged) - 2 * page)  # its head and the table of the model are whole
+    path.write_bytes(damaged)
+    searched = VectorIndex(str(path), DIMENSIONS)
+    assert (searched.cosines(vector, range(1, 201)), searched.damaged) == ({}, True)
+    again = VectorStore(str(path), "meanings-1", DIMENSIONS)
+    assert again.counts() == (0, 0) and again.index.nearest(vector, 5) == {}
+    again.close()
