@@ -1,6 +1,7 @@
 """What the web page costs: a key, a saved file, being idle. `PYTHONPATH=tests python -m bench.web [FOLDER]`.
 
-Invariant: a key counts as shown in the frame after its list; times are those of the page's own clock. Linux.
+Invariant: times are those of the page's own clock; the floor of a key is its search by a bare client, in the same run,
+with the same load. Linux.
 """
 
 from __future__ import annotations
@@ -22,22 +23,26 @@ from helpers.web_process import WebProcess
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+    from livedex_ipc.client import Client
+
 KEY_MS = 50.0
 SAVED_MS = 300.0
 IDLE_PERCENT = 0.01  # one hundredth of what a clock that ticks once a second would cost
 SAVES = 20
 STARTS = 9
 
-# From the key to the frame after the list is in the document; and when the list has the file that was saved.
+# From the key to the list in the document, and to the frame after it; and when the list has the file that was saved.
 MEASURE = """
 window.keys = [];
+window.painted = [];
 let pressed = 0;
 const list = document.querySelector('#hits');
 document.querySelector('#query').addEventListener('input', () => { pressed = performance.now() }, true);
 new MutationObserver(() => {
   const began = pressed;
   pressed = 0;
-  if (began) requestAnimationFrame(() => setTimeout(() => window.keys.push(performance.now() - began)));
+  if (began) window.keys.push(performance.now() - began);
+  if (began) requestAnimationFrame(() => setTimeout(() => window.painted.push(performance.now() - began)));
   if (list.textContent.includes(window.wanted)) {
     window.seen = performance.timeOrigin + performance.now();
     window.wanted = null;
@@ -72,26 +77,39 @@ def wait_true(page: Page, condition: str) -> None:
         page.wait_for_timeout(10)
 
 
-def keys(page: Page, web: WebProcess) -> list[Figure]:
+def keys(page: Page, web: WebProcess, client: Client) -> list[Figure]:
     """Types words, as people type."""
-    server, browser = [], []
+    server, script, browser, floor = [], [], [], []
+    metrics = page.context.new_cdp_session(page)
+    metrics.send("Performance.enable")
+
+    def thread_ms() -> float:
+        """CPU of the page's own thread so far."""
+        found = metrics.send("Performance.getMetrics")["metrics"]
+        return float(next(each["value"] for each in found if each["name"] == "TaskDuration") * 1000)
+
     for words in TYPED:
         page.locator("#query").fill("")
         page.locator("#live").wait_for()
         page.wait_for_timeout(300)
-        for key in words:
-            before = cpu_ms(web.process.pid), browser_ms()
-            shown = page.evaluate("window.keys.length")
-            page.keyboard.press(key)
-            wait_true(page, f"window.keys.length > {shown}")
-            page.wait_for_timeout(PAUSE_S * 1000)
+        for end in range(1, len(words) + 1):
+            before = cpu_ms(web.process.pid), thread_ms(), browser_ms()
+            shown = page.evaluate("window.painted.length")
+            page.keyboard.press(words[end - 1])
+            wait_true(page, f"window.painted.length > {shown}")
             server.append(cpu_ms(web.process.pid) - before[0])
-            browser.append(browser_ms() - before[1])
-    walls = page.evaluate("window.keys")
+            script.append(thread_ms() - before[1])
+            browser.append(browser_ms() - before[2])
+            began = time.perf_counter()
+            client.call("search", {"query": words[:end], "typing": True, "limit": 20})
+            floor.append((time.perf_counter() - began) * 1000)
+            page.wait_for_timeout(PAUSE_S * 1000)
     return [
-        Figure("key to list, wall", "ms", walls, goal=KEY_MS),
+        Figure("key to list, wall", "ms", page.evaluate("window.keys"), floor, KEY_MS, over=True),
+        Figure("key to the frame with it, wall", "ms", page.evaluate("window.painted"), floor),
         Figure("a key, CPU of the server", "ms", server, goal=KEY_MS),
-        Figure("a key, CPU of the browser", "ms", browser),
+        Figure("a key, the page's thread", "ms", script, goal=KEY_MS),
+        Figure("a key, CPU of the whole browser", "ms", browser),
     ]
 
 
@@ -140,7 +158,8 @@ def main() -> int:
             page.goto(web.url)
             page.locator("#live").wait_for()
             page.evaluate(MEASURE)
-            figures += keys(page, web)
+            with daemon.client() as client:
+                figures += keys(page, web, client)
             figures.append(saves(page, own))
             figures += idle(page, web)
         daemon.stop()

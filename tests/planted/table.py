@@ -25,6 +25,7 @@ from planted.of_service import DEFECTS as OF_SERVICE
 from planted.of_standing import DEFECTS as OF_STANDING
 from planted.of_threads import DEFECTS as OF_THREADS
 from planted.of_vectors import DEFECTS as OF_VECTORS
+from planted.of_web import DEFECTS as OF_WEB
 
 PARTS: dict[str, tuple[Defect, ...]] = {
     "Hearing of changes, and waiting for them": OF_CHANGES,
@@ -44,6 +45,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Repairs": OF_REPAIRS,
     "The command": OF_COMMAND,
     "Search as you type, on a terminal": OF_LIVE,
+    "The web page": OF_WEB,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
     "Documents": OF_DOCUMENTS,

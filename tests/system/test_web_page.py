@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import os
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from helpers import web_picture
 from helpers.browser import REBOUND, Tabs, chromium, violations
 from helpers.shared_daemon import SharedDaemon
 from helpers.support import Tree, add_root, wait_until
@@ -126,6 +128,25 @@ def test_a_hit_leads_to_its_file_with_marks_and_reasons_and_back(tabs: Tabs, web
     page.go_back()
     until(page, lambda: paths(page), "the hits")
     assert page.locator("#query").input_value() == "renewal"
+
+
+def test_back_leads_to_the_query_that_was_typed_however_fast(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    for _ in range(150):  # twice as many changes as browsers let a page make to its address in some seconds
+        page.keyboard.press("a")
+        page.keyboard.press("Backspace")
+    page.keyboard.type("renewal")
+    page.keyboard.press("Enter")
+    page.locator("#file h1", has_text="leases.md").wait_for()
+    page.go_back()
+    until(page, lambda: page.locator("#query").input_value() == "renewal" and paths(page), "the query")
+
+
+def test_the_picture_in_the_documentation_can_be_made(tmp_path: Path, browser: Browser) -> None:
+    picture = tmp_path / "web.png"
+    web_picture.make(picture, browser)
+    size = struct.unpack(">II", picture.read_bytes()[16:24])
+    assert size == struct.unpack(">II", web_picture.PICTURE.read_bytes()[16:24])
 
 
 def test_the_list_follows_what_is_saved_and_deleted(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:

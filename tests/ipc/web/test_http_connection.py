@@ -12,7 +12,7 @@ from livedex_ipc.web import http_connection
 from livedex_ipc.web.http_connection import Answer, HttpConnection, Response
 from livedex_ipc.web.request_gate import Request
 
-WAIT_S = 20.0
+WAIT_S = 10.0
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 Client = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -41,9 +41,10 @@ export class SearchView {
       event.preventDefault()
       this.#openFirst()
     })
+    one('hits').addEventListener('click', () => this.#note())
     one('more').addEventListener('click', () => this.#showMore())
     // What was typed before this script ran.
-    if (this.#input.value && location.hash.length < 3) history.replaceState(null, '', `#/?${this.#values()}`)
+    if (this.#input.value && location.hash.length < 3) this.#note()
     if (matchMedia('(max-width: 50rem)').matches) one('filters').open = false
   }
 
@@ -115,10 +116,15 @@ export class SearchView {
 
   #edited() {
     this.#limit = HITS
+    if (this.section.hidden) location.hash = `#/?${this.#values()}`
+    else this.#search()
+  }
+
+  // Put the search into the address. Not at each key: browsers refuse a page that changes its address that often.
+  #note() {
     const values = this.#values().toString()
-    if (this.section.hidden) location.hash = `#/?${values}`
-    else history.replaceState(null, '', `#/${values && '?'}${values}`)
-    if (!this.section.hidden) this.#search()
+    const fragment = `#/${values && '?'}${values}`
+    if (!this.section.hidden && location.hash !== fragment) history.replaceState(null, '', fragment)
   }
 
   #filters() {
@@ -163,6 +169,7 @@ export class SearchView {
   // Follow what may change the list: files saved from now on, the files in it, and, if the words are so rare that all
   // of their hits are in the list, the words: a file that is moved in may be old.
   #follow() {
+    this.#note()
     this.#following = new AbortController()
     const filters = this.#filters()
     const now = new Date(Date.now() - CLOCK_MS).toISOString()
