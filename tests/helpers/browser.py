@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from helpers.support import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 AXE = Path(sys.prefix) / "browser" / "node_modules" / "axe-core" / "axe.min.js"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 WAIT_MS = 15_000
+# What the tests of the page search: three hits for "lease".
+FILES = {
+    "src/lease.py": "LEASE = 30\n\n\ndef renew(lease):\n    return lease.end + LEASE\n",
+    "notes/leases.md": "# Leases\n\nA lease lasts thirty days.\n\n## Renewal\n\nRenew the lease early.\n",
+    "notes/other.md": "# Other\n\nNothing of that.\n",
+}
 # Without these Chromium looks for updates and for its maker's servers.
 _QUIET = [
     "--disable-gpu",
@@ -86,3 +94,35 @@ def violations(page: Page) -> list[str]:
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run()")
     return [f"{each['id']}: {each['help']}: {[node['html'] for node in each['nodes']]}" for each in found["violations"]]
+
+
+@contextmanager
+def opened(browser: Browser, origin: str, **options: object) -> Iterator[Tabs]:
+    context = browser.new_context(**options)  # type: ignore[arg-type]
+    made = Tabs(context, origin)
+    try:
+        yield made
+    finally:
+        context.close()
+    assert not made.complaints
+
+
+def paths(page: Page) -> list[str]:
+    return page.locator("#hits .path").all_inner_texts()
+
+
+def until(page: Page, condition: Callable[[], object], what: str) -> None:
+    """Wait, with the browser's events handled meanwhile."""
+
+    def look() -> object:
+        page.wait_for_timeout(10)
+        return condition()
+
+    wait_until(look, what=what)
+
+
+def typed(page: Page, query: str) -> None:
+    """Type a query, and wait until its hits are there and followed."""
+    page.locator("#query").fill("")
+    page.locator("#query").press_sequentially(query)
+    page.locator("#live").wait_for()
