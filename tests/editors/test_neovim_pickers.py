@@ -10,34 +10,14 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from helpers.editor_terminal import editors
-from helpers.neovim import Neovim, neovim
+from helpers.neovim import PICKERS, Neovim, Picker, neovim
 from helpers.support import Home, Tree, add_root, wait_until
 from livedex_ipc.client import Client
 
-
-class Picker(NamedTuple):
-    """`plugins`: folders; `init`: what a user's configuration has; `ready`: on the screen once keys reach the picker;
-    `keys`: send all entries to a quickfix list; `least`: the oldest Neovim that the plugin takes."""
-
-    name: str
-    plugins: tuple[str, ...]
-    init: str
-    ready: str
-    keys: tuple[str, ...]
-    least: str = "0.10"
-
-
-PICKERS = [
-    Picker("telescope", ("plenary.nvim", "telescope.nvim"), "", "INSERT", ("C-q",), least="0.11"),
-    Picker("fzf_lua", ("fzf-lua",), "", "TERMINAL", ("M-a", "M-q")),
-    Picker("snacks", ("snacks.nvim",), "require('snacks').setup({ picker = {} })", "INSERT", ("C-q",)),
-    Picker("mini", ("mini.nvim",), "require('mini.pick').setup()", "other.md", ("C-a", "M-Enter")),
-]
 FOLDER = Path(os.environ.get("LIVEDEX_NVIM_PLUGINS", "/nowhere"))
 QUERY = "zither lea"
 
@@ -53,10 +33,10 @@ def init(picker: Picker, program: Path) -> list[str]:
     version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
     if tuple(map(int, re.findall(r"\d+", version)[:2])) < tuple(map(int, picker.least.split("."))):
         pytest.skip(f"{picker.name} needs Neovim {picker.least}")
-    missing = [name for name in picker.plugins if not (FOLDER / name).is_dir()]
+    missing = picker.missing(FOLDER)
     if missing:
         pytest.skip(f"not in the folder LIVEDEX_NVIM_PLUGINS: {', '.join(missing)}")
-    return [*(f"vim.opt.runtimepath:append('{FOLDER / name}')" for name in picker.plugins), picker.init]
+    return picker.lines(FOLDER)
 
 
 @pytest.fixture
@@ -73,9 +53,9 @@ def indexed(client: Client, tree: Tree) -> Tree:
 def truth(picker: Picker, home: Home, client: Client) -> list[str]:
     """Return the answer to the whole query, as `name:line:column`; fzf-lua runs the command."""
     if picker.name == "fzf_lua":
-        printed = home.run("search", "--typing", "--vimgrep", "-n", "100", "--", QUERY).stdout.splitlines()
+        printed = home.run("search", "--typing", "--vimgrep", "-n", "50", "--", QUERY).stdout.splitlines()
         return [":".join([Path(path).name, *place]) for path, *place, _ in (line.split(":", 3) for line in printed)]
-    hits = client.call("search", {"query": QUERY, "typing": True, "limit": 100})["hits"]
+    hits = client.call("search", {"query": QUERY, "typing": True, "limit": 50})["hits"]
     return [f"{Path(hit['path']).name}:{hit['line']}:{hit['column']}" for hit in hits]
 
 

@@ -22,12 +22,16 @@ from helpers.support import CHECKOUT, LIVEDEX, Home, wait_until
 TREES = sorted((CHECKOUT / "build" / "editors").glob("*/commands"))
 
 
-def editors(program: str) -> list[ParameterSet]:
-    """Return the paths of this program for `parametrize`: that of each tree, else that on the PATH, else one skip."""
+def editor_paths(program: str) -> dict[str, Path]:
+    """Return where this program is, by the name of its tree; "path" is the one on the PATH, used where no tree is."""
     found = {tree.parent.name: tree / program for tree in TREES if (tree / program).exists()}
     on_path = shutil.which(program)
-    if not found and on_path:
-        found["path"] = Path(on_path)
+    return found or ({"path": Path(on_path)} if on_path else {})
+
+
+def editors(program: str) -> list[ParameterSet]:
+    """Return the paths of this program for `parametrize`, or one skip."""
+    found = editor_paths(program)
     if not found or shutil.which("tmux") is None:
         missing = "tmux" if found else program
         return [pytest.param(None, id="none", marks=pytest.mark.skip(f"not installed here: {missing} (make editors)"))]

@@ -49,6 +49,33 @@ class Neovim(NamedTuple):
         return str(self.ask("getqflist({'title': 0}).title"))
 
 
+class Picker(NamedTuple):
+    """`plugins`: folders; `init`: what a user's configuration has; `ready`: on the screen once keys reach the picker;
+    `keys`: send all entries to a quickfix list; `least`: the oldest Neovim that the plugin takes."""
+
+    name: str
+    plugins: tuple[str, ...]
+    init: str
+    ready: str
+    keys: tuple[str, ...]
+    least: str = "0.10"
+
+    def missing(self, folder: Path) -> list[str]:
+        return [name for name in self.plugins if not (folder / name).is_dir()]
+
+    def lines(self, folder: Path) -> list[str]:
+        """Return what goes into init.lua, with the plugins in `folder`."""
+        return [*(f"vim.opt.runtimepath:append('{folder / name}')" for name in self.plugins), self.init]
+
+
+PICKERS = [
+    Picker("telescope", ("plenary.nvim", "telescope.nvim"), "", "INSERT", ("C-q",), least="0.11"),
+    Picker("fzf_lua", ("fzf-lua",), "", "TERMINAL", ("M-a", "M-q")),
+    Picker("snacks", ("snacks.nvim",), "require('snacks').setup({ picker = {} })", "INSERT", ("C-q",)),
+    Picker("mini", ("mini.nvim",), "require('mini.pick').setup()", "other.md", ("C-a", "M-Enter")),
+]
+
+
 @contextmanager
 def neovim(
     program: Path, home: Home, folder: Path, *, init: Sequence[str] = (), size: tuple[int, int] = (30, 110)

@@ -4,11 +4,12 @@ local M = {}
 local connection = require('livedex.connection')
 
 M.CANCELLED = -32800
+local ONCE = 200 -- hits of a search that is not typed
 local said ---@type string? the last message while typing: not to be repeated at each key
 
----Return the most hits that a search gives.
+---Return the most hits in a picker. Each costs the daemon 0.2 ms a key.
 function M.limit()
-  return (vim.g.livedex or {}).limit or 100
+  return (vim.g.livedex or {}).limit or 50
 end
 
 ---Return the entry of a hit, for a quickfix list and for pickers.
@@ -44,7 +45,7 @@ end
 
 ---Search once; call `done` with the entries and the state of the answer. A fault is said: there are no entries then.
 function M.search(params, done)
-  params = vim.tbl_extend('keep', params, { limit = M.limit() })
+  params = vim.tbl_extend('keep', params, { limit = ONCE })
   connection.request('search', params, function(err, result)
     if err then
       M.say(err.message)
@@ -64,8 +65,8 @@ function M.typed(params, query, done)
     done({})
     return function() end
   end
-  local own = { query = query, typing = is_of_words, supersedes = 'typed', limit = M.limit() }
-  return connection.request('search', vim.tbl_extend('force', own, params), function(err, result)
+  local own = { query = query, typing = is_of_words, supersedes = 'typed' }
+  return connection.request('search', vim.tbl_extend('force', { limit = M.limit() }, params, own), function(err, result)
     if err and err.code == M.CANCELLED then
       return done(nil)
     end

@@ -1,0 +1,189 @@
+"""What the plugin for Neovim costs: a key, a saved file, being idle.
+
+`PYTHONPATH=tests python -m bench.neovim [FOLDER]`; `--plugins DIR` names a folder with copies of pickers, as for their
+tests. Invariant: CPU is that of Neovim's processes alone. A key counts as shown when the screen has the best hit of
+what is typed, which the answer before did not have. Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import corpus
+from bench.figures import HEADER, Figure
+from bench.live import IDLE_S, PAUSE_S, TYPED, cpu_ms
+from helpers.editor_terminal import editor_paths
+from helpers.neovim import PICKERS, Neovim, neovim
+from helpers.support import Daemon, Home, add_root, temporary_home
+from livedex_ipc.client import Client
+
+KEY_MS = 50.0
+SAVED_MS = 300.0
+IDLE_PERCENT = 0.02
+SAVES = 20
+LIMIT_S = 5.0
+SIZE = (60, 200)
+# Types each text into what all pickers call; notes what each key took, on the wall and of CPU, in milliseconds.
+TYPE = """
+local texts, pause_ms = ...
+local hits, keys = require('livedex.hits'), {}
+local function cpu()
+  local used = vim.uv.getrusage()
+  return (used.utime.sec + used.stime.sec) * 1e3 + (used.utime.usec + used.stime.usec) / 1e3
+end
+for _, text in ipairs(texts) do
+  for last = 1, #text do
+    local began, before, took = vim.uv.hrtime(), cpu(), nil
+    hits.typed({}, text:sub(1, last), function() took = { (vim.uv.hrtime() - began) / 1e6, cpu() - before } end)
+    vim.wait(5000, function() return took ~= nil end, 1)
+    keys[#keys + 1] = took
+    vim.wait(pause_ms)
+  end
+end
+return keys
+"""
+
+
+class Key(NamedTuple):
+    """``shown``: a place of the answer to ``typed`` that tells it from the answer before; "" if there is none."""
+
+    typed: str
+    shown: str
+
+
+def processes(vim: Neovim) -> list[int]:
+    """Neovim is two processes: the editor, and the one that draws."""
+    editor = int(vim.ask("getpid()"))
+    return [editor, int(Path(f"/proc/{editor}/stat").read_text().rpartition(")")[2].split()[1])]
+
+
+def spent_ms(pids: list[int]) -> float:
+    return sum(map(cpu_ms, pids))
+
+
+def in_neovim(vim: Neovim, home: Home) -> list[Figure]:
+    """From the call to its entries, without a picker's own work."""
+    script = home.path / "type.lua"
+    script.write_text(TYPE)
+    texts = "{" + ", ".join(f'"{text}"' for text in TYPED) + "}"
+    keys = vim.ask(f"luaeval('assert(loadfile(\"{script}\"))({texts}, {PAUSE_S * 1000:.0f})')")
+    walls, cpus = zip(*keys, strict=True)
+    return [
+        Figure("a key, to its entries, wall", "ms", walls, goal=KEY_MS),
+        Figure("  CPU of Neovim", "ms", cpus, goal=KEY_MS),
+    ]
+
+
+def places(client: Client, text: str) -> list[str]:
+    hits = client.call("search", {"query": text, "typing": True, "limit": 50})["hits"]
+    return [f"{Path(hit['path']).name}:{hit['line']}:" for hit in hits]
+
+
+def keys_of(client: Client) -> Iterator[Key]:
+    for text in TYPED:
+        before: list[str] = []
+        for end in range(1, len(text) + 1):
+            now = places(client, text[:end])
+            is_new = now and now[0] not in before and text[end - 1] != " "  # snacks does not search for a blank
+            yield Key(text[:end], now[0] if is_new else "")
+            before = now
+
+
+def in_picker(name: str, vim: Neovim, keys: list[Key]) -> list[Figure]:
+    """From the key to the screen, which is looked at all the time."""
+    walls, cpus = list[float](), list[float]()
+    vim.type(":Livedex\r")
+    time.sleep(2.0)
+    pids, typed = processes(vim), ""
+    for key in keys:
+        if len(key.typed) == 1 and typed:
+            vim.terminal.press(*["BSpace"] * len(typed))
+            time.sleep(0.5)
+        typed = key.typed
+        before, began = spent_ms(pids), time.perf_counter()
+        vim.type(key.typed[-1])
+        while key.shown and key.shown not in vim.terminal.text():
+            if time.perf_counter() - began > LIMIT_S:
+                raise RuntimeError(f"{key} was not shown:\n{vim.terminal.text()}")
+        if key.shown:
+            walls.append((time.perf_counter() - began) * 1000)
+        time.sleep(PAUSE_S)
+        cpus.append(spent_ms(pids) - before)
+    return [
+        Figure(f"a key in {name}, to the screen", "ms", walls, goal=KEY_MS),
+        Figure("  CPU of Neovim", "ms", cpus, goal=KEY_MS),
+    ]
+
+
+def followed(vim: Neovim, folder: Path) -> list[Figure]:
+    """From a save to the followed list on the screen; then nothing happens."""
+    vim.type(":LivedexFollow zzfollowed\r")
+    vim.see("livedex zzfollowed (following)")
+    walls = []
+    for number in range(SAVES):
+        began = time.perf_counter()
+        (folder / f"saved{number}.md").write_text(f"zzfollowed {number}\n")
+        while f"saved{number}.md" not in vim.terminal.text():
+            if time.perf_counter() - began > LIMIT_S:
+                raise RuntimeError(f"the save was not shown:\n{vim.terminal.text()}")
+        walls.append((time.perf_counter() - began) * 1000)
+        (folder / f"saved{number}.md").unlink()
+        vim.see(lambda screen, saved=f"saved{number}.md": saved not in screen)
+    pids = processes(vim)
+    before, began = spent_ms(pids), time.perf_counter()
+    time.sleep(IDLE_S)
+    percent = (spent_ms(pids) - before) / (time.perf_counter() - began) / 10
+    return [
+        Figure("a save, to the followed list", "ms", walls, goal=SAVED_MS),
+        Figure("idle with it, CPU of one core", "%", [percent], goal=IDLE_PERCENT),
+    ]
+
+
+def measure(program: Path, home: Home, daemon: Daemon, folder: Path, plugins: Path | None) -> Iterator[Figure]:
+    with neovim(program, home, folder, size=SIZE) as vim:
+        yield from in_neovim(vim, home)
+    edits = folder / "livedex-bench-edits"
+    edits.mkdir()
+    try:
+        with neovim(program, home, folder, size=SIZE) as vim:
+            yield from followed(vim, edits)
+    finally:
+        for saved in edits.iterdir():
+            saved.unlink()
+        edits.rmdir()
+    with daemon.client() as client:
+        keys = list(keys_of(client))
+    for picker in PICKERS:
+        if plugins is not None and not picker.missing(plugins):
+            with neovim(program, home, folder, init=picker.lines(plugins), size=SIZE) as vim:
+                yield from in_picker(picker.name, vim, keys)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.neovim", description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
+    parser.add_argument("--plugins", type=Path, help="a folder with telescope.nvim and others")
+    options = parser.parse_args()
+    program = next(iter(editor_paths("nvim").values()), None)
+    if program is None:
+        raise SystemExit("no Neovim here: make editors")
+    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
+        daemon = Daemon(home).start()
+        folder = (options.folder or corpus.made_in(Path(made))).resolve()
+        with daemon.client() as client:
+            add_root(client, folder, timeout=1800)
+        print(f"{program}, load {os.getloadavg()[0]:.1f}", HEADER, sep="\n")
+        for figure in measure(program, home, daemon, folder, options.plugins):
+            print(figure.as_line(), flush=True)
+        daemon.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
