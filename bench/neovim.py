@@ -28,7 +28,7 @@ SAVED_MS = 300.0
 IDLE_PERCENT = 0.02
 SAVES = 20
 LIMIT_S = 5.0
-SIZE = (60, 200)
+SIZE = (60, 320)
 # Types each text into what all pickers call; notes what each key took, on the wall and of CPU, in milliseconds.
 TYPE = """
 local texts, pause_ms = ...

@@ -7,7 +7,7 @@ local OPTIONS = { globs = 'glob', kinds = 'kind', languages = 'lang', paths = 'p
 
 ---Return the command for these params of a search, as text for the shell; `<query>` stands for what is typed.
 local function command(params)
-  local words = vim.list_extend(vim.list_slice(connection.command()), { 'search', '--typing', '--vimgrep' })
+  local words = vim.list_extend(vim.list_slice(connection.command()), { 'search', '--typing', '--short' })
   params = vim.tbl_extend('keep', params, { limit = require('livedex.hits').limit() })
   for name, value in vim.spairs(params) do
     local option = '--' .. (OPTIONS[name] or name):gsub('_', '-')
