@@ -21,4 +21,4 @@ ENTRY_KINDS = ("chunk", "finding")  # of agent memory
 HOT_CHARS = 6000  # the longest text of the entries used last and most, by default
 LEASE_S = 60  # how long a claim lasts by default, in seconds
 REQUEST_TIMEOUT_MS = 30_000  # how long a request waits for its reply by default
-EDITORS = ("helix", "nvim", "vim", "vscode")  # with a client of livedex
+EDITORS = ("emacs", "helix", "nvim", "vim", "vscode")  # with a client of livedex

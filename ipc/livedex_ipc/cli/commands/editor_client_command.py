@@ -23,6 +23,7 @@ class Editor(NamedTuple):
 
 
 CLIENTS = {
+    "emacs": Editor("Emacs 29.1 or later", "emacs", "`load-path` in ~/.emacs.d/init.el"),
     "helix": Editor("Helix", "helix/languages.toml", "~/.config/helix/languages.toml"),
     "nvim": Editor("Neovim 0.10 or later", "nvim", "a package: ~/.local/share/nvim/site/pack/livedex/start/livedex"),
     "vim": Editor("Vim", "vim/livedex.vim", "~/.vimrc"),
