@@ -135,6 +135,37 @@ def test_a_file_that_is_looked_at_follows_its_edits(tabs: Tabs, web: WebProcess,
     until(page, lambda: page.locator("#file .whole").count() == 0, "a note in the place of the text")
 
 
+def test_a_long_file_is_shown_around_its_line_and_further_on_demand(
+    tabs: Tabs, web: WebProcess, client: Client, tree: Tree
+) -> None:
+    tree.write("long.txt", "".join(f"line {number}{' needle' * (number == 1500)}\n" for number in range(1, 3001)))
+    add_root(client, tree)
+    page = tabs.open(web.url)
+    typed(page, "needle")
+    page.keyboard.press("Enter")
+    line = page.locator("#file [aria-current]")
+    line.wait_for()
+    top = "element => Math.round(element.getBoundingClientRect().top)"
+
+    def numbers() -> list[int]:
+        found: list[int] = page.evaluate("[...document.querySelectorAll('#file .line')].map(e => +e.dataset.line)")
+        return found
+
+    assert 0 < line.evaluate(top) < page.viewport_size["height"]  # type: ignore[index]
+    first, last = numbers()[0], numbers()[-1]
+    assert first > 1
+    assert last < 3000
+    page.get_by_role("button", name="Earlier lines").focus()
+    page.evaluate("scrollTo(0, 0)")
+    at = page.locator(f"#file [data-line='{first}']").evaluate(top)
+    page.keyboard.press("Enter")
+    until(page, lambda: numbers()[0] < first, "earlier lines")
+    assert page.locator(f"#file [data-line='{first}']").evaluate(top) == at
+    page.get_by_role("button", name="Later lines").click()
+    until(page, lambda: numbers()[-1] > last, "later lines")
+    assert numbers() == [*range(numbers()[0], numbers()[-1] + 1)]
+
+
 def test_a_page_in_the_background_follows_nothing_and_catches_up(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
     page = tabs.open(web.url)
     page.locator("#query").fill("zither")

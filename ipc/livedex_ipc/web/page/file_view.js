@@ -11,7 +11,8 @@ const RULES = { 'built-in': 'the built-in rules' }
 export class FileView {
   section = one('file')
   #following = null
-  #last = 0
+  #last = 0 // the number of the load that began last
+  #isNew = true // nothing of the file is shown yet
 
   constructor(actions) {
     this.actions = actions
@@ -24,7 +25,8 @@ export class FileView {
     this.from = new URLSearchParams([...values].filter(([name]) => !['path', 'path_b64', 'line'].includes(name)))
     this.range = { start_line: Math.max(1, line - AROUND), end_line: line + AROUND }
     document.title = `${visible(this.place.path.slice(this.place.path.lastIndexOf('/') + 1))} · livedex`
-    this.#load(true)
+    this.#isNew = true
+    this.#load()
     this.resume()
   }
 
@@ -32,7 +34,7 @@ export class FileView {
   resume() {
     this.#following?.abort()
     this.#following = new AbortController()
-    follow([{ query: '', group: 'file', ...this.#filter() }], () => this.#load(false), this.#following.signal)
+    follow([{ query: '', group: 'file', ...this.#filter() }], () => this.#load(), this.#following.signal)
   }
 
   hide() {
@@ -59,7 +61,7 @@ export class FileView {
     return path_b64 ? { paths_b64: [path_b64] } : { paths: [path] }
   }
 
-  async #load(isFirst) {
+  async #load() {
     const number = ++this.#last
     const [why, file, found] = await Promise.allSettled([
       call('files/explain', this.#named()),
@@ -72,18 +74,28 @@ export class FileView {
     parts.push(this.#why(why, found.value))
     if (file.status === 'fulfilled') parts.push(...this.#text(file.value, found.value?.hits ?? []))
     else parts.push(element('p', { class: 'note' }, visible(file.reason.message)))
-    const [scrolled, focused] = [scrollY, this.#reachable().indexOf(document.activeElement)]
-    const isOpen = this.section.querySelector('details')?.open
-    this.section.replaceChildren(...parts)
-    if (isFirst) return this.#showLine()
-    this.section.querySelector('details').open = isOpen
-    this.#reachable()[focused]?.focus({ preventScroll: true })
-    scrollTo(0, scrolled)
+    if (this.#isNew) {
+      this.#isNew = false
+      this.section.replaceChildren(...parts)
+      this.#showLine()
+    } else this.#replace(parts)
   }
 
-  // What can have the focus.
-  #reachable() {
-    return [...this.section.querySelectorAll('a, button, summary, [tabindex]')]
+  // Show the file as it is now, with the same line in the same place, and the focus where it was.
+  #replace(parts) {
+    const isOpen = this.section.querySelector('details').open
+    const focused = this.section.contains(document.activeElement) ? document.activeElement : null
+    const line = [...this.section.querySelectorAll('.line')].find((each) => each.getBoundingClientRect().top >= 0)
+    const top = line?.getBoundingClientRect().top
+    this.section.replaceChildren(...parts)
+    this.section.querySelector('details').open = isOpen
+    if (focused) {
+      const all = [...this.section.querySelectorAll('a, button, summary, [aria-current]')]
+      const same = all.find((each) => each.textContent === focused.textContent)
+      ;(same ?? this.section.querySelector('.whole, .back')).focus({ preventScroll: true })
+    }
+    const sameLine = line && this.section.querySelector(`.line[data-line="${line.dataset.line}"]`)
+    if (sameLine) scrollBy(0, sameLine.getBoundingClientRect().top - top)
   }
 
   // The same search in this file alone, with what its score is made of; null where nothing was searched for.
@@ -173,7 +185,7 @@ export class FileView {
       this.range.start_line > 1
         ? this.#further('Earlier lines', { start_line: Math.max(1, this.range.start_line - 2 * AROUND) })
         : '',
-      element('div', { 'class': 'code whole', 'role': 'region', 'aria-label': 'Text' }, ...shown),
+      element('div', { 'class': 'code whole', 'tabindex': '-1', 'role': 'region', 'aria-label': 'Text' }, ...shown),
       last >= this.range.end_line ? this.#further('Later lines', { end_line: this.range.end_line + 2 * AROUND }) : '',
     ]
   }
@@ -185,7 +197,7 @@ export class FileView {
         type: 'button',
         click: () => {
           Object.assign(this.range, range)
-          this.#load(false)
+          this.#load()
         },
       },
       label,
