@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from helpers.mcp_client import McpClient
 from helpers.postgres_server import Postgres, running_postgres
 from helpers.support import CHECKOUT, Daemon, Home, Tree, wait_until
 from livedex_ipc.client import Client
@@ -62,14 +63,20 @@ def test_the_same_script_has_the_same_shapes(
     with start_daemon(config).client() as client:
         assert client.sync(timeout_ms=60_000)["synced"]
 
+        def of_agent(query: str) -> Any:
+            with McpClient(home, cwd=str(tree)) as agent:
+                return agent.answer("search", query=query)
+
         def script() -> tuple[list[str], Any]:
             first = client.search(query="walrus", timeout_ms=60_000)
             inside = client.search(query="goat", path=str(tree / "sub"), timeout_ms=60_000)
             reported = json.loads(home.run("--json", "search", "walrus").stdout)
+            told = of_agent("walrus")
             python = [sorted(hit["relative_path"] for hit in one["hits"]) for one in (first, inside, reported)]
+            python.append(sorted(hit["path"] for hit in told["hits"]))
             exact = client.search(query="a goat", mode="exact", timeout_ms=60_000)
             nothing = client.search(query="zzqqxx", timeout_ms=60_000)
-            return [*map(str, python)], [shape(one) for one in (first, inside, reported, exact, nothing)]
+            return [*map(str, python)], [shape(one) for one in (first, inside, reported, told, exact, nothing)]
 
         built_in = script()
         done = home.run("index", "--backend", backend)
