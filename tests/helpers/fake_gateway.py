@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -16,9 +17,10 @@ from helpers.made_model import MeaningEmbedder
 
 
 class FakeGateway:
-    """``mode`` is ``ok``, ``fail``, ``busy``, ``stall``, ``nan``, ``zero``, ``short``, ``few``, ``garbage`` or
-    ``redirect``; ``statuses`` are answered first, one each. ``asked`` counts each text. The models ``reversed`` and
-    ``half`` give the vectors in reverse order, and the first half of each; every other model gives them whole."""
+    """``mode`` is ``ok``, ``fail``, ``busy``, ``stall``, ``nan``, ``zero``, ``short``, ``few``, ``garbage``,
+    ``trickle`` or ``redirect``; ``statuses`` are answered first, one each. ``asked`` counts each text. The models
+    ``reversed`` and ``half`` give the vectors in reverse order, and the first half of each; every other model gives
+    them whole."""
 
     def __init__(self) -> None:
         self.mode = "ok"
@@ -27,6 +29,7 @@ class FakeGateway:
         self.asked_of: Counter[tuple[str, str]] = Counter()  # by model and text
         self.allowed: int | None = None  # texts in requests of several; then these wait
         self.requests: list[tuple[str, dict[str, Any], str | None]] = []
+        self.heard_out = False  # somebody took a whole head in mode ``trickle``
         self.released = threading.Event()
         self._more = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -79,6 +82,17 @@ def altered(right: list[list[float]], mode: str, model: str) -> list[list[Any]]:
     return vectors
 
 
+def trickle(handler: BaseHTTPRequestHandler, gateway: FakeGateway) -> None:
+    """Send a head byte by byte, for as long as somebody listens."""
+    handler.close_connection = True
+    with suppress(OSError):
+        for byte in b"HTTP/1.1 200 OK\r\n" + b"X-Slow: yes\r\n" * 12:
+            handler.wfile.write(bytes([byte]))
+            if gateway.released.wait(0.05):
+                return
+        gateway.heard_out = True
+
+
 def _handler(gateway: FakeGateway) -> type[BaseHTTPRequestHandler]:
     embedder = MeaningEmbedder()
 
@@ -94,6 +108,9 @@ def _handler(gateway: FakeGateway) -> type[BaseHTTPRequestHandler]:
                 return
             if gateway.mode == "stall":
                 gateway.released.wait(60)
+            if gateway.mode == "trickle":
+                trickle(self, gateway)
+                return
             if gateway.mode in ("fail", "busy"):
                 self.reply(500 if gateway.mode == "fail" else 429, b"no", {})
                 return

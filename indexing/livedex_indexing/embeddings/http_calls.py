@@ -6,9 +6,11 @@ key or a text.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Mapping
 from typing import Final
@@ -50,6 +52,9 @@ class Gateway:
 
     def _once(self, path: str, body: bytes, deadline: float) -> tuple[int, bytes, float | None]:
         connection = self._connection(max(0.05, deadline - time.monotonic()))
+        ended = threading.Timer(max(0.05, deadline - time.monotonic()), _shut, (connection,))
+        ended.daemon = True
+        ended.start()  # the timeout of a socket begins anew with each byte of a head that comes slowly
         try:
             self.bytes_sent += len(body)
             connection.request("POST", self._address.path.rstrip("/") + path, body, self._headers)
@@ -59,9 +64,12 @@ class Gateway:
         except TimeoutError as error:
             raise EmbedderUnavailable(f"the gateway {self.host} did not answer in time") from error
         except (OSError, http.client.HTTPException) as error:
+            if time.monotonic() >= deadline:
+                raise EmbedderUnavailable(f"the gateway {self.host} did not answer in time") from error
             why = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
             raise EmbedderUnavailable(f"the gateway {self.host} does not answer: {why}") from error
         finally:
+            ended.cancel()
             connection.close()
 
     def _connection(self, seconds: float) -> http.client.HTTPConnection:
@@ -77,6 +85,14 @@ _REMEDY: Final = {
     404: ": does it have this model? (embedding.model, embedding.api_base)",
     429: ": its limit of requests is reached",
 }
+
+
+def _shut(connection: http.client.HTTPConnection) -> None:
+    """End whatever waits for the connection."""
+    sock = connection.sock
+    if isinstance(sock, socket.socket):
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _read(connection: http.client.HTTPConnection, response: http.client.HTTPResponse, deadline: float) -> bytes:

@@ -75,6 +75,14 @@ def test_one_that_fails_gives_no_vectors(gateway: FakeGateway, mode: str) -> Non
     assert all(path == "/api/embed" for path, _, _ in gateway.requests)
 
 
+@pytest.mark.parametrize("mode", ["stall", "trickle"])
+def test_a_call_ends_by_its_deadline(gateway: FakeGateway, mode: str) -> None:
+    gateway.mode = mode
+    with pytest.raises(EmbedderUnavailable, match="did not answer in time"):
+        embedder_of("ollama", gateway, timeout=0.3).embed_batch(["a car", "a boat"])
+    assert not gateway.heard_out
+
+
 def test_one_that_is_down_is_named() -> None:
     gateway = FakeGateway()
     gateway.close()
