@@ -182,6 +182,20 @@ DEFECTS = (
         f"{NAMES}::test_a_line_of_a_file",
     ),
     Defect(
+        "title-not-lifted",
+        "a title of two words as typed comes after code that has these words",
+        "livedex_indexing/rank/name_places.py",
+        (("return {chunk_id: LINE for", "return {chunk_id: 0.0 for"),),
+        f"{NAMES}::test_a_title_as_typed_comes_before_code_with_its_words",
+    ),
+    Defect(
+        "closeness-not-counted",
+        "a page that has all remembered words somewhere comes before the paragraph that has them",
+        "livedex_indexing/rank/score.py",
+        (("close = every * max(", "close = 0.0 * max("),),
+        "tests/indexing/search/test_search_order.py::test_words_of_one_paragraph_come_before_words_of_a_page",
+    ),
+    Defect(
         "plain-reading-missing",
         "a long query whose dashes and quotes find nothing is not read as plain text",
         "livedex_indexing/search/word_search.py",
