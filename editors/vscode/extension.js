@@ -34,6 +34,7 @@ function activate(context) {
     vscode.window.registerTreeDataProvider('livedex.standingQueries', standing),
     vscode.lm.registerMcpServerDefinitionProvider('livedex', { provideMcpServerDefinitions }),
     standing,
+    workspace,
     { dispose: () => daemon.close() },
   )
   standing.connect()

@@ -112,7 +112,9 @@ class SearchPick {
     this.#accepted = undefined
     this.#pick.items = []
     this.#pick.title = error.message
-    settings.offerRemedy(error)
+    if (!settings.canMend(error)) return
+    this.#pick.hide()
+    settings.tell(error)
   }
 
   #accept(options) {

@@ -14,20 +14,20 @@ function get(name) {
 
 /** Say what failed, with a button for the setting if that is the remedy. */
 async function tell(error) {
-  const buttons = error instanceof CommandMissing ? [OPEN_SETTINGS] : []
+  const buttons = canMend(error) ? [OPEN_SETTINGS] : []
   const pressed = await vscode.window.showErrorMessage(`livedex: ${error.message}`, ...buttons)
   if (pressed === OPEN_SETTINGS) await vscode.commands.executeCommand('workbench.action.openSettings', 'livedex.path')
 }
 
-/** As `tell`, but only if there is a remedy: the list itself shows the error. */
-function offerRemedy(error) {
-  return error instanceof CommandMissing ? tell(error) : undefined
+/** Whether a setting is the remedy. */
+function canMend(error) {
+  return error instanceof CommandMissing
 }
 
 module.exports = {
+  canMend,
   command: () => get('path'),
   maxResults: () => get('maxResults'),
-  offerRemedy,
   showsPreview: () => get('preview'),
   tell,
 }

@@ -11,6 +11,8 @@ const { indexedPaths } = require('./queries')
 
 class Workspace {
   #daemon
+  #folders
+  #listener = vscode.workspace.onDidChangeWorkspaceFolders(() => (this.#folders = undefined))
 
   constructor(daemon) {
     this.#daemon = daemon
@@ -18,8 +20,12 @@ class Workspace {
 
   /** The paths of the open folders, without symbolic links, as the daemon has them. */
   get folders() {
-    const local = (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file')
-    return local.map(({ uri }) => realPath(uri.fsPath))
+    this.#folders ??= localFolders().map(({ uri }) => realPath(uri.fsPath))
+    return this.#folders
+  }
+
+  dispose() {
+    this.#listener.dispose()
   }
 
   /** Where to search for what concerns the workspace; nothing if it is not indexed. */
@@ -39,6 +45,10 @@ class Workspace {
     const { roots } = await this.#daemon.request('roots/list')
     return roots.map(({ path }) => path)
   }
+}
+
+function localFolders() {
+  return (vscode.workspace.workspaceFolders ?? []).filter(({ uri }) => uri.scheme === 'file')
 }
 
 function realPath(path) {

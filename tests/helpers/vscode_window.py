@@ -51,17 +51,18 @@ def environment(home: Home) -> dict[str, str]:
 
 
 @contextmanager
-def code_server(home: Home) -> Iterator[str]:
-    """Serve the editor with the extension installed; yield its address."""
-    package = home.path / "livedex.vsix"
-    assert home.run("editor", "vscode", "--package", str(package)).returncode == 0
+def code_server(home: Home, extension: bool = True) -> Iterator[str]:
+    """Serve the editor, with the extension unless told otherwise; yield its address."""
     data = home.path / "code"
-    (data / "User").mkdir(parents=True)
+    (data / "User").mkdir(parents=True, exist_ok=True)
     (data / "User" / "settings.json").write_text(json.dumps(SETTINGS))
     words = [str(CODE_SERVER), "--user-data-dir", str(data), "--extensions-dir", str(data / "extensions")]
     options = ["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check"]
     env = environment(home)
-    subprocess.run([*words, "--install-extension", str(package)], env=env, check=True, capture_output=True)
+    if extension:
+        package = home.path / "livedex.vsix"
+        assert home.run("editor", "vscode", "--package", str(package)).returncode == 0
+        subprocess.run([*words, "--install-extension", str(package)], env=env, check=True, capture_output=True)
     with (data / "log").open("wb") as log:
         server = subprocess.Popen(
             [*words, *options, "--disable-workspace-trust"],
@@ -131,6 +132,24 @@ class Window:
         self.page.locator('.quick-input-box input[placeholder^="Words"]').wait_for()
         if query:
             self.type(query)
+
+    def press_button(self, name: str) -> None:
+        """Click a button at the top of the list, by how its name begins."""
+        self.page.locator(f'.quick-input-widget [aria-label^="{name}"]').click()
+
+    def search_everywhere(self) -> None:
+        """Search all indexed folders from now on."""
+        self.search()
+        self.press_button("Search Everywhere")
+        self.see(lambda: "all indexed folders" in self.title(), "everywhere in the title")
+        self.press("Escape")
+
+    def follow(self, query: str) -> None:
+        """Follow a query, by the command."""
+        self.run("livedex: Follow a Query")
+        self.page.locator(".quick-input-message", has_text="A query to follow").wait_for()
+        self.type(query)
+        self.press("Enter")
 
     def type(self, text: str) -> None:
         self.page.keyboard.insert_text(text) if not text.isascii() else self.page.keyboard.type(text)
