@@ -210,6 +210,8 @@ def test_the_keyboard_alone_is_enough(tabs: Tabs, web: WebProcess, indexed: Tree
             break
     press("Space")
     until(page, lambda: page.locator("#facets input:checked").count() == 1 and len(paths(page)) < 3, "fewer hits")
+    page.locator("#live").wait_for()
+    assert page.evaluate("document.activeElement.matches('#facets input:checked')")
     press("?")
     assert page.locator("#help").is_visible()
     press("Escape")

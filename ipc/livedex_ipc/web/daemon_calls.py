@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from livedex_ipc.async_client import AsyncClient, connect_async
-from livedex_ipc.errors import MethodNotFound, NoDaemon, Unavailable
+from livedex_ipc.errors import InvalidParams, MethodNotFound, NoDaemon, Unavailable
 
 METHODS = frozenset(("files/explain", "files/retrieve", "search", "status"))
+OF_MEMORY = frozenset(("domains", "knowledge"))  # params of a search that reads agent memory, and counts that as a use
 ANSWER_S = 70.0  # a method ends by itself before that
 
 
 class DaemonCalls:
-    """``spawn``: whether a daemon may be started. ``mode``: how the page is to be shown, the answer to ``page``."""
+    """``spawn``: whether a daemon may be started. ``page``: what the page is told of itself, the answer to ``page``."""
 
     def __init__(self, spawn: bool, page: Mapping[str, object]) -> None:
         self._spawn = spawn
@@ -32,6 +33,8 @@ class DaemonCalls:
             return self._page
         if method not in METHODS:
             raise MethodNotFound(f"the page may not call {method}")
+        for name in sorted(OF_MEMORY & params.keys()):
+            raise InvalidParams(f"{name}: the page searches files alone", {"field": name})
         client = await self._connected()
         try:
             return await client.call(method, params, timeout_s=ANSWER_S)

@@ -63,6 +63,11 @@ def test_the_page_can_change_nothing(web: WebProcess, client: Client, tree: Tree
     assert client.call("files/explain", {"path": str(file)})["status"] == "indexed"
 
 
+def test_agent_memory_is_not_for_the_page(web: WebProcess) -> None:
+    for params in ({"knowledge": True}, {"domains": ["general"]}):
+        assert web.call("search", query="x", **params)["error"]["code"] == -32602
+
+
 def test_every_response_has_the_strict_headers(web: WebProcess) -> None:
     for target in ("/", *(f"/{name}" for name in page_sources()), "/none"):
         reply = web.request("GET", target)

@@ -66,7 +66,11 @@ async function post(method, params, signal) {
   } catch (error) {
     throw error.name === 'AbortError' ? error : new Fault(NOT_SERVED)
   }
-  if (response.status === 401) throw new Fault(NO_TOKEN)
+  if (response.status === 401) {
+    sessionStorage.removeItem(KEY)
+    token = null
+    throw new Fault(NO_TOKEN)
+  }
   if (!response.ok) throw new Fault(await response.text())
   return response
 }

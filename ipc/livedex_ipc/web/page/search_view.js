@@ -286,12 +286,12 @@ export class SearchView {
   }
 
   #showFacets(facets) {
-    const focused = document.activeElement?.id
+    const focused = document.activeElement.closest('#facets *')
     const groups = Object.entries(FILTERS).map(([name, label]) => this.#facet(name, label, facets[name] ?? {}))
     const pick = element(
       'select',
       {
-        id: 'since',
+        name: 'since',
         change: () => {
           this.since = pick.value
           this.#edited()
@@ -303,28 +303,34 @@ export class SearchView {
     )
     pick.value = this.since
     one('facets').replaceChildren(element('label', { class: 'since' }, 'Modified ', pick), ...groups.filter(Boolean))
-    if (focused) one(focused)?.focus({ preventScroll: true })
+    if (!focused) return
+    const all = [...one('facets').querySelectorAll('input, select')]
+    const same = all.find(({ name, type, value }) => {
+      return name === focused.name && (type !== 'checkbox' || value === focused.value)
+    })
+    same?.focus({ preventScroll: true })
   }
 
   #facet(name, label, counts) {
     const chosen = this.chosen[name]
     const values = Object.entries(counts)
-      .sort(([, one], [, other]) => other - one)
-      .slice(0, MOST_VALUES)
+      .sort(([, count], [, other]) => other - count)
+      .filter(([value], place) => place < MOST_VALUES || chosen.has(value))
     for (const value of chosen) if (!(value in counts)) values.push([value, 0])
     if (values.length < 2 && !chosen.size) return null
     return element(
       'fieldset',
       {},
       element('legend', {}, label),
-      ...values.map(([value, count], index) => {
+      ...values.map(([value, count]) => {
         const tick = () => {
           chosen[box.checked ? 'add' : 'delete'](value)
           this.#edited()
         }
         const box = element('input', {
           type: 'checkbox',
-          id: `${name}-${index}`,
+          name,
+          value,
           checked: chosen.has(value),
           change: tick,
         })
