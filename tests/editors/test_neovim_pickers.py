@@ -101,3 +101,14 @@ def test_a_choice_opens_its_place(
         vim.terminal.press("Enter")
         column = 1 if picker.name == "fzf_lua" else 33
         vim.see(lambda _: vim.place() == f"lease.md:5:{column}")
+
+
+def test_params_of_a_search_apply(home: Home, indexed: Tree, init: list[str], picker: Picker, program: Path) -> None:
+    indexed.write("elsewhere.py", "leave10\n")
+    with neovim(program, home, indexed.path, init=init, size=(80, 110)) as vim:
+        vim.type(f":lua require('livedex').pick({{ mode = 'regex', path = '{indexed}/src' }})\r")
+        vim.see(lambda screen: "livedex" in screen and (picker.ready in screen or picker.name == "mini"))
+        vim.type("lea.e1[01]")
+        screen = vim.see(lambda screen: "z10.py" in screen and "z11.py" in screen)
+        assert "z2.py" not in screen
+        assert "elsewhere.py" not in screen
