@@ -1,8 +1,8 @@
 """What the plugin for Neovim costs: a key, a saved file, being idle.
 
 `PYTHONPATH=tests python -m bench.neovim [FOLDER]`; `--plugins DIR` names a folder with copies of pickers, as for their
-tests. Invariant: CPU is that of Neovim's processes alone. A key counts as shown when the screen has the best hit of
-what is typed, which the answer before did not have. Linux.
+tests. Invariant: CPU is that of Neovim's processes alone. A key counts as shown when the screen has the best file
+of what is typed, which the answer before did not have. Linux.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from livedex_ipc.client import Client
 KEY_MS = 50.0
 SAVED_MS = 300.0
 IDLE_PERCENT = 0.02
-SAVES = 20
+SAVES = 15
+SAVE_PAUSE_S = 1.0  # the daemon puts changes together that come all the time
 LIMIT_S = 5.0
 SIZE = (60, 320)
 # Types each text into what all pickers call; notes what each key took, on the wall and of CPU, in milliseconds.
@@ -51,7 +52,7 @@ return keys
 
 
 class Key(NamedTuple):
-    """``shown``: a place of the answer to ``typed`` that tells it from the answer before; "" if there is none."""
+    """``shown``: a file's name that tells the answer to ``typed`` from the answer before; "" if there is none."""
 
     typed: str
     shown: str
@@ -80,16 +81,16 @@ def in_neovim(vim: Neovim, home: Home) -> list[Figure]:
     ]
 
 
-def places(client: Client, text: str) -> list[str]:
+def files(client: Client, text: str) -> list[str]:
     hits = client.call("search", {"query": text, "typing": True, "limit": 50})["hits"]
-    return [f"{Path(hit['path']).name}:{hit['line']}:" for hit in hits]
+    return [f"/{Path(hit['path']).name}:" for hit in hits]
 
 
 def keys_of(client: Client) -> Iterator[Key]:
     for text in TYPED:
         before: list[str] = []
         for end in range(1, len(text) + 1):
-            now = places(client, text[:end])
+            now = files(client, text[:end])
             is_new = now and now[0] not in before and text[end - 1] != " "  # snacks does not search for a blank
             yield Key(text[:end], now[0] if is_new else "")
             before = now
@@ -122,7 +123,7 @@ def in_picker(name: str, vim: Neovim, keys: list[Key]) -> list[Figure]:
 
 
 def followed(vim: Neovim, folder: Path) -> list[Figure]:
-    """From a save to the followed list on the screen; then nothing happens."""
+    """From a save now and then, as a person's, to the followed list on the screen; then nothing happens."""
     vim.type(":LivedexFollow zzfollowed\r")
     vim.see("livedex zzfollowed (following)")
     walls = []
@@ -135,6 +136,7 @@ def followed(vim: Neovim, folder: Path) -> list[Figure]:
         walls.append((time.perf_counter() - began) * 1000)
         (folder / f"saved{number}.md").unlink()
         vim.see(lambda screen, saved=f"saved{number}.md": saved not in screen)
+        time.sleep(SAVE_PAUSE_S)
     pids = processes(vim)
     before, began = spent_ms(pids), time.perf_counter()
     time.sleep(IDLE_S)
