@@ -32,6 +32,7 @@ class FakeGateway:
         self.heard_out = False  # somebody took a whole head in mode ``trickle``
         self.released = threading.Event()
         self._more = threading.Condition()
+        self._closed = False
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
@@ -44,10 +45,10 @@ class FakeGateway:
     def admit(self, texts: int) -> bool:
         """Wait until so many more texts may be embedded. Return False at the end."""
         with self._more:
-            self._more.wait_for(lambda: self.released.is_set() or self.allowed is None or self.allowed >= texts)
+            self._more.wait_for(lambda: self._closed or self.allowed is None or self.allowed >= texts)
             if self.allowed is not None:
                 self.allowed -= texts
-            return not self.released.is_set()
+            return not self._closed
 
     def allow(self, texts: int | None) -> None:
         """Let so many texts be embedded, None: any number."""
@@ -57,6 +58,7 @@ class FakeGateway:
 
     def close(self) -> None:
         with self._more:
+            self._closed = True
             self.released.set()
             self._more.notify_all()
         self._server.shutdown()
