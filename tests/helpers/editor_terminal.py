@@ -7,6 +7,7 @@ driven, or the test is skipped and says why.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -22,19 +23,33 @@ from helpers.support import CHECKOUT, LIVEDEX, Home, wait_until
 TREES = sorted((CHECKOUT / "build" / "editors").glob("*/commands"))
 
 
+OLDEST = {"emacs": (29, 1), "hx": (25, 1), "nvim": (0, 10)}  # that livedex supports
+
+
 def editor_paths(program: str) -> dict[str, Path]:
-    """Return where this program is, by the name of its tree; "path" is the one on the PATH, used where no tree is."""
+    """Return where this program is, by the name of its tree; "path" is the one on the PATH, used where no tree is.
+
+    One that is older than livedex supports is left out.
+    """
     found = {tree.parent.name: tree / program for tree in TREES if (tree / program).exists()}
     on_path = shutil.which(program)
-    return found or ({"path": Path(on_path)} if on_path else {})
+    if not found and on_path and _version(on_path) >= OLDEST[program]:
+        found["path"] = Path(on_path)
+    return found
+
+
+def _version(program: str) -> tuple[int, ...]:
+    printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout
+    return tuple(map(int, re.findall(r"\d+", printed)[:2]))
 
 
 def editors(program: str) -> list[ParameterSet]:
     """Return the paths of this program for `parametrize`, or one skip."""
     found = editor_paths(program)
     if not found or shutil.which("tmux") is None:
-        missing = "tmux" if found else program
-        return [pytest.param(None, id="none", marks=pytest.mark.skip(f"not installed here: {missing} (make editors)"))]
+        oldest = ".".join(map(str, OLDEST[program]))
+        missing = "tmux" if found else f"{program} {oldest} or later (make editors)"
+        return [pytest.param(None, id="none", marks=pytest.mark.skip(f"not installed here: {missing}"))]
     return [pytest.param(path, id=name) for name, path in found.items()]
 
 
