@@ -1,0 +1,117 @@
+"""What the client for Emacs costs: a key, a saved file, being idle. `PYTHONPATH=tests python -m bench.emacs [FOLDER]`.
+
+Invariant: CPU is that of Emacs alone. A key counts as shown when the screen has the best hit of what is typed, which
+the answer before did not have. Linux.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench import corpus
+from bench.figures import HEADER, Figure
+from bench.live import IDLE_S, PAUSE_S, cpu_ms
+from bench.neovim import IDLE_PERCENT, KEY_MS, LIMIT_S, SAVED_MS, SAVES, SIZE, Key, keys_of
+from helpers.editor_terminal import EditorTerminal, editor_paths
+from helpers.emacs import INTERFACES, emacs
+from helpers.support import Daemon, Home, add_root, temporary_home
+
+SETTLE_S = 15.0  # an Emacs that does nothing needs 80 ms of CPU in its first ten seconds
+COMMANDS = {**{name: ("s", lisp) for name, lisp in INTERFACES.items()}, "consult": ("c", INTERFACES["vertico"])}
+
+
+@contextmanager
+def running(program: Path, home: Home, folder: Path, lisp: str = "") -> Iterator[tuple[EditorTerminal, int]]:
+    """Run Emacs; yield its terminal and its process id."""
+    noted = home.path / "emacs.pid"
+    note = f'(write-region (number-to-string (emacs-pid)) nil "{noted}" nil t)'
+    with emacs(program, home, folder, lisp=[note, "(setq enable-local-variables nil)", lisp], size=SIZE) as terminal:
+        yield terminal, int(noted.read_text())
+
+
+def type_keys(name: str, terminal: EditorTerminal, pid: int, keys: list[Key]) -> list[Figure]:
+    """From the key to the screen, which is looked at all the time."""
+    walls, cpus = list[float](), list[float]()
+    terminal.type(f"\x03s{COMMANDS[name][0]}")
+    time.sleep(2.0)
+    for key in keys:
+        if len(key.typed) == 1:
+            terminal.type("\x01\x0b")  # C-a C-k
+            time.sleep(0.5)
+        before, began = cpu_ms(pid), time.perf_counter()
+        terminal.type(key.typed[-1])
+        while key.shown and key.shown not in terminal.text():
+            if time.perf_counter() - began > LIMIT_S:
+                raise RuntimeError(f"{key} was not shown:\n{terminal.text()}")
+        if key.shown:
+            walls.append((time.perf_counter() - began) * 1000)
+        time.sleep(PAUSE_S)
+        cpus.append(cpu_ms(pid) - before)
+    return [
+        Figure(f"a key in {name}, to the screen", "ms", walls, goal=KEY_MS),
+        Figure("  CPU of Emacs", "ms", cpus, goal=KEY_MS),
+    ]
+
+
+def follow(terminal: EditorTerminal, pid: int, edits: Path) -> list[Figure]:
+    """From a save to the following buffer on the screen; then nothing happens."""
+    terminal.type("\x03sfzzfollowed\r")
+    terminal.see("0 hits · following")
+    walls = []
+    for number in range(SAVES):
+        began = time.perf_counter()
+        (edits / f"saved{number}.md").write_text(f"zzfollowed {number}\n")
+        while f"saved{number}.md" not in terminal.text():
+            if time.perf_counter() - began > LIMIT_S:
+                raise RuntimeError(f"the save was not shown:\n{terminal.text()}")
+        walls.append((time.perf_counter() - began) * 1000)
+    time.sleep(SETTLE_S)
+    before, began = cpu_ms(pid), time.perf_counter()
+    time.sleep(IDLE_S)
+    percent = (cpu_ms(pid) - before) / (time.perf_counter() - began) / 10
+    return [
+        Figure("a save, to the following buffer", "ms", walls, goal=SAVED_MS),
+        Figure("idle with it, CPU of one core", "%", [percent], goal=IDLE_PERCENT),
+    ]
+
+
+def measure(program: Path, home: Home, daemon: Daemon, folder: Path, edits: Path) -> Iterator[Figure]:
+    with running(program, home, folder) as (terminal, pid):
+        yield from follow(terminal, pid, edits)
+    with daemon.client() as client:
+        keys = list(keys_of(client))
+    for name, (_, lisp) in COMMANDS.items():
+        with running(program, home, folder, lisp) as (terminal, pid):
+            yield from type_keys(name, terminal, pid, keys)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.emacs", description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?", help="to index (default: Python's library and /usr/share/doc)")
+    options = parser.parse_args()
+    program = next(iter(editor_paths("emacs").values()), None)
+    if program is None:
+        raise SystemExit("no Emacs here: make editors")
+    with tempfile.TemporaryDirectory(prefix="livedex-bench-") as made, temporary_home() as home:
+        daemon = Daemon(home).start()
+        edits = Path(made).resolve() / "edits"
+        edits.mkdir()
+        folder = (options.folder or corpus.made_in(Path(made))).resolve()
+        with daemon.client() as client:
+            add_root(client, folder, timeout=1800)
+            add_root(client, edits)
+        print(f"{program}, load {os.getloadavg()[0]:.1f}", HEADER, sep="\n")
+        for figure in measure(program, home, daemon, folder, edits):
+            print(figure.as_line(), flush=True)
+        daemon.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
