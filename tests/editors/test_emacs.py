@@ -167,6 +167,8 @@ def test_a_daemon_that_does_not_answer_stops_no_key(home: Home, daemon: Daemon, 
             for end in range(1, 6):
                 terminal.type(" more"[end - 1])
                 terminal.see("Search: tuned" + " more"[:end])
+            terminal.type(" than ever, all at once")  # a terminal gives Emacs several keys in one
+            terminal.see("Search: tuned more than ever, all at once")
             terminal.press("C-g")
             terminal.see(lambda screen: "Search:" not in screen)
             terminal.type("\x03ss")
