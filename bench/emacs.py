@@ -65,6 +65,7 @@ def follow(terminal: EditorTerminal, pid: int, edits: Path) -> list[Figure]:
     terminal.see("0 hits · following")
     walls = []
     for number in range(SAVES):
+        time.sleep(1.0)  # a result that changes without a pause is told every half second
         began = time.perf_counter()
         (edits / f"saved{number}.md").write_text(f"zzfollowed {number}\n")
         while f"saved{number}.md" not in terminal.text():
