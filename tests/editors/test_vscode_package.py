@@ -30,9 +30,12 @@ def files(package: Path) -> set[str]:
 def test_the_packager_takes_it_as_it_is(home: Home, tmp_path: Path) -> None:
     folder = shutil.copytree(FOLDER, tmp_path / "extension")
     theirs, ours = tmp_path / "theirs.vsix", tmp_path / "ours.vsix"
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "node").symlink_to(NODE / "node")  # alone: the npm beside it does not run
     done = subprocess.run(
         [*ALONE, str(PACKAGER), "package", "--allow-missing-repository", "--out", str(theirs)],
-        cwd=folder, env={**os.environ, "PATH": f"{NODE}{os.pathsep}{os.environ['PATH']}"},
+        cwd=folder, env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

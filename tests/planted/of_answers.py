@@ -44,7 +44,7 @@ DEFECTS = (
         "short-title-finds-nothing",
         "a short text with a quoted part that no file has finds nothing, though files have its words",
         "livedex_indexing/query/query_parser.py",
-        (("(_SHORT_TEXT if self.has_bare else _TEXT)", "_TEXT"),),
+        (("    return _SHORT_TEXT if items.excluded else _QUOTING", "    return _TEXT"),),
         f"{NAMES}::test_a_text_that_finds_nothing_is_read_plainly",
     ),
     Defect(

@@ -25,6 +25,7 @@ def root(tree: Tree, client: Client) -> Tree:
     for folder in ("docs", "indexing", "ipc"):
         shutil.copytree(CHECKOUT / folder, tree / "all" / folder, ignore=shutil.ignore_patterns("__pycache__"))
     add_root(client, tree)
+    wait_until(lambda: client.call("status")["documents_pending"] == 0, 30, what="the converted documents")
     return tree
 
 

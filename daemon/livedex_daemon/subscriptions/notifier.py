@@ -41,7 +41,9 @@ from livedex_ipc.server.rpc_server import Call
 
 log = logging.getLogger(__name__)
 
-STORM_MAX_S: Final = 0.5  # between two rounds: fewer cost less, and changes are still sent within a second
+STORM_MAX_S: Final = 0.2  # between two cheap rounds: a save right after another is still sent within 300 ms
+COSTLY_MAX_S: Final = 0.5  # between two costly ones: fewer cost less, and changes are still sent within a second
+COST_FACTOR: Final = 10  # a round's time, to the least pause after it
 ROUND_MAX_S: Final = 0.3  # queries not reached by then come first in the next round
 RETRY_AFTER_FAULT_S: Final = 1.0
 MAX_PER_CONNECTION: Final = 100
@@ -270,6 +272,7 @@ class ChangeNotifier:
     def _round(self, ended: list[int]) -> float:
         """Send the changes; return the least pause before the next round, in seconds."""
         assert self._delivered is not None
+        began = time.monotonic()
         with self._wake:
             dirty = self._dirty.take()
             subscriptions = list(self._subscriptions.values())
@@ -288,7 +291,7 @@ class ChangeNotifier:
         except Exception:
             log.exception("standing_failed")
         else:
-            return 0.0
+            return min(COSTLY_MAX_S, COST_FACTOR * (time.monotonic() - began))
         with self._wake:
             self._dirty.merge(dirty)
         return RETRY_AFTER_FAULT_S
