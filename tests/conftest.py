@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.browser import Tabs, chromium, opened
 from helpers.daemon_health import healthy_to_the_end
 from helpers.fault_injection import TICKS_OFTEN, with_code
 from helpers.shared_daemon import SharedDaemon
 from helpers.support import Daemon, Home, Tree, examples, temporary_home
+from helpers.web_process import WebProcess
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from livedex_ipc.client import Client
 
 
@@ -113,3 +117,24 @@ def client(daemon: Daemon) -> Iterator[Client]:
     """A connection to ``daemon``."""
     with daemon.client() as connected:
         yield connected
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, for tests of the web page."""
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def web(shared_daemon: SharedDaemon) -> Iterator[WebProcess]:
+    """`livedex web` on the shared daemon."""
+    with WebProcess(shared_daemon.home, EDITOR="code") as started:
+        yield started
+
+
+@pytest.fixture
+def tabs(browser: Browser, web: WebProcess) -> Iterator[Tabs]:
+    """Tabs of a browser that has nothing of an earlier test."""
+    with opened(browser, web.origin) as made:
+        yield made

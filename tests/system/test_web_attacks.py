@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from helpers.browser import FILES, REBOUND, Tabs, chromium, opened, paths, typed, until
-from helpers.shared_daemon import SharedDaemon
+from helpers.browser import FILES, REBOUND, Tabs, opened, paths, typed, until
 from helpers.support import Tree, add_root
 from helpers.web_process import WebProcess
 
@@ -23,24 +22,6 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 pytestmark = pytest.mark.shares_daemon
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def web(shared_daemon: SharedDaemon) -> Iterator[WebProcess]:
-    with WebProcess(shared_daemon.home, EDITOR="code") as started:
-        yield started
-
-
-@pytest.fixture
-def tabs(browser: Browser, web: WebProcess) -> Iterator[Tabs]:
-    with opened(browser, web.origin) as made:
-        yield made
 
 
 @pytest.fixture

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from helpers import web_picture
-from helpers.browser import FILES, Tabs, chromium, opened, paths, typed, until, violations
-from helpers.shared_daemon import SharedDaemon
+from helpers.browser import FILES, Tabs, opened, paths, typed, until, violations
 from helpers.support import Tree, add_root
 from helpers.web_process import WebProcess
 
@@ -21,24 +19,6 @@ if TYPE_CHECKING:
     from livedex_ipc.client import Client
 
 pytestmark = pytest.mark.shares_daemon
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def web(shared_daemon: SharedDaemon) -> Iterator[WebProcess]:
-    with WebProcess(shared_daemon.home, EDITOR="code") as started:
-        yield started
-
-
-@pytest.fixture
-def tabs(browser: Browser, web: WebProcess) -> Iterator[Tabs]:
-    with opened(browser, web.origin) as made:
-        yield made
 
 
 @pytest.fixture
