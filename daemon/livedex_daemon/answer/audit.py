@@ -18,7 +18,7 @@ from typing import TypeVar
 import apsw
 
 from livedex_daemon.answer.audit_pass import Auditor, AuditSources, Difference
-from livedex_daemon.answer.progress_value import Amount, progress_value
+from livedex_daemon.answer.progress_value import progress_value
 from livedex_daemon.process.daemon_thread import in_daemon_thread
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Key, Mark
@@ -29,6 +29,7 @@ from livedex_indexing.search import listing
 from livedex_indexing.store import counts
 from livedex_indexing.store.database import IndexDamaged
 from livedex_indexing.store.read_pool import PoolClosed
+from livedex_ipc.amount import Amount
 from livedex_ipc.wire_results import AuditResult, DifferenceFields, ProgressValue
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from livedex_daemon.answer.freshness import Freshness
-from livedex_daemon.answer.progress_value import Amount
 from livedex_daemon.index_file.rebuild import IndexFile
 from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Root, Roots
@@ -29,6 +28,7 @@ from livedex_indexing.model import DocumentText, FileRow, Stat
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.row_verifier import RowVerifier
 from livedex_indexing.text import decoder
+from livedex_ipc.amount import Amount
 from livedex_ipc.errors import Cancelled, Unavailable
 
 What = Literal["missing", "extra", "stale", "damaged", "misplaced"]
@@ -168,11 +168,10 @@ class Auditor:
             yield Difference((root.id, path), what)
 
     def _difference(self, root: Root, path: bytes, stat: Stat | None, row: FileRow | None) -> What | None:
-        if stat is not None:
-            self.checked += 1
-            self._checked_bytes += stat.size
         if stat is None:
             return "extra" if row is not None else None
+        self.checked += 1
+        self._checked_bytes += stat.size
         if row is None or row.status == "pending":
             return "missing"
         if stat.kind != "file":

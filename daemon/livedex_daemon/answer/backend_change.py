@@ -9,11 +9,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from livedex_daemon.answer.progress_value import Amount, progress_value
+from livedex_daemon.answer.progress_value import progress_value
 from livedex_daemon.backend.backend_switch import BUILT_IN, BackendSwitch
 from livedex_daemon.backend.mirror import Mirror
 from livedex_daemon.config import config_edit
 from livedex_daemon.process.daemon_thread import in_daemon_thread
+from livedex_ipc.amount import Amount
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.server.rpc_server import Call
 

@@ -12,7 +12,7 @@ import time
 from typing import Literal
 
 from livedex_daemon.answer.backend_change import BackendChange
-from livedex_daemon.answer.progress_value import Amount, progress_value
+from livedex_daemon.answer.progress_value import progress_value
 from livedex_daemon.process.event_loop import on_loop
 from livedex_daemon.watch.backlog import Backlog, Key, Mark
 from livedex_daemon.watch.root_table import Roots
@@ -20,6 +20,7 @@ from livedex_daemon.watch.run_progress import RunProgress
 from livedex_daemon.watch.store_health import StoreHealth
 from livedex_daemon.write.worker import Worker
 from livedex_indexing.path_text import display_path, path_fields
+from livedex_ipc.amount import Amount
 from livedex_ipc.errors import Unavailable
 from livedex_ipc.server.rpc_server import Call
 from livedex_ipc.wire_results import FailedFile, IndexRunResult, ProgressValue
@@ -70,8 +71,9 @@ class IndexRun:
                 await asyncio.wait_for(done.wait(), PROGRESS_EVERY_S)
                 break
             call.progress(self._report("report", progress))
-            if self._store_health.fault is not None:
-                raise self._store_health.fault
+            fault = self._store_health.fault
+            if fault is not None:
+                raise fault
         call.progress(self._report("end", progress))
         if progress.no_worker is not None:
             message = f"files wait to be indexed: the chunk worker does not run ({progress.no_worker})"

@@ -5,16 +5,10 @@ Invariant: ``done`` is never more than ``total``; while more is found, both grow
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from livedex_ipc.amount import Amount
 from livedex_ipc.wire_results import ProgressValue
-
-
-class Amount(NamedTuple):
-    """``size``: of the files, in bytes; 0 where only files are counted."""
-
-    files: int
-    size: int = 0
 
 
 def progress_value(

@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
+from livedex_ipc.amount import Amount
 from livedex_ipc.cli.streams import Streams
 
 if TYPE_CHECKING:
@@ -19,13 +20,6 @@ if TYPE_CHECKING:
     from livedex_ipc.wire_results import ProgressValue, StatusResult
 
 _LINE_EVERY_S = 5.0
-
-
-class Amount(NamedTuple):
-    """``size``: of the files, in bytes; 0 where only files are counted."""
-
-    files: int
-    size: int = 0
 
 
 class Progress:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livedex_ipc.cli.progress_bar import Amount, amounts_text, left_text
+from livedex_ipc.amount import Amount
+from livedex_ipc.cli.progress_bar import amounts_text, left_text
 
 MIB = 1 << 20
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from livedex_ipc.amount import Amount
 from livedex_ipc.cli.argument_values import wire_path
 from livedex_ipc.cli.context import Context
 from livedex_ipc.cli.process_end import has_ended
-from livedex_ipc.cli.progress_bar import Amount, Progress
+from livedex_ipc.cli.progress_bar import Progress
 from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import NoDaemon, TimedOut
 
