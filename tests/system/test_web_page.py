@@ -203,6 +203,35 @@ def test_the_keyboard_alone_is_enough(tabs: Tabs, web: WebProcess, indexed: Tree
     page.locator("#file h1", has_text="leases.md").wait_for()
 
 
+@pytest.mark.parametrize(("pressed", "key"), [("#hits .open", ""), ("#facets [value=python]", "Space")])
+def test_what_is_pressed_while_the_list_follows_is_clicked(
+    tabs: Tabs, web: WebProcess, indexed: Tree, pressed: str, key: str
+) -> None:
+    page = tabs.open(web.url)
+    typed(page, "renew")
+    until(page, lambda: page.locator("#facets input").count() > 1, "the filters")
+    element = page.locator(pressed).first
+    first = paths(page)[0]
+    if key:
+        element.focus()
+        page.keyboard.down(key)
+    else:
+        element.hover()
+        page.mouse.down()
+    with page.expect_response(lambda response: '"facets"' in (response.request.post_data or "")) as counted:
+        indexed.save("long.md", f"{'filler ' * 300}renew {'filler ' * 300}\n")
+        until(page, lambda: len(paths(page)) > 2, "the new hit below")
+    counted.value.finished()
+    page.wait_for_function("new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))")
+    assert paths(page)[0] == first
+    if key:
+        page.keyboard.up(key)
+        until(page, lambda: {path.partition(":")[0] for path in paths(page)} == {"root/src/lease.py"}, "its hits alone")
+    else:
+        page.mouse.up()
+        page.locator("#file .whole").wait_for()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong_in_any_view(browser: Browser, web: WebProcess, indexed: Tree, scheme: str) -> None:
     with opened(browser, web.origin, color_scheme=scheme) as tabs:

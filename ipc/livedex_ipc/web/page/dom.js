@@ -43,6 +43,15 @@ export function element(name, attributes = {}, ...children) {
   return made
 }
 
+// Give a parent these children. One that stays in its place is not touched: it keeps the focus, and a click begun on it.
+export function arrange(parent, children) {
+  const wanted = new Set(children)
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove()
+  children.forEach((child, place) => {
+    if (parent.children[place] !== child) parent.insertBefore(child, parent.children[place] ?? null)
+  })
+}
+
 export const one = (id) => document.getElementById(id)
 
 export const counted = (count, noun) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`

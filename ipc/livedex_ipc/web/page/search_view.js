@@ -1,7 +1,7 @@
 // Search as you type: a search for each key, then, after a pause, the counts of the filters and a standing query.
 
 import { call, CANCELLED, follow } from './daemon.js'
-import { codeLine, counted, element, markedLines, notes, one, pathText, shownPath, visible } from './dom.js'
+import { arrange, codeLine, counted, element, markedLines, notes, one, pathText, shownPath, visible } from './dom.js'
 import { Actions } from './hit_actions.js'
 
 const HITS = 20
@@ -209,7 +209,14 @@ export class SearchView {
       ...(modified_after ? { modified_after } : {}),
     }
     const { facets } = await call('search', params).catch(() => ({}))
-    if (facets && number === this.#last) this.#showFacets(facets)
+    if (facets) this.#showFacetsWhenReleased(number, facets)
+  }
+
+  // A filter that is pressed is not replaced before it is released: its click would be lost.
+  #showFacetsWhenReleased(number, facets) {
+    if (number !== this.#last) return
+    if (one('facets').querySelector(':active')) setTimeout(() => this.#showFacetsWhenReleased(number, facets), REST_MS)
+    else this.#showFacets(facets)
   }
 
   #say(text, kind = '') {
@@ -232,7 +239,7 @@ export class SearchView {
       this.#known.set(place, { hit, item: isKept ? before.item : this.#item(hit, isNew) })
     }
     const focused = this.#focused(known)
-    one('hits').replaceChildren(...[...this.#known.values()].map(({ item }) => item))
+    arrange(one('hits'), [...this.#known.values()].map(({ item }) => item))
     if (focused) (this.#known.get(focused)?.item.querySelector('.open') ?? this.#input).focus({ preventScroll: true })
     one('notes').replaceChildren(...notes(answer, PASSED_OVER), ...this.#spelling(answer))
     one('more').hidden = answer.next_offset == null || this.#limit >= MOST_HITS
