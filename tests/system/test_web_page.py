@@ -232,6 +232,20 @@ def test_what_is_pressed_while_the_list_follows_is_clicked(
         page.locator("#file .whole").wait_for()
 
 
+def test_a_filter_that_is_ticked_at_once_on_the_way_back_holds(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    typed(page, "lease")
+    until(page, lambda: page.locator("#facets input").count() > 1, "the filters")
+    page.locator("#hits .open").first.click()
+    page.locator("#file .whole").wait_for()
+    page.evaluate("addEventListener('hashchange', () => document.querySelector('#facets [value=python]').click())")
+    with page.expect_response(lambda response: '"facets"' in (response.request.post_data or "")):
+        page.go_back()
+    until(page, lambda: page.evaluate("location.hash") == "#/?q=lease&languages=python", "the filter in the address")
+    assert [path.partition(":")[0] for path in paths(page)] == ["root/src/lease.py"]
+    assert page.locator("#facets input:checked").count() == 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong_in_any_view(browser: Browser, web: WebProcess, indexed: Tree, scheme: str) -> None:
     with opened(browser, web.origin, color_scheme=scheme) as tabs:

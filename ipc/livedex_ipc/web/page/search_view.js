@@ -331,7 +331,7 @@ export class SearchView {
       element('legend', {}, label),
       ...values.map(([value, count]) => {
         const tick = () => {
-          chosen[box.checked ? 'add' : 'delete'](value)
+          this.chosen[name][box.checked ? 'add' : 'delete'](value)
           this.#edited()
         }
         const box = element('input', {
