@@ -45,7 +45,7 @@ if "livedex_indexing.parse.parse_child" in sys.orig_argv:
         return converters.Markdown(does[what](rest), [])
 
     def converter(parser, suffix):
-        if parser == "missing":
+        if parser == "pypdfium2":
             raise ImportError(parser)
         return act
 

@@ -27,7 +27,7 @@ from livedex_indexing.parse.parse_messages import (
     job_bytes,
     read_answer,
 )
-from livedex_indexing.parse.parsers import PANDOC
+from livedex_indexing.parse.parsers import BUILT_IN, PANDOC
 
 _START_S: Final = 60.0  # for the imports, on a busy machine
 _READ: Final = 1 << 18
@@ -160,6 +160,8 @@ class _Answer:
 def _meaning(answer: _Read, status: int, job: ParseJob) -> Converted | Failure:
     if not answer.is_ready:
         ended = answer.cause or _status(status)
+        if job.parser not in BUILT_IN:  # a plugin's holds up no other's documents
+            return Failure(f"the parser {job.parser!r} cannot be loaded ({ended})", is_exhausted=True)
         raise NoParser(f"{job.parser} cannot be loaded ({ended})")
     if answer.cause == "timed out":
         return Failure(f"timed out after {job.timeout_s:g} s", is_exhausted=True)

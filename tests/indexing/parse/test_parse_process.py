@@ -80,7 +80,12 @@ def test_it_opens_few_files(act: Act) -> None:
 
 def test_a_parser_that_cannot_be_loaded_blames_no_document(act: Act) -> None:
     with pytest.raises(NoParser):
-        act("say hello", parser="missing")
+        act("say hello", parser="pypdfium2")
+
+
+def test_a_parser_of_a_plugin_that_cannot_be_loaded_is_tried_twice(act: Act) -> None:
+    found = act("say hello", parser="missing")
+    assert found == Failure("the parser 'missing' cannot be loaded (exit status 1)", is_exhausted=True)
 
 
 def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
