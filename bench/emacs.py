@@ -16,8 +16,9 @@ from pathlib import Path
 
 from bench import corpus
 from bench.figures import HEADER, Figure
-from bench.live import IDLE_S, PAUSE_S, cpu_ms
-from bench.neovim import IDLE_PERCENT, KEY_MS, LIMIT_S, SAVED_MS, SAVES, SIZE, Key, keys_of
+from bench.key_timing import LIMIT_S, key_figures
+from bench.live import IDLE_S, cpu_ms
+from bench.neovim import IDLE_PERCENT, SAVED_MS, SAVES, SIZE, keys_of
 from helpers.editor_terminal import EditorTerminal, editor_paths
 from helpers.emacs import INTERFACES, emacs
 from helpers.support import Daemon, Home, add_root, temporary_home
@@ -33,30 +34,6 @@ def running(program: Path, home: Home, folder: Path, lisp: str = "") -> Iterator
     note = f'(write-region (number-to-string (emacs-pid)) nil "{noted}" nil t)'
     with emacs(program, home, folder, lisp=[note, "(setq enable-local-variables nil)", lisp], size=SIZE) as terminal:
         yield terminal, int(noted.read_text())
-
-
-def type_keys(name: str, terminal: EditorTerminal, pid: int, keys: list[Key]) -> list[Figure]:
-    """From the key to the screen, which is looked at all the time."""
-    walls, cpus = list[float](), list[float]()
-    terminal.type(f"\x03s{COMMANDS[name][0]}")
-    time.sleep(2.0)
-    for key in keys:
-        if len(key.typed) == 1:
-            terminal.type("\x01\x0b")  # C-a C-k
-            time.sleep(0.5)
-        before, began = cpu_ms(pid), time.perf_counter()
-        terminal.type(key.typed[-1])
-        while key.shown and key.shown not in terminal.text():
-            if time.perf_counter() - began > LIMIT_S:
-                raise RuntimeError(f"{key} was not shown:\n{terminal.text()}")
-        if key.shown:
-            walls.append((time.perf_counter() - began) * 1000)
-        time.sleep(PAUSE_S)
-        cpus.append(cpu_ms(pid) - before)
-    return [
-        Figure(f"a key in {name}, to the screen", "ms", walls, goal=KEY_MS),
-        Figure("  CPU of Emacs", "ms", cpus, goal=KEY_MS),
-    ]
 
 
 def follow(terminal: EditorTerminal, pid: int, edits: Path) -> list[Figure]:
@@ -89,7 +66,9 @@ def measure(program: Path, home: Home, daemon: Daemon, folder: Path, edits: Path
         keys = list(keys_of(client))
     for name, (_, lisp) in COMMANDS.items():
         with running(program, home, folder, lisp) as (terminal, pid):
-            yield from type_keys(name, terminal, pid, keys)
+            terminal.type(f"\x03s{COMMANDS[name][0]}")
+            time.sleep(2.0)
+            yield from key_figures(name, terminal, [pid], keys, lambda _: "\x01\x0b")  # C-a C-k
 
 
 def main() -> int:

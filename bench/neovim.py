@@ -13,22 +13,20 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from bench import corpus
 from bench.figures import HEADER, Figure
+from bench.key_timing import KEY_MS, LIMIT_S, Key, key_figures
 from bench.live import IDLE_S, PAUSE_S, TYPED, cpu_ms
 from helpers.editor_terminal import editor_paths
 from helpers.neovim import PICKERS, Neovim, neovim
 from helpers.support import Daemon, Home, add_root, temporary_home
 from livedex_ipc.client import Client
 
-KEY_MS = 50.0
 SAVED_MS = 300.0
 IDLE_PERCENT = 0.02
 SAVES = 15
 SAVE_PAUSE_S = 1.0  # the daemon puts changes together that come all the time
-LIMIT_S = 5.0
 SIZE = (60, 320)
 # Types each text into what all pickers call; notes what each key took, on the wall and of CPU, in milliseconds.
 TYPE = """
@@ -49,13 +47,6 @@ for _, text in ipairs(texts) do
 end
 return keys
 """
-
-
-class Key(NamedTuple):
-    """``shown``: a file's name that tells the answer to ``typed`` from the answer before; "" if there is none."""
-
-    typed: str
-    shown: str
 
 
 def processes(vim: Neovim) -> list[int]:
@@ -82,7 +73,7 @@ def in_neovim(vim: Neovim, home: Home) -> list[Figure]:
 
 
 def files(client: Client, text: str) -> list[str]:
-    hits = client.call("search", {"query": text, "typing": True, "limit": 50})["hits"]
+    hits = client.call("search", {"query": text, "typing": True, "limit": 30})["hits"]
     return [f"/{Path(hit['path']).name}:" for hit in hits]
 
 
@@ -94,32 +85,6 @@ def keys_of(client: Client) -> Iterator[Key]:
             is_new = now and now[0] not in before and text[end - 1] != " "  # snacks does not search for a blank
             yield Key(text[:end], now[0] if is_new else "")
             before = now
-
-
-def in_picker(name: str, vim: Neovim, keys: list[Key]) -> list[Figure]:
-    """From the key to the screen, which is looked at all the time."""
-    walls, cpus = list[float](), list[float]()
-    vim.type(":Livedex\r")
-    time.sleep(2.0)
-    pids, typed = processes(vim), ""
-    for key in keys:
-        if len(key.typed) == 1 and typed:
-            vim.terminal.press(*["BSpace"] * len(typed))
-            time.sleep(0.5)
-        typed = key.typed
-        before, began = spent_ms(pids), time.perf_counter()
-        vim.type(key.typed[-1])
-        while key.shown and key.shown not in vim.terminal.text():
-            if time.perf_counter() - began > LIMIT_S:
-                raise RuntimeError(f"{key} was not shown:\n{vim.terminal.text()}")
-        if key.shown:
-            walls.append((time.perf_counter() - began) * 1000)
-        time.sleep(PAUSE_S)
-        cpus.append(spent_ms(pids) - before)
-    return [
-        Figure(f"a key in {name}, to the screen", "ms", walls, goal=KEY_MS),
-        Figure("  CPU of Neovim", "ms", cpus, goal=KEY_MS),
-    ]
 
 
 def followed(vim: Neovim, folder: Path) -> list[Figure]:
@@ -164,7 +129,10 @@ def measure(program: Path, home: Home, daemon: Daemon, folder: Path, plugins: Pa
     for picker in PICKERS:
         if plugins is not None and not picker.missing(plugins):
             with neovim(program, home, folder, init=picker.lines(plugins), size=SIZE) as vim:
-                yield from in_picker(picker.name, vim, keys)
+                vim.type(":Livedex\r")
+                time.sleep(2.0)
+                pids = processes(vim)
+                yield from key_figures(picker.name, vim.terminal, pids, keys, lambda typed: "\x7f" * len(typed))
 
 
 def main() -> int:

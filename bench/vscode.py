@@ -59,7 +59,7 @@ def extension_host(home: Path) -> int:
 
 def answer(client: Client, query: str) -> tuple[str, str]:
     """Return what the list shows of the answer: the count, and the place of the first hit."""
-    found = client.call("search", {"query": query, "typing": True, "limit": 100, "timeout_ms": 20_000})
+    found = client.call("search", {"query": query, "typing": True, "limit": 30, "timeout_ms": 20_000})
     hits = found["hits"]
     count = f" {len(hits)}{'' if found['next_offset'] is None else '+'} hit"
     return count, f"{hits[0]['relative_path']}:{hits[0]['line']}" if hits else ""

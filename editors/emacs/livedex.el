@@ -31,12 +31,15 @@
 (autoload 'livedex-consult "livedex-consult" nil t)
 (autoload 'livedex-follow "livedex-follow" nil t)
 
-(defcustom livedex-limit 50
+(defcustom livedex-limit 30
   "The number of hits in a list that changes as you type."
   :type 'natnum
   :group 'livedex)
 
 ;;; As you type
+
+(defvar icomplete-compute-delay)
+(defvar icomplete-max-delay-chars)
 
 (defvar-keymap livedex-minibuffer-map
   :doc "Keys of the minibuffer while it searches; the others are as usual."
@@ -124,15 +127,25 @@ ones of `search'."
                       '(icomplete-mode mct-mode vertico-mode)))))
 
 (defun livedex--list-completions ()
-  "List the hits of what is typed in *Completions*, unless a key waits."
+  "List the hits of what is typed in *Completions*, unless a key waits.
+If it is another event that waits, no command may follow it: a timer
+tries again."
   (let ((input (minibuffer-contents-no-properties))
         (table minibuffer-completion-table)
         (completion-fail-discreetly t))
     (unless (or (equal input livedex--listed)
-                (test-completion input table) ; one of the list was chosen
-                (while-no-input (all-completions input table) nil))
-      (setq livedex--listed input)
-      (minibuffer-completion-help))))
+                (test-completion input table)) ; one of the list was chosen
+      (if (while-no-input (all-completions input table) nil)
+          (run-with-timer 0.01 nil #'livedex--list-again (current-buffer))
+        (setq livedex--listed input)
+        (minibuffer-completion-help)))))
+
+(defun livedex--list-again (minibuffer)
+  "List the hits of what is typed in MINIBUFFER if it is still the one."
+  (when-let ((window (active-minibuffer-window)))
+    (with-selected-window window
+      (when (eq (current-buffer) minibuffer)
+        (livedex--list-completions)))))
 
 (defun livedex--read (params)
   "Search as the user types, and return a hit, or nil.
@@ -155,6 +168,8 @@ PARAMS are further ones of `search'."
      (minibuffer-with-setup-hook
          (lambda ()
            (setq-local truncate-lines t
+                       icomplete-compute-delay 0 ; a key ends a search
+                       icomplete-max-delay-chars 0
                        minibuffer-default-add-function
                        (lambda () (and symbol (list symbol))))
            (add-hook 'pre-command-hook

@@ -74,6 +74,30 @@ def test_it_searches_as_it_is_typed_into(
         terminal.see(place(hits[0]))
 
 
+# An event comes after the last key that no command follows, such as when the terminal is resized.
+EVENT = f"""
+(define-key special-event-map [sigusr1] #'ignore)
+(add-hook 'post-command-hook
+          (lambda () (when (and (minibufferp) (equal (minibuffer-contents) "{QUERY}"))
+                       (signal-process (emacs-pid) 'sigusr1)))
+          -90)
+"""
+
+
+@EMACS
+@INTERFACE
+@pytest.mark.shares_daemon
+def test_an_event_that_is_no_key_leaves_no_old_list(
+    home: Home, daemon: Daemon, indexed: Tree, program: Path, interface: str
+) -> None:
+    hits = search(daemon, QUERY)
+    with emacs(program, home, indexed.path, lisp=[INTERFACES[interface], EVENT]) as terminal:
+        terminal.press("C-c", "s", "s")
+        terminal.see("Search:")
+        terminal.type(QUERY)
+        terminal.see(lambda screen: shown(screen) == listed(hits))
+
+
 @EMACS
 @INTERFACE
 @pytest.mark.shares_daemon

@@ -57,7 +57,7 @@ class EditorTerminal:
     """A terminal with a program in it."""
 
     def __init__(self, tmux: Sequence[str]) -> None:
-        self._tmux = tmux
+        self.tmux = tmux
 
     def type(self, text: str) -> None:
         """Type the characters as they are."""
@@ -90,7 +90,7 @@ class EditorTerminal:
         return seen
 
     def _run(self, *words: str) -> str:
-        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True).stdout
+        return subprocess.run([*self.tmux, *words], capture_output=True, text=True, check=True).stdout
 
 
 def editor_environment(home: Home, **env: str) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ local said ---@type string? the last message while typing: not to be repeated at
 
 ---Return the most hits in a picker. Each costs the daemon 0.2 ms a key.
 function M.limit()
-  return (vim.g.livedex or {}).limit or 50
+  return (vim.g.livedex or {}).limit or 30
 end
 
 ---Return the entry of a hit, for a quickfix list and for pickers.
