@@ -67,6 +67,10 @@ async function followed(standing, query) {
 }
 
 async function index(workspace) {
+  if (workspace.folders.length === 0) {
+    vscode.window.showWarningMessage('No folder of this machine is open: open the one that livedex is to index.')
+    return
+  }
   const added = await workspace.index()
   const what = added.length > 0 ? `indexes ${added.join(', ')}` : 'has this workspace in its index already'
   vscode.window.showInformationMessage(`livedex ${what}.`)

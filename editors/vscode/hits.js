@@ -4,7 +4,7 @@
 //
 // Invariant: columns are counted as the editor counts them, in code units of UTF-16, from 0.
 
-const { relative } = require('node:path').posix
+const { basename, relative } = require('node:path').posix
 
 const BEFORE_MATCH = 40 // of a long line, the characters of a label before its match
 const MOST_LABEL = 200
@@ -60,12 +60,16 @@ function withoutIcons(text) {
   return text.replace(/\$\((?=[A-Za-z0-9-]+(~[A-Za-z]+)?\))/g, '\\$&')
 }
 
-/** The path and line for a list: below a folder of the workspace relative to it, else with the name of its root. */
+/**
+ * The path and line for a list: below a folder of the workspace relative to it, else with the name of its root. The
+ * folder's name comes first if several are open.
+ */
 function place(hit, folders) {
-  const folder = folders.find((each) => isWithin(hit.path, each))
-  const name = hit.root.slice(hit.root.lastIndexOf('/') + 1)
-  const path = folder === undefined ? `${name}/${hit.relative_path}` : relative(folder, hit.path)
-  return `${plain(path)}:${hit.line}`
+  const within = folders.filter((each) => isWithin(hit.path, each))
+  const folder = within.sort((a, b) => b.length - a.length)[0] // the innermost
+  const isOnly = folder !== undefined && folders.length === 1
+  const path = folder === undefined ? hit.relative_path : relative(folder, hit.path)
+  return `${plain(isOnly ? path : `${basename(folder ?? hit.root)}/${path}`)}:${hit.line}`
 }
 
 /** Whether a path is a folder or below it. */

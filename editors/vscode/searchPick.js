@@ -50,7 +50,7 @@ class SearchPick {
     pick.onDidChangeValue(() => this.#search())
     pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#preview.show(item.hit))
     pick.onDidAccept(() => this.#accept({ preview: false }))
-    pick.onDidTriggerItemButton(({ item }) => this.#open(item.hit, { viewColumn: vscode.ViewColumn.Beside }))
+    pick.onDidTriggerItemButton(({ item }) => this.#openBeside(item.hit))
     pick.onDidTriggerButton((button) => this.#press(button))
     pick.onDidHide(() => this.#end())
     pick.show()
@@ -129,6 +129,14 @@ class SearchPick {
     this.#pick.hide()
     await this.#preview.end()
     await openHit(hit, options)
+  }
+
+  /** Beside what the user had before the list. */
+  async #openBeside(hit) {
+    this.#isOpening = true
+    this.#pick.hide()
+    await this.#preview.restore()
+    await openHit(hit, { viewColumn: vscode.ViewColumn.Beside, preview: false })
   }
 
   #press(button) {

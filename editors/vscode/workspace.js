@@ -36,7 +36,9 @@ class Workspace {
   /** Index the open folders that are in no root yet; resolves to those. */
   async index() {
     const roots = await this.#roots()
-    const added = this.folders.filter((folder) => !roots.some((root) => isWithin(folder, root)))
+    const isNew = (folder) => !roots.some((root) => isWithin(folder, root))
+    const isInner = (folder) => this.folders.some((outer) => outer !== folder && isWithin(folder, outer))
+    const added = this.folders.filter((folder) => isNew(folder) && !isInner(folder))
     for (const path of added) await this.#daemon.request('roots/add', { path })
     return added
   }

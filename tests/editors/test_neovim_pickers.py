@@ -53,9 +53,9 @@ def indexed(client: Client, tree: Tree) -> Tree:
 def truth(picker: Picker, home: Home, client: Client) -> list[str]:
     """Return the answer to the whole query, as `name:line:column`; fzf-lua runs the command, which tells no column."""
     if picker.name == "fzf_lua":
-        printed = home.run("search", "--typing", "--short", "-n", "50", "--", QUERY).stdout.splitlines()
+        printed = home.run("search", "--typing", "--short", "-n", "30", "--", QUERY).stdout.splitlines()
         return [f"{Path(path).name}:{line}:0" for path, line, _ in (row.split(":", 2) for row in printed)]
-    hits = client.call("search", {"query": QUERY, "typing": True, "limit": 50})["hits"]
+    hits = client.call("search", {"query": QUERY, "typing": True, "limit": 30})["hits"]
     return [f"{Path(hit['path']).name}:{hit['line']}:{hit['column']}" for hit in hits]
 
 

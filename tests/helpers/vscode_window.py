@@ -21,7 +21,7 @@ import pytest
 from helpers.support import Home, wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 PROGRAMS = Path(sys.prefix) / "vscode"  # `make editors` installs them
 CODE_SERVER = PROGRAMS / "node_modules" / ".bin" / "code-server"
@@ -104,11 +104,11 @@ def by_index(row: list[str]) -> int:
 
 
 class Window:
-    """One window of the editor, with a folder opened in it."""
+    """One window of the editor, with a folder, or the folders of a `.code-workspace` file, opened in it."""
 
-    def __init__(self, browser: Browser, address: str, folder: Path, size: tuple[int, int] = (1200, 1400)) -> None:
+    def __init__(self, browser: Browser, address: str, opened: Path, size: tuple[int, int] = (1200, 1400)) -> None:
         self.page: Page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        self.page.goto(f"{address}/?folder={folder}")
+        self.page.goto(f"{address}/?{'workspace' if opened.suffix == '.code-workspace' else 'folder'}={opened}")
         self._loaded()
 
     def _loaded(self) -> None:
@@ -198,6 +198,15 @@ class Window:
         """The name of the file in front; with `, preview` if it is only previewed; empty if there is none."""
         tabs = self.page.locator(".tabs-container .tab.active")
         return tabs.first.get_attribute("aria-label") or "" if tabs.count() else ""
+
+    def tabs(self) -> list[list[str]]:
+        """The names of the files that are open, group by group; with `, preview` if they are only previewed."""
+
+        def name(tab: Locator) -> str:
+            return re.sub(r", Editor Group \d+$", "", tab.get_attribute("aria-label") or "")
+
+        groups = self.page.locator(".editor-group-container").all()
+        return [[name(tab) for tab in group.locator(".tab").all()] for group in groups]
 
     def line(self, start: str) -> str:
         """The text of the line that begins so in the editor."""

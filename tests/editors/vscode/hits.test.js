@@ -72,10 +72,17 @@ test('text is no icon', () => {
 
 test('a place is relative to the folder of the workspace, else to its root', () => {
   const hit = hitOf('lease', 'lease', { line: 7 })
-  assert.equal(place(hit, ['/srv', '/home/ada']), 'notes/a.md:7')
+  assert.equal(place(hit, ['/home/ada']), 'notes/a.md:7')
   assert.equal(place(hit, ['/home/ad']), 'notes/a.md:7')
   assert.equal(place(hit, ['/home/ada/notes']), 'a.md:7')
   assert.equal(place(hit, ['/']), 'home/ada/notes/a.md:7')
+})
+
+test('a place in one of several folders has the name of the innermost', () => {
+  const hit = hitOf('lease', 'lease', { line: 7 })
+  assert.equal(place(hit, ['/srv', '/home/ada']), 'ada/notes/a.md:7')
+  assert.equal(place(hit, ['/home/ada', '/home/ada/notes']), 'notes/a.md:7')
+  assert.equal(place(hit, ['/home', '/srv']), 'home/ada/notes/a.md:7')
 })
 
 test('a folder contains itself and what is below it', () => {
