@@ -128,15 +128,15 @@ ones of `search'."
 
 (defun livedex--list-completions ()
   "List the hits of what is typed in *Completions*, unless a key waits.
-If it is another event that waits, no command may follow it: a timer
-tries again."
+If it is another event that waits, no command may follow it: then it
+tries again once Emacs is idle."
   (let ((input (minibuffer-contents-no-properties))
         (table minibuffer-completion-table)
         (completion-fail-discreetly t))
     (unless (or (equal input livedex--listed)
                 (test-completion input table)) ; one of the list was chosen
       (if (while-no-input (all-completions input table) nil)
-          (run-with-timer 0.01 nil #'livedex--list-again (current-buffer))
+          (run-with-idle-timer 0 nil #'livedex--list-again (current-buffer))
         (setq livedex--listed input)
         (minibuffer-completion-help)))))
 

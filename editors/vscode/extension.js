@@ -27,12 +27,13 @@ function activate(context) {
     'livedex.follow': follow,
     'livedex.unfollow': (query) => standing.unfollow(query),
     'livedex.openHit': (hit) => openHit(hit, { preview: true }),
-    'livedex.indexWorkspace': () => index(workspace),
+    'livedex.indexWorkspace': () => index(workspace, standing),
   }
   context.subscriptions.push(
     ...Object.entries(commands).map(([name, run]) => vscode.commands.registerCommand(name, guarded(run))),
     vscode.window.registerTreeDataProvider('livedex.standingQueries', standing),
     vscode.lm.registerMcpServerDefinitionProvider('livedex', { provideMcpServerDefinitions }),
+    vscode.workspace.onDidChangeWorkspaceFolders(() => standing.renew()),
     standing,
     workspace,
     { dispose: () => daemon.close() },
@@ -66,7 +67,7 @@ async function followed(standing, query) {
   await vscode.commands.executeCommand('livedex.standingQueries.focus')
 }
 
-async function index(workspace) {
+async function index(workspace, standing) {
   if (workspace.folders.length === 0) {
     vscode.window.showWarningMessage('No folder of this machine is open: open the one that livedex is to index.')
     return
@@ -74,6 +75,7 @@ async function index(workspace) {
   const added = await workspace.index()
   const what = added.length > 0 ? `indexes ${added.join(', ')}` : 'has this workspace in its index already'
   vscode.window.showInformationMessage(`livedex ${what}.`)
+  if (added.length > 0) await standing.renew()
 }
 
 /** The server for agents in the editor. It runs in the first folder, to which relative paths are relative. */

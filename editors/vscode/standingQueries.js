@@ -84,6 +84,15 @@ class StandingQueries {
     await this.#unsubscribe(query)
   }
 
+  /** Other folders are open or indexed than before: limit the queries to them. */
+  async renew() {
+    for (const query of this.#queries.filter(({ subscription }) => subscription !== undefined)) {
+      await this.#unsubscribe(query)
+      query.failed('waiting for the daemon')
+    }
+    await this.connect()
+  }
+
   /** Subscribe what is not, after a start or a lost connection; try for as long as the daemon does not answer. */
   async connect() {
     if (this.#isConnecting) return // and that goes on until all are subscribed

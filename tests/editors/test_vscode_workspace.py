@@ -31,11 +31,14 @@ def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
 
 
 def test_the_open_folders_are_indexed_and_told_apart(window: Window) -> None:
+    window.follow("xylophone")
+    window.see(lambda: window.standing() == [Row("xylophone", "1")], "the hit of the indexed folder")
     window.run("livedex: Index This Workspace")
     told = window.page.locator(".notification-list-item", has_text="livedex indexes")
     told.wait_for()
     assert "/first" in told.inner_text()
     assert "/second" in told.inner_text()
+    window.see(lambda: window.standing() == [Row("xylophone", "2")], "those of the open folders")
     window.run("Notifications: Clear All")
     window.search("xylophone")
     wanted = [Row(f"A xylophone of the {name}", f"{name}/a.md:3") for name in ("first", "second")]

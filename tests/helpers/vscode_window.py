@@ -21,7 +21,7 @@ import pytest
 from helpers.support import Home, wait_until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Page
 
 PROGRAMS = Path(sys.prefix) / "vscode"  # `make editors` installs them
 CODE_SERVER = PROGRAMS / "node_modules" / ".bin" / "code-server"
@@ -201,12 +201,11 @@ class Window:
 
     def tabs(self) -> list[list[str]]:
         """The names of the files that are open, group by group; with `, preview` if they are only previewed."""
-
-        def name(tab: Locator) -> str:
-            return re.sub(r", Editor Group \d+$", "", tab.get_attribute("aria-label") or "")
-
-        groups = self.page.locator(".editor-group-container").all()
-        return [[name(tab) for tab in group.locator(".tab").all()] for group in groups]
+        script = """() => [...document.querySelectorAll('.editor-group-container')].map(group =>
+            [...group.querySelectorAll('.tab')].map(tab =>
+                (tab.getAttribute('aria-label') ?? '').replace(/, Editor Group \\d+$/, '')))"""
+        groups: list[list[str]] = self.page.evaluate(script)
+        return groups
 
     def line(self, start: str) -> str:
         """The text of the line that begins so in the editor."""
