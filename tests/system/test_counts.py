@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from helpers.disk_inventory import LARGEST, account
-from helpers.support import CHECKOUT, Tree, add_root
+from helpers.support import CHECKOUT, Tree, add_root, wait_converted
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -18,6 +18,7 @@ pytestmark = pytest.mark.shares_daemon
 
 
 def check(client: Client, tree: Tree) -> None:
+    wait_converted(client)
     found = account(client, tree.path)
     assert found.unexplained == []
     status = client.call("status")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node
 
@@ -186,7 +186,7 @@ QUOTED_BRACES = "int f(void)\n{\nint f(void)\n{\n\tputs(\"{\");\n\tc = '}';\n\tc
 
 @given(SOURCES, LANGUAGES, LIMITS)
 @example(QUOTED_BRACES, "c", 150)
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_sound_code_is_named_alike_and_where_all_blocks_fit_cut_alike(text: str, language: str, limit: int) -> None:
     data = text.encode()
     whole, spared = parse(language, data, Limits()).root_node, parse(language, data, Limits(), limit).root_node
@@ -198,7 +198,7 @@ def test_sound_code_is_named_alike_and_where_all_blocks_fit_cut_alike(text: str,
 
 
 @given(SOURCES, LANGUAGES, LIMITS)
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_sound_code_is_cut_between_its_statements(text: str, language: str, limit: int) -> None:
     data = text.encode()
     whole = parse(language, data, Limits()).root_node
