@@ -7,7 +7,6 @@ to the plugin host, whose faults are warnings.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 
 from livedex_daemon.config.setting_values import thawed
@@ -55,8 +54,5 @@ def _in_words(each: Missing) -> str:
 
 
 def _stamp(plugins: PluginHost, name: str) -> str:
-    """Return what changes with the code and the settings of the plugin that has this parser."""
-    owner = plugins.registry.owner(PARSER, name)
-    stamp = next((one.source.stamp for one in plugins.found if one.source.name == owner and one.state == "loaded"), "")
-    own = json.dumps(thawed(plugins.config_for(PARSER, name)["plugin"]), sort_keys=True)
-    return f"{stamp} {hashlib.blake2b(own.encode(), digest_size=8).hexdigest()}"
+    """Return what changes with the plugin that has this parser; a hash, since its settings may be secret."""
+    return hashlib.blake2b(plugins.identity(PARSER, name).encode(), digest_size=8).hexdigest()

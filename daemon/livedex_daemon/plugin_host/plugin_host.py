@@ -199,11 +199,13 @@ class PluginHost:
 
     def _pipeline(self, name: str, owner: str) -> PluginPipeline:
         settings = json.dumps(thawed(self.config_for(PIPELINE, name)), sort_keys=True).encode()
-        own = json.dumps(thawed(self.config_for(PIPELINE, name)["plugin"]), sort_keys=True)
-        source = next((one.source for one in self.found if one.source.name == owner), None)
-        stamp = BUILT_IN if source is None else source.stamp
-        folders = tuple(self._folders)
-        return PluginPipeline(name, owner, folders, settings, f"{stamp}\0{own}")
+        return PluginPipeline(name, owner, tuple(self._folders), settings, self.identity(PIPELINE, name))
+
+    def identity(self, kind: PluginKind[T], name: str) -> str:
+        """Return what changes with the code and the settings of the plugin that owns this name."""
+        plugin = self._plugins.named(self.registry.owner(kind, name) or "")
+        own = json.dumps(thawed(self.config_for(kind, name)["plugin"]), sort_keys=True)
+        return f"{BUILT_IN if plugin is None else plugin.source.stamp}\0{own}"
 
     def report(self, kind: PluginKind[T], name: str, reason: str | None) -> None:
         """Note why the object of this name cannot be used now; None: it works."""
