@@ -64,9 +64,9 @@ def measure(program: Path, home: Home, daemon: Daemon, folder: Path, edits: Path
         yield from follow(terminal, pid, edits)
     with daemon.client() as client:
         keys = list(keys_of(client))
-    for name, (_, lisp) in COMMANDS.items():
+    for name, (key, lisp) in COMMANDS.items():
         with running(program, home, folder, lisp) as (terminal, pid):
-            terminal.type(f"\x03s{COMMANDS[name][0]}")
+            terminal.type(f"\x03s{key}")
             time.sleep(2.0)
             yield from key_figures(name, terminal, [pid], keys, lambda _: "\x01\x0b")  # C-a C-k
 

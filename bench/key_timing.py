@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from bench.figures import Figure
-from bench.live import PAUSE_S, cpu_ms
+from bench.live import PAUSE_S, spent_ms
 from helpers.editor_terminal import EditorTerminal
 
 KEY_MS = 50.0
@@ -104,10 +104,6 @@ def key_figures(
     name: str, terminal: EditorTerminal, pids: list[int], keys: list[Key], erase: Callable[[str], str]
 ) -> list[Figure]:
     """Type the texts of ``keys``; ``erase``: what to type so that the text goes away. ``pids``: whose CPU counts."""
-
-    def spent_ms() -> float:
-        return sum(map(cpu_ms, pids))
-
     walls, cpus, typed = list[float](), list[float](), ""
     with screen_watch(terminal) as watch:
         time.sleep(BETWEEN_S)  # a client that comes makes tmux tell the size again
@@ -115,13 +111,13 @@ def key_figures(
             if len(key.typed) == 1 and typed:
                 watch.type(erase(typed))
                 time.sleep(BETWEEN_S)
-            typed, before, began = key.typed, spent_ms(), time.perf_counter()
+            typed, before, began = key.typed, spent_ms(pids), time.perf_counter()
             watch.type(typed[-1])
             if key.shown:
                 watch.wait_for(key.shown)
                 walls.append((time.perf_counter() - began) * 1000)
             time.sleep(PAUSE_S)
-            cpus.append(spent_ms() - before)
+            cpus.append(spent_ms(pids) - before)
     return [
         Figure(f"a key in {name}, to the screen", "ms", walls, goal=KEY_MS),
         Figure("  its CPU", "ms", cpus, goal=KEY_MS),

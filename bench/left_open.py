@@ -1,7 +1,7 @@
 """What each client costs that is left open with a search that it follows, while nothing is saved.
 
 `PYTHONPATH=tests python -m bench.left_open [--minutes 60]`. All clients run at once, each beside its floor: the same
-editor without a list of ours. A client that the machine lacks is left out. Linux.
+editor without a list of ours. An editor that the machine lacks is left out. Needs Chromium; Linux.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bench.emacs import running
 from bench.figures import HEADER, Figure
-from bench.live import cpu_ms
+from bench.live import spent_ms
 from bench.neovim import IDLE_PERCENT, processes
 from bench.vscode import extension_host
 from helpers.browser import chromium
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 WORD = "ornithopter"
 SETTLE_S = 60.0  # what editors do after their start
-TURN_S = 10.0
 
 
 class Opened(NamedTuple):
@@ -128,14 +127,11 @@ def main() -> int:
         clients = [*opened(stack, home, tree), Opened("the daemon", [pid], [])]
         time.sleep(SETTLE_S)
         measured = [pids for each in clients for pids in (each.pids, each.floor)]
-        before = [sum(map(cpu_ms, pids)) for pids in measured]
-        began = time.monotonic()
-        while (passed := time.monotonic() - began) < options.minutes * 60:
-            time.sleep(TURN_S)
-        percents = [
-            (sum(map(cpu_ms, pids)) - spent) / passed / 10 for pids, spent in zip(measured, before, strict=True)
-        ]
-    print(f"{passed / 60:.0f} minutes, CPU of one core", HEADER, sep="\n")
+        before = [spent_ms(pids) for pids in measured]
+        seconds = options.minutes * 60
+        time.sleep(seconds)
+        percents = [(spent_ms(pids) - spent) / seconds / 10 for pids, spent in zip(measured, before, strict=True)]
+    print(f"{options.minutes:g} minutes, CPU of one core", HEADER, sep="\n")
     for each, percent, floor in zip(clients, percents[::2], percents[1::2], strict=True):
         goal = IDLE_PERCENT if each.name != "the daemon" else None
         print(Figure(each.name, "%", [percent - floor], goal=goal).as_line())

@@ -32,6 +32,11 @@ def cpu_ms(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2) * 1000
 
 
+def spent_ms(pids: list[int]) -> float:
+    """CPU of these processes so far."""
+    return sum(map(cpu_ms, pids))
+
+
 def start_ms(command: list[str], home: Home, mark: bytes) -> float:
     """CPU from the start of a program until its terminal has got ``mark``."""
     pid, descriptor = pty.fork()

@@ -17,7 +17,7 @@ from pathlib import Path
 from bench import corpus
 from bench.figures import HEADER, Figure
 from bench.key_timing import KEY_MS, LIMIT_S, Key, key_figures
-from bench.live import IDLE_S, PAUSE_S, TYPED, cpu_ms
+from bench.live import IDLE_S, PAUSE_S, TYPED, spent_ms
 from helpers.editor_terminal import editor_paths
 from helpers.neovim import PICKERS, Neovim, neovim
 from helpers.support import Daemon, Home, add_root, temporary_home
@@ -53,10 +53,6 @@ def processes(vim: Neovim) -> list[int]:
     """Neovim is two processes: the editor, and the one that draws."""
     editor = int(vim.ask("getpid()"))
     return [editor, int(Path(f"/proc/{editor}/stat").read_text().rpartition(")")[2].split()[1])]
-
-
-def spent_ms(pids: list[int]) -> float:
-    return sum(map(cpu_ms, pids))
 
 
 def in_neovim(vim: Neovim, home: Home) -> list[Figure]:

@@ -67,9 +67,9 @@ function withoutIcons(text) {
 function place(hit, folders) {
   const within = folders.filter((each) => isWithin(hit.path, each))
   const folder = within.sort((a, b) => b.length - a.length)[0] // the innermost
-  const isOnly = folder !== undefined && folders.length === 1
   const path = folder === undefined ? hit.relative_path : relative(folder, hit.path)
-  return `${plain(isOnly ? path : `${basename(folder ?? hit.root)}/${path}`)}:${hit.line}`
+  const name = folder !== undefined && folders.length === 1 ? '' : `${basename(folder ?? hit.root)}/`
+  return `${plain(name + path)}:${hit.line}`
 }
 
 /** Whether a path is a folder or below it. */

@@ -60,17 +60,18 @@ class Preview {
 
   async #restore() {
     const { editor, isPreview, selections, range } = this.#before
-    const shown = vscode.window.tabGroups.activeTabGroup.activeTab
     if (editor) {
       const options = { viewColumn: editor.viewColumn, preview: isPreview }
       const restored = await vscode.window.showTextDocument(editor.document, options)
       restored.selections = selections
       if (range) restored.revealRange(range, vscode.TextEditorRevealType.AtTop)
     }
-    const isOurs = shown?.isPreview && shown.input?.uri?.fsPath === this.#shown
-    if (isOurs && !(isPreview && editor) && this.#shown !== editor?.document.uri.fsPath) {
-      await vscode.window.tabGroups.close(shown)
-    }
+    if ((isPreview && editor) || this.#shown === editor?.document.uri.fsPath) return
+    // Not the active tab of before: the editor tells late which one that is.
+    const ours = vscode.window.tabGroups.activeTabGroup.tabs.find(
+      (tab) => tab.isPreview && tab.input?.uri?.fsPath === this.#shown,
+    )
+    if (ours) await vscode.window.tabGroups.close(ours)
   }
 }
 

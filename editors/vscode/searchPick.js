@@ -14,6 +14,9 @@ const settings = require('./settings')
 const PLACEHOLDER = 'Words, "a phrase", pre*, -without, path:src, lang:python'
 const CODE_CANCELLED = -32800
 
+/** Beside what the user had before the list. */
+const BESIDE = { viewColumn: vscode.ViewColumn.Beside, preview: false }
+
 const TO_SIDE = { iconPath: new vscode.ThemeIcon('split-horizontal'), tooltip: 'Open to the Side' }
 const EXACT = { iconPath: new vscode.ThemeIcon('quote'), tooltip: 'Exact Text, or Words' }
 const REGEX = { iconPath: new vscode.ThemeIcon('regex'), tooltip: 'Regular Expression, or Words' }
@@ -50,7 +53,7 @@ class SearchPick {
     pick.onDidChangeValue(() => this.#search())
     pick.onDidChangeActive(([item]) => item && settings.showsPreview() && this.#preview.show(item.hit))
     pick.onDidAccept(() => this.#accept({ preview: false }))
-    pick.onDidTriggerItemButton(({ item }) => this.#openBeside(item.hit))
+    pick.onDidTriggerItemButton(({ item }) => this.#open(item.hit, BESIDE))
     pick.onDidTriggerButton((button) => this.#press(button))
     pick.onDidHide(() => this.#end())
     pick.show()
@@ -127,16 +130,8 @@ class SearchPick {
   async #open(hit, options) {
     this.#isOpening = true
     this.#pick.hide()
-    await this.#preview.end()
+    await (options === BESIDE ? this.#preview.restore() : this.#preview.end())
     await openHit(hit, options)
-  }
-
-  /** Beside what the user had before the list. */
-  async #openBeside(hit) {
-    this.#isOpening = true
-    this.#pick.hide()
-    await this.#preview.restore()
-    await openHit(hit, { viewColumn: vscode.ViewColumn.Beside, preview: false })
   }
 
   #press(button) {

@@ -25,6 +25,15 @@ FILES = {
     "lute.md": "A lute, tuned as zithers are tuned.\n",
 }
 
+# An event comes after the last key that no command follows, such as when the terminal is resized.
+EVENT = f"""
+(define-key special-event-map [sigusr1] #'ignore)
+(add-hook 'post-command-hook
+          (lambda () (when (and (minibufferp) (equal (minibuffer-contents) "{QUERY}"))
+                       (signal-process (emacs-pid) 'sigusr1)))
+          -90)
+"""
+
 
 @pytest.fixture
 def indexed(daemon: Daemon, tree: Tree) -> Tree:
@@ -59,43 +68,20 @@ def shown(screen: str) -> list[str]:
 
 @EMACS
 @INTERFACE
+@pytest.mark.parametrize("event", ["", EVENT], ids=["keys", "event"])
 @pytest.mark.shares_daemon
 def test_it_searches_as_it_is_typed_into(
-    home: Home, daemon: Daemon, indexed: Tree, program: Path, interface: str
+    home: Home, daemon: Daemon, indexed: Tree, program: Path, interface: str, event: str
 ) -> None:
     hits = search(daemon, QUERY)
     assert len(hits) == 3
-    with emacs(program, home, indexed.path, lisp=[INTERFACES[interface]]) as terminal:
+    with emacs(program, home, indexed.path, lisp=[INTERFACES[interface], event]) as terminal:
         terminal.press("C-c", "s", "s")
         terminal.see("Search:")
         terminal.type(QUERY)
         terminal.see(lambda screen: shown(screen) == listed(hits))
         terminal.press("Enter")
         terminal.see(place(hits[0]))
-
-
-# An event comes after the last key that no command follows, such as when the terminal is resized.
-EVENT = f"""
-(define-key special-event-map [sigusr1] #'ignore)
-(add-hook 'post-command-hook
-          (lambda () (when (and (minibufferp) (equal (minibuffer-contents) "{QUERY}"))
-                       (signal-process (emacs-pid) 'sigusr1)))
-          -90)
-"""
-
-
-@EMACS
-@INTERFACE
-@pytest.mark.shares_daemon
-def test_an_event_that_is_no_key_leaves_no_old_list(
-    home: Home, daemon: Daemon, indexed: Tree, program: Path, interface: str
-) -> None:
-    hits = search(daemon, QUERY)
-    with emacs(program, home, indexed.path, lisp=[INTERFACES[interface], EVENT]) as terminal:
-        terminal.press("C-c", "s", "s")
-        terminal.see("Search:")
-        terminal.type(QUERY)
-        terminal.see(lambda screen: shown(screen) == listed(hits))
 
 
 @EMACS

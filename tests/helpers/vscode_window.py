@@ -167,9 +167,15 @@ class Window:
     def press(self, key: str) -> None:
         self.page.keyboard.press(key)
 
+    def _now(self, selector: str, attribute: str = "innerText") -> str:
+        """What the first such element has at this moment; empty if there is none. One look, since elements go."""
+        script = "([selector, attribute]) => document.querySelector(selector)?.[attribute] ?? ''"
+        seen: str = self.page.evaluate(script, [selector, attribute])
+        return seen
+
     def title(self) -> str:
         """The title of the list."""
-        return self.page.locator(".quick-input-title").inner_text()
+        return self._now(".quick-input-title")
 
     def rows(self) -> list[Row]:
         """The rows of the list that are drawn."""
@@ -196,8 +202,7 @@ class Window:
 
     def tab(self) -> str:
         """The name of the file in front; with `, preview` if it is only previewed; empty if there is none."""
-        tabs = self.page.locator(".tabs-container .tab.active")
-        return tabs.first.get_attribute("aria-label") or "" if tabs.count() else ""
+        return self._now(".tabs-container .tab.active", "ariaLabel")
 
     def tabs(self) -> list[list[str]]:
         """The names of the files that are open, group by group; with `, preview` if they are only previewed."""
@@ -214,5 +219,4 @@ class Window:
 
     def position(self) -> str:
         """Where the cursor is, as the status bar says."""
-        status = self.page.locator('[id="status.editor.selection"]')
-        return status.first.inner_text() if status.count() else ""
+        return self._now('[id="status.editor.selection"]')

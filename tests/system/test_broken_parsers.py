@@ -7,24 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from helpers.breaking_plugin import BREAKS
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, wait_converted, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.wire_results import HitFields
 
 # `fine` shouts; `broken` does what its document says, and its factory what the plugin's settings say.
-PLUGIN = """
-import ctypes, os, sys, time
+PLUGIN = (
+    BREAKS
+    + """
+import ctypes
 
 def broken(how, text=""):
-    if how == "raises":
-        raise RuntimeError("out of order")
-    if how == "hangs":
-        time.sleep(600)
-    if how == "ends":
-        sys.exit(3)
-    if how == "dies":
-        os._exit(3)
+    breaks(how)
     if how == "crashes":
         ctypes.string_at(0)
     if how == "floods":
@@ -64,6 +60,7 @@ def register(registry):
     registry.register_parser("broken", made)
     registry.register_parser("fine", lambda config: Fine(config["plugin"]))
 """
+)
 IMPATIENT = """
 import sys
 if "livedex_daemon" in sys.orig_argv:

@@ -10,26 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from helpers.breaking_plugin import BREAKS
 from helpers.fault_injection import with_code
 from helpers.support import Daemon, Home, Tree, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import Unavailable
 
 # One class for all kinds: each method breaks as the plugin's settings say, in the place that they say.
-PLUGIN = """
-import os, sys, time
+PLUGIN = (
+    BREAKS
+    + """
 from livedex_indexing.plugins import Hit
 
 def broken(config, where):
     how = config["plugin"].get(where, "")
-    if how == "raises":
-        raise RuntimeError("out of order")
-    if how == "hangs":
-        time.sleep(600)
-    if how == "ends":
-        sys.exit(3)
-    if how == "dies":
-        os._exit(3)
+    breaks(how)
     return how
 
 ANSWERS = {"none": None, "nonsense": ["nonsense"]}
@@ -84,6 +79,7 @@ def register(registry):
     registry.register_backend("broken", made)
     registry.register_knowledge_store("broken", made)
 """
+)
 SWITCHED_ON = {
     "embedder": '[embedding]\nembedder = "broken"\ntimeout = 1\n',
     "backend": '[index]\nbackend = "broken"\n',
