@@ -110,6 +110,13 @@ def test_what_is_printed_is_text_unless_json_is_asked_for(home: Home, canned: Ca
     assert canned.calls[-1][1]["max_snippet_chars"] == 1_000_000
 
 
+def test_all_hits_are_counted_only_where_their_count_is_printed(home: Home, canned: CannedDaemon) -> None:
+    counts = {"": True, "--full": True, "--short": False, "--typing": False, "--typing --total": True, "-l": False}
+    for words in counts:
+        assert home.run("search", "two", *words.split()).returncode == 0
+    assert [call.get("total", False) for call in canned.sent("search")] == list(counts.values())
+
+
 def test_forms_that_grep_has(home: Home, canned: CannedDaemon) -> None:
     canned.answers["search"] = search_result(hit("/r/a\nb", "x", [[0, 1]], matches=3), hit("/r/c", "x", [[0, 1]]))
     assert home.run("search", "x", "-l").stdout == "/r/a\\nb\n/r/c\n"

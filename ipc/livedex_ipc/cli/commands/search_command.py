@@ -235,8 +235,9 @@ def _params(context: Context) -> Mapping[str, Any]:
         params.setdefault("group", "file")
     if form in ("vimgrep", "full"):
         params.setdefault("max_snippet_chars", WHOLE_HIT)
-    if form not in _FOR_PROGRAMS and not context.streams.json:
-        params["total"] = True
+    is_counted = context.streams.out_is_terminal if form == "short" else form not in _FOR_PROGRAMS
+    if is_counted and not values.get("typing") and not context.streams.json:
+        params["total"] = True  # for the line below the hits; counting costs as much as searching
     if _is_grep(context):
         params.setdefault("timeout_ms", _GREP_MS)
     elif context.streams.out_is_terminal and not context.streams.json:
