@@ -50,11 +50,8 @@ def indexed(client: Client, tree: Tree) -> Tree:
     return tree
 
 
-def truth(picker: Picker, home: Home, client: Client) -> list[str]:
-    """Return the answer to the whole query, as `name:line:column`; fzf-lua runs the command, which tells no column."""
-    if picker.name == "fzf_lua":
-        printed = home.run("search", "--typing", "--short", "-n", "30", "--", QUERY).stdout.splitlines()
-        return [f"{Path(path).name}:{line}:0" for path, line, _ in (row.split(":", 2) for row in printed)]
+def truth(client: Client) -> list[str]:
+    """Return the answer to the whole query, as `name:line:column`."""
     hits = client.call("search", {"query": QUERY, "typing": True, "limit": 30})["hits"]
     return [f"{Path(hit['path']).name}:{hit['line']}:{hit['column']}" for hit in hits]
 
@@ -71,7 +68,7 @@ def type_query(vim: Neovim) -> None:
 def test_the_list_is_the_answer_in_its_order(
     home: Home, client: Client, indexed: Tree, init: list[str], picker: Picker, program: Path
 ) -> None:
-    expected = truth(picker, home, client)
+    expected = truth(client)
     assert len(expected) > 10
     with neovim(program, home, indexed.path, init=init, size=(80, 110)) as vim:
         vim.type(":Livedex\r")
@@ -99,8 +96,7 @@ def test_a_choice_opens_its_place(
         vim.type(":Livedex thirty days\r")
         vim.see("thirty days.")
         vim.terminal.press("Enter")
-        column = 1 if picker.name == "fzf_lua" else 33
-        vim.see(lambda _: vim.place() == f"lease.md:5:{column}")
+        vim.see(lambda _: vim.place() == "lease.md:5:33")
 
 
 def test_params_of_a_search_apply(home: Home, indexed: Tree, init: list[str], picker: Picker, program: Path) -> None:
