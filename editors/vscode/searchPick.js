@@ -13,6 +13,7 @@ const settings = require('./settings')
 
 const PLACEHOLDER = 'Words, "a phrase", pre*, -without, path:src, lang:python'
 const CODE_CANCELLED = -32800
+const BUSY_AFTER_MS = 200 // each change of the list costs the editor some milliseconds
 
 /** Beside what the user had before the list. */
 const BESIDE = { viewColumn: vscode.ViewColumn.Beside, preview: false }
@@ -32,6 +33,7 @@ class SearchPick {
   #preview = new Preview()
   #number = 0 // of the last search
   #isWaiting = false // for the answer to what is typed
+  #timer // until the list says so
   #accepted // the options to open the first hit with, once it is known
   #paths // a promise: what is indexed of the workspace
   #isOpening = false // a hit, so that what was shown before the list does not come back
@@ -62,7 +64,7 @@ class SearchPick {
 
   async #search() {
     const number = ++this.#number
-    this.#isWaiting = this.#pick.busy = true
+    this.#wait()
     try {
       this.#paths ??= this.#workspace.indexedPaths()
       const paths = this.#choices.everywhere ? [] : await this.#paths
@@ -82,8 +84,20 @@ class SearchPick {
     return undefined
   }
 
+  #wait() {
+    this.#isWaiting = true
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => (this.#pick.busy = true), BUSY_AFTER_MS)
+  }
+
+  #waitNoMore() {
+    this.#isWaiting = false
+    clearTimeout(this.#timer)
+    if (this.#pick.busy) this.#pick.busy = false
+  }
+
   #show(hits, paths, outcome) {
-    this.#isWaiting = this.#pick.busy = false
+    this.#waitNoMore()
     this.#pick.items = hits.map((hit) => this.#item(hit))
     this.#describe(paths, outcome)
     if (this.#accepted && hits.length > 0) this.#open(hits[0], this.#accepted)
@@ -111,7 +125,7 @@ class SearchPick {
 
   #fail(error) {
     this.#paths = undefined
-    this.#isWaiting = this.#pick.busy = false
+    this.#waitNoMore()
     this.#accepted = undefined
     this.#pick.items = []
     this.#pick.title = error.message
@@ -152,6 +166,7 @@ class SearchPick {
 
   async #end() {
     this.#number += 1 // an answer that is still to come is not shown
+    clearTimeout(this.#timer)
     this.#pick.dispose()
     if (!this.#isOpening) await this.#preview.restore()
   }
