@@ -36,7 +36,7 @@ export class SearchView {
     this.since = ''
     this.chosen = { languages: new Set(), kinds: new Set(), roots: new Set() }
     this.#input.addEventListener('input', () => this.#edited())
-    this.#mode.addEventListener('change', () => this.#edited())
+    this.#mode.addEventListener('change', () => this.#switched())
     one('form').addEventListener('submit', (event) => {
       event.preventDefault()
       this.#openFirst()
@@ -82,7 +82,7 @@ export class SearchView {
 
   toggleMode(mode) {
     this.#mode.value = this.#mode.value === mode ? 'auto' : mode
-    this.#edited()
+    this.#switched()
   }
 
   key(event, isTyping) {
@@ -118,6 +118,11 @@ export class SearchView {
     this.#limit = HITS
     if (this.section.hidden) location.hash = `#/?${this.#values()}`
     else this.#search()
+  }
+
+  #switched() {
+    this.#edited()
+    this.#note()
   }
 
   // Put the search into the address. Not at each key: browsers refuse a page that changes its address that often.
@@ -301,7 +306,7 @@ export class SearchView {
         name: 'since',
         change: () => {
           this.since = pick.value
-          this.#edited()
+          this.#switched()
         },
       },
       ...Object.entries(AGES).map(([value, label]) =>
@@ -332,7 +337,7 @@ export class SearchView {
       ...values.map(([value, count]) => {
         const tick = () => {
           this.chosen[name][box.checked ? 'add' : 'delete'](value)
-          this.#edited()
+          this.#switched()
         }
         const box = element('input', {
           type: 'checkbox',
