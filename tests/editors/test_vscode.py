@@ -104,10 +104,11 @@ def test_lines_are_searched_for_by_a_pattern(desk: Desk) -> None:
     desk.window.type(PATTERN)
     outcome(desk, "3 hits")
     hits = desk.hits(PATTERN, mode="regex")
-    assert desk.window.rows() == [Row(hit["text"].strip(), f"{hit['relative_path']}:{hit['line']}") for hit in hits]
+    wanted = [Row(hit["text"].strip(), f"{hit['relative_path']}:{hit['line']}") for hit in hits]
+    desk.window.see(lambda: desk.window.rows() == wanted, "the lines")
     desk.window.type("(")
     desk.window.see(lambda: "missing" in desk.window.title() or "parenthesis" in desk.window.title(), "what is wrong")
-    assert desk.window.rows() == []
+    desk.window.see(lambda: desk.window.rows() == [], "no line")
     desk.window.press_button("Regular Expression")
     outcome(desk, "Words in")
 
