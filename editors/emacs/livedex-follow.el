@@ -23,6 +23,9 @@
 (defvar-local livedex-follow--subscription nil
   "The daemon's number for the query of this buffer, or nil.")
 
+(defvar-local livedex-follow--lack nil
+  "Why the hits of this buffer are not up to date yet, or nil if they are.")
+
 (defvar-local livedex-follow--files nil
   "The files of this buffer: a hash table from paths to (path . hits).
 The text of a file has this very list as its property `livedex-file'.")
@@ -69,10 +72,12 @@ It finds what has all words of QUERY; there \\`g' begins again."
     (format " %s · %d %s · %s"
             (string-replace "%" "%%" livedex-follow--query)
             count (if (= count 1) "hit" "hits")
-            (if livedex-follow--subscription
-                "following"
-              (concat "not up to date: "
-                      (or livedex-daemon-fault "connecting"))))))
+            (cond
+             ((null livedex-follow--subscription)
+              (concat "not up to date: " (or livedex-daemon-fault "connecting")))
+             (livedex-follow--lack
+              (concat "not up to date: " livedex-follow--lack))
+             ("following")))))
 
 ;;; The subscription
 
@@ -112,7 +117,8 @@ It finds what has all words of QUERY; there \\`g' begins again."
   (livedex-follow--unsubscribe)
   (cond
    ((null fault)
-    (setq livedex-follow--subscription (plist-get result :subscription))
+    (setq livedex-follow--subscription (plist-get result :subscription)
+          livedex-follow--lack (plist-get result :reason))
     (livedex-follow--change
      (apply #'append (mapcar #'cdr (hash-table-values livedex-follow--files)))
      (reverse (plist-get result :hits))))
@@ -126,6 +132,9 @@ It finds what has all words of QUERY; there \\`g' begins again."
       (with-current-buffer buffer
         (when (equal livedex-follow--subscription
                      (plist-get params :subscription))
+          (when (eq (plist-get params :fresh) t)
+            (setq livedex-follow--lack nil)
+            (force-mode-line-update))
           (livedex-follow--change (plist-get params :removed)
                                   (plist-get params :added)))))))
 

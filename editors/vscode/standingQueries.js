@@ -32,12 +32,13 @@ class StandingQuery {
   current(result) {
     this.subscription = result.subscription
     this.hits.reset(result.hits, LIMIT)
-    this.fault = undefined
+    this.fault = result.fresh ? undefined : `not fresh: ${result.reason}`
     this.#changed()
   }
 
   changed(change) {
     this.hits.apply(change)
+    if (change.fresh) this.fault = undefined
     this.#changed()
   }
 

@@ -357,6 +357,7 @@ NOTIFICATIONS = (
             Field("added", "hits", "what came"),
             Field("removed", "array", "{path, root, relative_path, kind, start_line, end_line, content_hash}"),
             Field("generation", "integer", "state of the index"),
+            Field("fresh", "boolean", "what the first answer lacked was sent", optional=True),
         ),
     ),
     Method(

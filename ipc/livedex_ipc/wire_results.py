@@ -169,12 +169,13 @@ class SubscribeResult(FreshFields, Generic[F]):
 
 
 class SearchChanged(TypedDict, Generic[F]):
-    """The params of ``search/changed``."""
+    """The params of ``search/changed``. ``fresh``: all that the first answer lacked was sent; otherwise absent."""
 
     subscription: int
     added: list[F]
     removed: list[RemovedHit]
     generation: int
+    fresh: NotRequired[bool]
 
 
 class ProgressValue(TypedDict):

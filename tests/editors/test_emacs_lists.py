@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from helpers.editor_terminal import editors
 from helpers.emacs import INTERFACES, PAGE, batch, emacs, require_current
+from helpers.fault_injection import Unfresh
 from helpers.support import CHECKOUT, Daemon, Home, Tree, add_root
 
 EMACS = pytest.mark.parametrize("program", editors("emacs"))
@@ -77,6 +79,21 @@ def test_a_buffer_follows_its_query(home: Home, daemon: Daemon, indexed: Tree, p
         terminal.see("tuning.py:5:9")
         terminal.type("\x1bgp")  # M-g p: the entry above the one that was opened
         terminal.see("new:1:2.md:2:7")
+
+
+@EMACS
+def test_a_buffer_says_when_it_is_fresh(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], program: Path
+) -> None:
+    tree.write("tuning.py", CODE)
+    unfresh = Unfresh(tmp_path / "unfresh")
+    with start_daemon(**unfresh.env).client() as client:
+        add_root(client, tree)
+    with emacs(program, home, tree.path) as terminal:
+        with unfresh.held():
+            terminal.type("\x03sfzither\r")
+            terminal.see("zither · 1 hit · not up to date: recovering")
+        terminal.see("zither · 1 hit · following")
 
 
 EGLOT = """

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from helpers.editor_terminal import editors
+from helpers.fault_injection import Unfresh
 from helpers.neovim import Neovim, neovim
 from helpers.support import CHECKOUT, LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 
@@ -150,6 +151,21 @@ def test_a_list_outlives_the_daemon(
         lists(vim, ["a.md:1:3:A zither.", "b.md:1:3:A zither.", "lease.md:5:12:Żółw: a zither for thirty days."])
         home.run("down")
     assert (tmp_path / "calls").read_text().split() == ["socket", "socket"], "once, and for the second search"
+
+
+@NEOVIM
+def test_a_list_says_when_it_is_fresh(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], program: Path
+) -> None:
+    tree.write_all(FILES)
+    unfresh = Unfresh(tmp_path / "unfresh")
+    with start_daemon(**unfresh.env).client() as client:
+        add_root(client, tree)
+    with neovim(program, home, tree.path) as vim:
+        with unfresh.held():
+            vim.type(":LivedexFollow zither\r")
+            vim.see("livedex zither (not fresh: recovering)")
+        vim.see("livedex zither (following)")
 
 
 @NEOVIM

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from helpers.browser import chromium
+from helpers.fault_injection import Unfresh
 from helpers.support import Home, Tree, temporary_home
 from helpers.vscode_window import Row, Window, code_server, needed
 
@@ -31,6 +32,7 @@ class Desk(NamedTuple):
     home: Home
     tree: Tree
     window: Window
+    unfresh: Unfresh
 
     def hits(self, query: str, **params: Any) -> list[Any]:
         from livedex_ipc.client import connect
@@ -52,10 +54,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     tree.write_all(FILES)
     with ExitStack() as stack:
         home = stack.enter_context(temporary_home())
+        unfresh = Unfresh(tmp_path_factory.mktemp("seam") / "unfresh")
+        home.env |= unfresh.env
         home.run_json("up", str(tree))
         address = stack.enter_context(code_server(home))
         browser = stack.enter_context(chromium())
-        yield Desk(home, tree, Window(browser, address, tree.path))
+        yield Desk(home, tree, Window(browser, address, tree.path), unfresh)
 
 
 @pytest.fixture
@@ -199,6 +203,8 @@ def test_a_standing_query_follows_saves_and_survives_the_daemon(desk: Desk) -> N
     window.page.locator(".customview-tree .monaco-list-row", has_text="timpani").first.click()
     window.see(lambda: window.standing() == [Row("timpani", "1"), Row("Two timpani", "drums.md:1")], "its line")
     desk.kill_daemon()
+    with desk.unfresh.held():
+        window.see(lambda: window.standing()[0] == Row("timpani", "1 · not fresh: recovering"), "what it lacks")
     desk.tree.save("more.md", "More $(bell) timpani\n")
     more = Row("More $(bell) timpani", "more.md:1")
     window.see(lambda: window.standing() == [Row("timpani", "2"), Row("Two timpani", "drums.md:1"), more], "two")

@@ -76,6 +76,33 @@ def with_code(folder: Path, code: str) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])}
 
 
+class Unfresh:
+    """Daemons that say, while they are ``held`` back, that no answer is fresh since they recover."""
+
+    def __init__(self, folder: Path) -> None:
+        self._held = folder / "held"
+        self.env = with_code(folder, _UNFRESH.format(str(self._held)))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        self._held.touch()
+        try:
+            yield
+        finally:
+            self._held.unlink()
+
+
+_UNFRESH = """
+import os, sys
+if "livedex_daemon" in sys.orig_argv:
+    from livedex_daemon.answer.freshness import Freshness, FreshState
+    usual = Freshness.ensure
+    async def ensure(*args, **more):
+        return FreshState(False, 1, "recovering") if os.path.exists({!r}) else await usual(*args, **more)
+    Freshness.ensure = ensure
+"""
+
+
 class Disk:
     """The inside of a daemon's private mount, through its process."""
 

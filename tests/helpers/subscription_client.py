@@ -40,6 +40,7 @@ class Following:
         self.held = Counter(map(place_of, self.answer["hits"]))
         self.generation = self.answer["generation"]
         self.changes: list[dict[str, Any]] = []
+        self.fresh: bool = self.answer["fresh"]
 
     @property
     def names(self) -> set[str]:
@@ -52,7 +53,9 @@ class Following:
         method, change = self.client.notification(timeout_s)
         assert (method, change["subscription"]) == ("search/changed", self.id)
         assert change["generation"] >= self.generation
-        assert change["added"] or change["removed"]
+        assert change["added"] or change["removed"] or change["fresh"]
+        assert not (self.fresh and "fresh" in change), "told once"
+        self.fresh |= change.get("fresh", False)
         self.generation = change["generation"]
         self._apply(change["removed"], change["added"])
         self.changes.append(change)
@@ -80,6 +83,11 @@ class Following:
                 self.next(max(0.001, deadline - time.monotonic()))
             except TimedOut:
                 raise AssertionError(self._lacks(wanted)) from None
+
+    def until_fresh(self) -> None:
+        """Take changes until the client is told that its answer is fresh."""
+        while not self.fresh:
+            self.next()
 
     def _lacks(self, wanted: Counter[Place] | set[str]) -> str:
         if isinstance(wanted, set):

@@ -1,4 +1,4 @@
-"""Defects of standing queries that publish messages: what is news, and how often it is published."""
+"""Defects of standing queries: whether the client is told that all is there, and what is published, how often."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from planted.defect import Defect
 _MESSAGES = "livedex_daemon/subscriptions/standing_messages.py"
 _REPORTS = "livedex_daemon/exchange/standing_reports.py"
 _TESTS = "tests/daemon/subscriptions/test_standing_messages.py"
+_FRESH = "tests/system/test_standing_fresh.py"
 _SYSTEM = "tests/system/test_standing_messages.py"
 
 DEFECTS = (
@@ -94,5 +95,19 @@ DEFECTS = (
         "livedex_daemon/answer/status_checks.py",
         (("    if not faults:\n        return []\n", "    return []\n"),),
         "tests/daemon/answer/test_status_report.py::test_what_is_wrong_is_said_once",
+    ),
+    Defect(
+        "unfresh-for-ever",
+        "a client whose first answer was not fresh is never told when it is",
+        "livedex_daemon/answer/subscription_methods.py",
+        (("        if timing.fresh and not state.fresh:", "        if False:"),),
+        f"{_FRESH}::test_nothing_was_missing",
+    ),
+    Defect(
+        "fresh-before-all-was-sent",
+        "a client is told that its answer is fresh before it was sent what was missing",
+        "livedex_daemon/subscriptions/notifier.py",
+        (("if subscription.id in fresh and subscription.compared:", "if subscription.id in fresh:"),),
+        f"{_FRESH}::test_an_answer_without_time_is_completed",
     ),
 )

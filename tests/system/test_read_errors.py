@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from helpers.subscription_client import Following, now
 from helpers.support import Daemon, Home, Tree, add_root, codes, found, wait_until
 from helpers.syscall_faults import Faults, Order, faulty_socket, with_faults
+from livedex_ipc.client import connect
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -35,8 +37,6 @@ def faults(home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., D
 
 @pytest.fixture
 def client(home: Home, faults: Faults, tree: Tree) -> Iterator[Client]:
-    from livedex_ipc.client import connect
-
     with connect(spawn=False, path=str(home.socket)) as made:
         add_root(made, tree)
         yield made
@@ -119,12 +119,14 @@ def test_what_only_the_search_could_not_read(client: Client, faults: Faults, mod
     heal(client)
 
 
-def test_what_only_a_standing_query_could_not_read(client: Client, faults: Faults) -> None:
-    with faults.on(read=Order(errno.EIO)):
-        answer = client.call("search/subscribe", {"query": "zebra", "limit": 100, "timeout_ms": 2_000})
-        assert (answer["hits"], answer["fresh"]) == ([], False) and answer["reason"] == "unreadable"
-        assert "read_errors" in codes(client)
-    client.call("search/unsubscribe", {"subscription": answer["subscription"]})
+def test_what_only_a_standing_query_could_not_read(client: Client, home: Home, faults: Faults) -> None:
+    with connect(spawn=False, path=str(home.socket)) as own:
+        with faults.on(read=Order(errno.EIO)):
+            zebra = Following(own, "zebra", timeout_ms=2_000)
+            assert (zebra.names, zebra.fresh, zebra.answer["reason"]) == (set(), False, "unreadable")
+            assert "read_errors" in codes(client)
+        zebra.until_fresh()
+        assert zebra.held == now(client, "zebra")
     heal(client)
 
 

@@ -76,6 +76,14 @@ def test_an_event_a_line(watch: Watch, client: Client, tree: Tree) -> None:
     assert watching.stderr is not None and watching.stderr.read() == ""
 
 
+def test_it_says_when_the_hits_are_fresh(watch: Watch) -> None:
+    watching = watch("alpha", "--json", "--timeout", "0")
+    events = [event(watching) for _ in range(3)]
+    assert [each["event"] for each in events] == ["current", "not_fresh", "fresh"]
+    assert set(events[1]) == {"event", "reason", "generation"}
+    assert set(events[2]) == {"event", "generation"}
+
+
 def test_people_read_signs_and_lines(watch: Watch, tree: Tree) -> None:
     watching = watch("alpha", "-n", "5")
     assert [out(watching).readline() for _ in range(2)] == [f"= {tree / 'one.txt'}:1\n", "  1:alpha one\n"]

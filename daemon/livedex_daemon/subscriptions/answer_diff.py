@@ -120,6 +120,10 @@ class AnswerDiff:
         stale.merge(maker.stale)
         return set(left), stale
 
+    def notify_fresh(self, subscription: Subscription) -> None:
+        """Tell the client that all that its first answer lacked was sent."""
+        self._send(subscription, [], [], fresh=True)
+
     def _find_changed(
         self,
         subscription: Subscription,
@@ -152,13 +156,17 @@ class AnswerDiff:
             for place in entry.places()
         ]
 
-    def _send(self, subscription: Subscription, added: list[Hit], removed: list[RemovedHit]) -> None:
+    def _send(
+        self, subscription: Subscription, added: list[Hit], removed: list[RemovedHit], *, fresh: bool = False
+    ) -> None:
         params: SearchChanged[Hit] = {
             "subscription": subscription.id,
             "added": added,
             "removed": removed,
             "generation": self._generation,
         }
+        if fresh:
+            params["fresh"] = True
         subscription.call.send_from_thread(message_json.notification("search/changed", params))
 
 

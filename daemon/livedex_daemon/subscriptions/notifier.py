@@ -125,6 +125,12 @@ class ChangeNotifier:
             subscription.open = True
             self._wake.notify()
 
+    def mark_fresh(self, subscription: Subscription) -> None:
+        """Tell the client that its answer is fresh, after the changes that ``changed`` knows of."""
+        with self._wake:
+            subscription.became_fresh = True
+            self._wake.notify()
+
     def drop(self, subscription: Subscription) -> None:
         """Send nothing from now on. A second call does nothing."""
         with self._wake:
@@ -264,7 +270,7 @@ class ChangeNotifier:
             return 0
         whole = not self._store_health.rebuilding
         ready = [subscription for subscription in self._subscriptions.values() if subscription.open]
-        if self._dirty.files or (self._dirty.roots and whole) or any(_has_pending(each, whole) for each in ready):
+        if self._dirty.files or (self._dirty.roots and whole) or any(_has_work(each, whole) for each in ready):
             return max(0.0, self._pace.next_at - now)
         retries = [subscription.retry_at for subscription in ready if subscription.retry_at < float("inf")]
         return max(0.0, min(retries) - now, self._pace.next_at - now) if retries else None
@@ -276,13 +282,14 @@ class ChangeNotifier:
         with self._wake:
             dirty = self._dirty.take()
             subscriptions = list(self._subscriptions.values())
+            fresh = {each.id for each in subscriptions if each.became_fresh}  # by the changes taken here
             if self._store_health.rebuilding:  # in a half-built index no file is known to be missing
                 self._dirty.roots, dirty.roots = dirty.roots, set()
         handle = self._readers.current
         try:
             if ended:
                 self._delivered.forget(ended)
-            self._notify_all(handle, dirty, subscriptions)
+            self._notify_all(handle, dirty, subscriptions, fresh)
         except Cancelled:
             return 0.0
         except (LivedexError, apsw.Error) as error:
@@ -296,7 +303,7 @@ class ChangeNotifier:
             self._dirty.merge(dirty)
         return RETRY_AFTER_FAULT_S
 
-    def _notify_all(self, handle: ReadHandle, dirty: Dirty, subscriptions: list[Subscription]) -> None:
+    def _notify_all(self, handle: ReadHandle, dirty: Dirty, subscriptions: list[Subscription], fresh: set[int]) -> None:
         assert self._delivered is not None
         now = time.monotonic()
         for subscription in subscriptions:
@@ -318,6 +325,9 @@ class ChangeNotifier:
                 due = self._take_pending(subscription) if subscription.pending else dirty
                 if due:
                     self._notify(diff, subscription, change_sets.at(due))
+                if subscription.id in fresh and subscription.compared:
+                    diff.notify_fresh(subscription)
+                    subscription.became_fresh = False
 
     def _take_pending(self, subscription: Subscription) -> Dirty:
         taken = subscription.pending.take()
@@ -342,8 +352,9 @@ class ChangeNotifier:
             subscription.settled()
 
 
-def _has_pending(subscription: Subscription, whole: bool) -> bool:
-    return bool(subscription.pending.files or (subscription.pending.roots and whole))
+def _has_work(subscription: Subscription, whole: bool) -> bool:
+    pending = subscription.pending.files or (subscription.pending.roots and whole)
+    return bool(pending) or (subscription.became_fresh and subscription.compared)
 
 
 def _newest_first(found: Found) -> tuple[int, int, bytes]:

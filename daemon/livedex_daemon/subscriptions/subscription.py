@@ -79,6 +79,11 @@ class PendingFiles:
             self._unstable = set()
             self.retry_at = float("inf")
 
+    @property
+    def compared(self) -> bool:
+        """Whether nothing is left to compare the query with."""
+        return not (self.pending or self._unstable)
+
     def settled(self) -> None:
         """Reset the retry interval: everything shown matched the index."""
         if not self._unstable:
@@ -86,7 +91,8 @@ class PendingFiles:
 
 
 class Subscription(PendingFiles):
-    """``open``: the first answer was sent, so changes may follow; ``closed``: it ended."""
+    """``open``: the first answer was sent, so changes may follow; ``closed``: it ended. ``became_fresh``: all that the
+    first answer lacked is indexed, and the client is to be told once it was sent."""
 
     def __init__(self, number: int, call: Call, query: StandingQuery, style: Style) -> None:
         super().__init__()
@@ -97,6 +103,7 @@ class Subscription(PendingFiles):
         self.style = style
         self.open = False
         self.closed = False
+        self.became_fresh = False
         self.notify_s = 0.0  # how long the last notification took
 
     def due_order(self, now: float) -> float:

@@ -115,6 +115,9 @@ connection.on('search/changed', function(params)
         list.entries[key_of(hit)] = nil
       end
       add(list, params.added)
+      if params.fresh then
+        list.state = 'following'
+      end
       show_soon(list)
     end
   end

@@ -32,12 +32,16 @@ def watch(context: Context) -> int:
             "search/subscribe", params, timeout_s=deadline_s(params, _FIRST_MS)
         )
         show(context, "current", answer["hits"], answer["generation"])
+        if streams.json and "reason" in answer:
+            streams.write_json({"event": "not_fresh", "reason": answer["reason"], "generation": answer["generation"]})
         streams.flush()
         context.print_state(answer, answer["pending"], answer["warnings"])
         while True:
             change = _next_change(client)
             show(context, "removed", change["removed"], change["generation"])
             show(context, "added", change["added"], change["generation"])
+            if change.get("fresh"):
+                _show_fresh(context, change["generation"])
             streams.flush()
 
 
@@ -60,6 +64,13 @@ def _wait(client: Client) -> None:
         poll.register(sys.stdout, 0)
     if any(descriptor != client.fileno() for descriptor, _ in poll.poll()):
         raise OutputClosedError
+
+
+def _show_fresh(context: Context, generation: int) -> None:
+    if context.streams.json:
+        context.streams.write_json({"event": "fresh", "generation": generation})
+    else:
+        context.streams.message("livedex: fresh now")
 
 
 def _show_json(context: Context, event: str, hits: Sequence[HitFields | RemovedHit], generation: int) -> None:

@@ -112,7 +112,9 @@ def _answered(state: State, event: Found | Changed | Failed | Preview) -> State:
     places = [place(each) for each in hits]
     follows = hit is not None and state.selected > 0 and place(hit) in places
     return state._replace(
-        hits=hits, selected=places.index(place(hit)) if follows and hit is not None else state.selected
+        hits=hits,
+        selected=places.index(place(hit)) if follows and hit is not None else state.selected,
+        fresh=state.fresh or event.fresh,
     )
 
 

@@ -105,7 +105,7 @@ def followed(number: int, result: SubscribeResult[HitFields]) -> Found:
 
 def changed(number: int, params: SearchChanged[HitFields]) -> Changed:
     """Return the event of a change of a standing query."""
-    return Changed(number, tuple(params["added"]), tuple(params["removed"]))
+    return Changed(number, tuple(params["added"]), tuple(params["removed"]), params.get("fresh", False))
 
 
 def preview(hit: HitFields, result: RetrieveResult[Any]) -> Preview:

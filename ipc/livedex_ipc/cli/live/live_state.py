@@ -106,11 +106,12 @@ class Found(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """What entered and left the result of a standing query."""
+    """What entered and left the result of a standing query. ``fresh``: it has all now that it lacked at first."""
 
     number: int
     added: tuple[HitFields, ...]
     removed: tuple[HitFields | RemovedHit, ...]
+    fresh: bool = False
 
 
 class Failed(NamedTuple):

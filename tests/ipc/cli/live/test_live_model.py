@@ -233,6 +233,16 @@ def test_a_followed_list_changes_with_its_files_and_keeps_the_selection() -> Non
     assert daemon.state.hits[daemon.state.selected] == hits[2]
 
 
+def test_a_followed_list_is_fresh_once_that_is_told() -> None:
+    daemon = started(Query("abc", following=True))
+    daemon.take(Found(daemon.state.requested, (), fresh=False))
+    assert "not fresh" in "\n".join(plain_rows(draw(daemon.state)))
+    daemon.take(Changed(daemon.state.requested, (), ()))
+    assert not daemon.state.fresh
+    daemon.take(Changed(daemon.state.requested, (), (), fresh=True))
+    assert "not fresh" not in "\n".join(plain_rows(draw(daemon.state)))
+
+
 def test_after_a_lost_connection_it_searches_again() -> None:
     daemon = started(Query("abc"))
     daemon.take("answer")
