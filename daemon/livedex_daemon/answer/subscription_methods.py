@@ -12,6 +12,8 @@ import time
 from functools import partial
 from typing import Final
 
+import apsw
+
 from livedex_daemon.answer.fresh_reads import FreshReads, scope_of
 from livedex_daemon.answer.freshness import fresh_fields
 from livedex_daemon.answer.request_timing import Timing
@@ -31,9 +33,8 @@ from livedex_ipc.wire_results import Empty, SubscribeResult
 log = logging.getLogger(__name__)
 
 WAIT_S: Final = 30.0  # for what the first answer lacks, at a time
-LOOK_S: Final = 1.0  # before the next look at what cannot be waited for; doubled each time …
-LOOK_MAX_S: Final = 30.0  # … up to this
-PASSING: Final = ("indexing", "rebuilding")  # these end by themselves, and a look costs nothing meanwhile
+LOOK_S: Final = 0.2  # before the next look at what cannot be waited for; doubled each time …
+LOOK_MAX_S: Final = 4.0  # … up to this
 
 
 class SubscriptionMethods:
@@ -94,17 +95,16 @@ class SubscriptionMethods:
         while not subscription.closed:
             began = time.monotonic()
             timing = Timing(subscription.call.connection, began, began + WAIT_S, fresh=True)
-            reason = None
             try:
                 state = await self._reads.freshen(timing, scope)
+            except (LivedexError, apsw.Error) as error:  # it may pass
+                log.debug("freshness_unknown", extra={"error": type(error).__name__})
+            else:
                 if state.fresh:  # the notifier knows of each commit before a wait for it ends
                     self._notifier.mark_fresh(subscription)
                     return
-                reason = state.reason
-            except LivedexError as error:  # it may pass
-                log.debug("freshness_unknown", extra={"error": type(error).__name__})
             await asyncio.sleep(pause)
-            pause = LOOK_S if reason in PASSING else min(2 * pause, LOOK_MAX_S)
+            pause = min(2 * pause, LOOK_MAX_S)
 
     async def unsubscribe(self, call: Call, params: UnsubscribeParams) -> Empty:
         notifier = self._notifier
