@@ -15,12 +15,13 @@ const KEY = 'standingQueries'
 const LIMIT = 1000 // the first hits; the most that the protocol gives
 const RETRY_MS = 1000 // at first; then twice as long each time …
 const MOST_RETRY_MS = 60_000 // … and never longer
+const WAITING = 'waiting for the daemon'
 
 /** One query and its hits. It gets its result and its changes from the connection. */
 class StandingQuery {
   hits = new StandingHits()
   subscription // undefined while the daemon does not know of it
-  fault = 'waiting for the daemon' // why what is shown may be old
+  fault = WAITING // why what is shown may be old
   isRefused = false
   #changed
 
@@ -57,6 +58,7 @@ class StandingQueries {
   #queries
   #emitter = new vscode.EventEmitter()
   #isConnecting = false
+  #renewals = 0
   #retry
   #delay = RETRY_MS
   onDidChangeTreeData = this.#emitter.event
@@ -87,9 +89,9 @@ class StandingQueries {
 
   /** Other folders are open or indexed than before: limit the queries to them. */
   async renew() {
+    this.#renewals += 1
     for (const query of this.#queries.filter(({ subscription }) => subscription !== undefined)) {
-      await this.#unsubscribe(query)
-      query.failed('waiting for the daemon')
+      await this.#withdraw(query)
     }
     await this.connect()
   }
@@ -143,6 +145,7 @@ class StandingQueries {
   async #subscribeAll() {
     let query
     while ((query = this.#queries.find(({ subscription, isRefused }) => subscription === undefined && !isRefused))) {
+      const renewals = this.#renewals
       const params = standingParams(query.text, await this.#workspace.indexedPaths(), LIMIT)
       try {
         await this.#daemon.request('search/subscribe', params, query)
@@ -151,7 +154,13 @@ class StandingQueries {
         query.failed(error.message, true)
       }
       if (!this.#queries.includes(query)) await this.#unsubscribe(query)
+      else if (renewals !== this.#renewals) await this.#withdraw(query) // it may have the former limits
     }
+  }
+
+  async #withdraw(query) {
+    await this.#unsubscribe(query)
+    query.failed(WAITING)
   }
 
   async #unsubscribe({ subscription }) {
