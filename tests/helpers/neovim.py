@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from helpers.editor_terminal import EditorTerminal, editor_environment, editor_terminal
@@ -89,8 +90,9 @@ def neovim(
     config = Path(environment["XDG_CONFIG_HOME"]) / "nvim" / "init.lua"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("\n".join(["vim.o.swapfile = false", *init]) + "\n")
-    socket = home.path / "nvim.sock"
-    command: list[str | Path] = [program, "--listen", socket, "-i", "NONE"]
-    with editor_terminal(command, folder, environment, size) as terminal:
-        terminal.see("[No Name]")
-        yield Neovim(terminal, program, socket, environment)
+    with TemporaryDirectory(prefix="lx-") as short:  # its own: the one before may still be ending
+        socket = Path(short) / "nvim.sock"
+        command: list[str | Path] = [program, "--listen", socket, "-i", "NONE"]
+        with editor_terminal(command, folder, environment, size) as terminal:
+            terminal.see("[No Name]")
+            yield Neovim(terminal, program, socket, environment)
