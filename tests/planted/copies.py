@@ -1,7 +1,8 @@
 """Copies the installed packages, plants a defect in the copy, and runs the named test against it.
 
 Invariant: the product itself is never changed and has no switch for any of this. The copy comes first on Python's path,
-so that daemons, their children and the command run it as well.
+so that daemons, their children and the command run it as well; so does each editor, whose client is the one that
+`livedex editor` names.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from helpers.support import CHECKOUT
-from planted.defect import Defect
+from planted.defect import EDITORS, Defect, place_in_copy
 
 PACKAGES = ("livedex_daemon", "livedex_indexing", "livedex_ipc", "livedex_service")
 TIMEOUT_S = 60  # for one test: a defect may make it hang
@@ -41,6 +42,12 @@ def root_of(package: str) -> Path:
     return Path(file).parent
 
 
+def source_of(module: str) -> Path:
+    """Return the file of a module as it is used here."""
+    package, _, name = module.partition("/")
+    return CHECKOUT / module if module.startswith(EDITORS) else root_of(package) / name
+
+
 @contextmanager
 def copied(*defects: Defect) -> Iterator[Path]:
     """Yield a folder with a copy of the packages and the defects in it; remove it at the end. Raises Moved.
@@ -52,6 +59,7 @@ def copied(*defects: Defect) -> Iterator[Path]:
         copy = folder / "packages"
         for package in PACKAGES:
             shutil.copytree(root_of(package), copy / package)  # with compiled files: their times are kept
+        shutil.copytree(CHECKOUT / EDITORS, copy / place_in_copy(EDITORS), dirs_exist_ok=True)
         for defect in defects:
             defect.plant(copy)
         yield copy
@@ -82,11 +90,12 @@ def environment(copy: Path) -> dict[str, str]:
     }
 
 
-def run(copy: Path, tests: Iterable[str]) -> Verdict:
-    """Run the tests on a copy: ``missed`` if all pass."""
+def run(copy: Path, tests: Iterable[str], *options: str) -> Verdict:
+    """Run the tests on a copy, with options of pytest: ``missed`` if all pass."""
     report = copy.parent / "report.json"
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "planted.on_copy", "-p", "no:cacheprovider"]
-    command += ["-p", "no:xdist", f"--timeout={TIMEOUT_S}", f"--basetemp={copy.parent / 'tmp'}", *sorted(set(tests))]
+    command += ["-p", "no:xdist", f"--timeout={TIMEOUT_S}", f"--basetemp={copy.parent / 'tmp'}", *options]
+    command += sorted(set(tests))
     env = {**environment(copy), "PLANTED_REPORT": str(report)}
     env.pop("PYTEST_ADDOPTS", None)
     env.pop("PYTEST_XDIST_WORKER", None)
@@ -107,4 +116,4 @@ def run(copy: Path, tests: Iterable[str]) -> Verdict:
 def try_defect(defect: Defect) -> Verdict:
     """Return whether the named test notices the defect. Raises Moved."""
     with copied(defect) as copy:
-        return run(copy, [defect.test])
+        return run(copy, [defect.test], "--exitfirst")

@@ -57,7 +57,8 @@ DEFECTS: tuple[Defect, ...] = tuple(defect for part in PARTS.values() for defect
 _HEAD = """# Planted defects
 
 A test that has never failed proves little. Each row below is a defect that the tests plant in a copy of the installed
-packages (the product has no switch for any of it), and the one test that must then fail; without the defect it passes.
+packages and of the editors' clients (the product has no switch for any of it), and the one test that must then fail;
+without the defect it passes. A row whose program is not installed is skipped, and counted as that.
 `make planted` tries all of them and says how many were caught; `make test` tries a few, and holds every row against the
 code: the text that a defect replaces must stand in it exactly once, the test must be there, and this page must be what
 `python -m planted --document` prints from the table in `tests/planted/`.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from helpers.support import CHECKOUT, Tree, temporary_home
-from planted.copies import copied, environment, root_of, try_defect
+from planted.copies import copied, environment, source_of, try_defect
 from planted.defect import Defect, Moved, has_test
 from planted.table import DEFECTS, document
 
@@ -20,8 +20,7 @@ BY_NAME = {defect.name: defect for defect in DEFECTS}
 def test_it_can_be_planted(defect: Defect) -> None:
     """If this fails the code has changed: update the defect so that it breaks the same promise."""
     for module in defect.modules():
-        package, _, name = module.partition("/")
-        defect.planted(module, (root_of(package) / name).read_text())
+        defect.planted(module, source_of(module).read_text())
     assert has_test(defect.test), f"{defect.test} is not there"
 
 
@@ -53,6 +52,17 @@ def test_code_that_moved_on_is_reported() -> None:
         pass
 
 
+@pytest.mark.parametrize(
+    "module", ["livedex_ipc/peers.py", "editors/vscode/hits.js", "editors/nvim/lua/livedex/list.lua"]
+)
+def test_a_defect_that_is_no_code_is_reported(module: str) -> None:
+    """Any test notices a file that cannot be read, whatever it guards."""
+    broken = BY_NAME["hit-not-checked"]._replace(module=module, edits=(("return", "return ("),))
+    source = "function f(one) {\n  return one\n}\n" if module.endswith(".js") else "def f(one):\n    return one\n"
+    with pytest.raises(SyntaxError):
+        broken.planted(module, source)
+
+
 def test_the_command_the_daemon_and_its_children_run_the_copy(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.write("a.txt", "firstword\n")
     with copied() as copy:
@@ -70,3 +80,5 @@ def test_the_command_the_daemon_and_its_children_run_the_copy(tree: Tree, monkey
         with temporary_home() as home:
             home.run_json("up", str(tree))
             assert [mark.exists() for mark in marks] == [True] * 3
+            clients = [editor["path"] for editor in home.run_json("editor")["editors"]]
+            assert all(path.startswith(f"{copy}/") for path in clients), "editors get the copy, too"

@@ -1,6 +1,7 @@
 'use strict'
 
-// The connection, to a real daemon in the home that LIVEDEX_HOME names. LIVEDEX: the command. TREE: an indexed folder.
+// The connection, to a real daemon in the home that LIVEDEX_HOME names. EXTENSION: the folder of the extension. LIVEDEX:
+// the command. TREE: an indexed folder.
 
 const assert = require('node:assert/strict')
 const { EventEmitter, once } = require('node:events')
@@ -10,7 +11,7 @@ const os = require('node:os')
 const path = require('node:path')
 const test = require('node:test')
 
-const { CommandMissing, Daemon, DaemonError } = require('../../../editors/vscode/daemon')
+const { CommandMissing, Daemon, DaemonError } = require(`${process.env.EXTENSION}/daemon`)
 
 const { LIVEDEX, TREE } = process.env
 

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const test = require('node:test')
 
 const { StandingHits, columnOf, isWithin, label, matchLength, place, withoutIcons } = require(
-  '../../../editors/vscode/hits',
+  `${process.env.EXTENSION}/hits`,
 )
 
 /** A hit of a line with one match. */

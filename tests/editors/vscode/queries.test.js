@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const test = require('node:test')
 
-const { indexedPaths, outcomeOf, searchParams, standingParams, title } = require('../../../editors/vscode/queries')
+const { indexedPaths, outcomeOf, searchParams, standingParams, title } = require(`${process.env.EXTENSION}/queries`)
 
 test('a workspace is searched where it is indexed', () => {
   assert.deepEqual(indexedPaths(['/a/src'], ['/a']), ['/a/src'])

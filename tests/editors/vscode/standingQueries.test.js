@@ -14,7 +14,7 @@ class Emitter extends EventEmitter {
 
 const load = Module._load
 Module._load = (name, ...more) => (name === 'vscode' ? { EventEmitter: Emitter } : load(name, ...more))
-const { StandingQueries } = require('../../../editors/vscode/standingQueries')
+const { StandingQueries } = require(`${process.env.EXTENSION}/standingQueries`)
 
 /** A daemon whose requests wait for their answers: `answer(result)` gives one to the oldest. */
 class SlowDaemon {
