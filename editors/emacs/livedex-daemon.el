@@ -83,11 +83,14 @@
        (kill-buffer)))))
 
 (defun livedex-daemon--changed (fault)
-  "Let everyone know that there is a connection, or the FAULT if not."
+  "Let everyone know that there is a connection, or the FAULT if not.
+Who waits for one that is being made goes on waiting: what was asked as
+the former one was lost is asked again before its loss is told."
   (setq livedex-daemon-fault fault)
-  (let ((waiting (nreverse livedex-daemon--waiting)))
-    (setq livedex-daemon--waiting nil)
-    (mapc #'funcall waiting))
+  (unless livedex-daemon--starting
+    (let ((waiting (nreverse livedex-daemon--waiting)))
+      (setq livedex-daemon--waiting nil)
+      (mapc #'funcall waiting)))
   (run-hooks 'livedex-daemon-state-hook))
 
 (defun livedex-daemon--open (socket)

@@ -215,6 +215,20 @@ def test_it_goes_on_after_the_daemon_was_killed(
 
 
 @EMACS
+def test_a_search_under_way_outlives_the_daemon(home: Home, daemon: Daemon, indexed: Tree, program: Path) -> None:
+    """No key follows that would ask again."""
+    hits = search(daemon, "zithers piano")
+    with emacs(program, home, indexed.path, lisp=[INTERFACES["fido"]]) as terminal:
+        terminal.type("\x03sszithers")
+        terminal.see("best.md:3:")
+        daemon.pause()
+        terminal.type(" piano")
+        terminal.see("Search: zithers piano")
+        daemon.kill()
+        terminal.see(lambda screen: shown(screen) == listed(hits))
+
+
+@EMACS
 def test_what_is_missing_is_said_where_the_list_would_be(home: Home, tree: Tree, program: Path) -> None:
     with emacs(program, home, tree.path, env={"LIVEDEX_NO_SPAWN": "1"}, lisp=[INTERFACES["fido"]]) as terminal:
         terminal.type("\x03sstuned")
