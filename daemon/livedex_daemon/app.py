@@ -34,6 +34,7 @@ from livedex_daemon.answer.status_report import Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.answer.subscription_methods import SubscriptionMethods
 from livedex_daemon.backend.backend_switch import BackendSwitch
+from livedex_daemon.backend.mirror import Origin
 from livedex_daemon.config import settings as configuration
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.config.settings import Config
@@ -120,7 +121,7 @@ class App:
         self._watching = watching = EventSource(backlog, locations, roots, edited)
         # The index file
         readers = IndexReaders(locations.index_db, wake)
-        self._backend = BackendSwitch(self._plugins, readers, roots, self._plan, locations.backend_mark)
+        self._backend = self._made_backend(readers, roots)
         self._notifier = ChangeNotifier(readers, roots, store_health, backlog, self._could_not_read)
         store, rebuilds = open_store(locations.index_db, self._changed)
         self._index = index = IndexFile(store, readers, Salvage(roots, self._forgotten), store_health)
@@ -167,9 +168,15 @@ class App:
         methods = self._methods(steps, roots, store_health)
         self._server = Server(answered_by_one_table(methods, roots), limits=descriptors.raised_limits())
 
+    def _made_backend(self, readers: IndexReaders, roots: Roots) -> BackendSwitch:
+        origin = Origin(readers, roots, self._plan, lambda: self._embedding.source)
+        return BackendSwitch(self._plugins, origin, self._locations.backend_mark)
+
     def _vectors(self, roots: Roots, power: PowerGate) -> EmbeddingThread:
         files = VectorFiles(self._locations.vectors_dir, self._locations.knowledge_db)
-        return EmbeddingThread(self._index, roots, self._config, self._plugins, files, may_run=power.bulk_may_run)
+        made = EmbeddingThread(self._index, roots, self._config, self._plugins, files, may_run=power.bulk_may_run)
+        made.on_vectors = self._backend.vectors_changed
+        return made
 
     def _methods(self, steps: WriteSteps, roots: Roots, store_health: StoreHealth) -> dict[str, Handler]:
         index, worker, reads, health = self._index, self._worker, self._reads, self._health

@@ -22,6 +22,8 @@ from livedex_indexing.plugins import (
     Pipeline,
     Query,
     Span,
+    VectorBackend,
+    VectorModel,
 )
 from livedex_indexing.plugins.registry import described
 
@@ -83,9 +85,8 @@ def _document(path: str, root: str, *texts: str, language: str | None = "markdow
     byte, line = 0, 1
     for ordinal, text in enumerate(texts):
         size, lines = len(text.encode()), max(1, text.count("\n"))
-        chunks.append(
-            Chunk(ordinal, text, "", "plain", language, None, None, line, line + lines - 1, byte, byte + size)
-        )
+        place = line, line + lines - 1, byte, byte + size
+        chunks.append(Chunk(ordinal, text, "", "plain", language, None, None, *place, vector_key=_vector_key(text)))
         byte, line = byte + size, line + lines
     if os.path.isdir(root):
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -128,12 +129,65 @@ def _backend(backend: Backend, root: str) -> Faults:
         yield from _stored(backend, sea, inside == [hill, sea])
     if backend.delete(hill) and search("goat"):
         yield "delete leaves the file"
+    if isinstance(backend, VectorBackend):
+        yield from _vectors(backend, root)
     if records and len(records) == len(inside):
         backend.clear()
         if backend.list_files() or search("goat"):
             yield "clear leaves files"
     backend.delete(root)
     backend.close()
+
+
+def _vectors(backend: VectorBackend, root: str) -> Faults:
+    """Check what a backend promises that keeps vectors: two files, of which one has a chunk like the other's."""
+    model, other = VectorModel("conformance/2", 2), VectorModel("conformance/3", 3)
+    sea, hill = f"{root}/sea.md", f"{root}/land/hill.txt"
+    swims, sleeps = _vector_key("the walrus swims\n"), _vector_key("it sleeps\n")
+    mine = {swims: [3, 4], sleeps: [4, -3]}
+    backend.index(_document(sea, root, "the walrus swims\n", "it sleeps\n"))
+    backend.index(_document(hill, root, "the walrus swims\n", language=None))
+
+    def lacking(of: VectorModel, limit: int = 10_000) -> list[str]:
+        return [key for key in backend.lacking_vectors(of, "", limit) if key in mine]
+
+    def near(vector: list[float], **fields: Any) -> list[tuple[str, int | None]]:
+        hits = backend.nearest(model, vector, Query("goat", **{"path": root, **fields}))
+        return [(hit.path, hit.ordinal) for hit in hits]
+
+    if lacking(model) != sorted(mine):
+        yield "lacking_vectors does not return the keys of all chunks, in order, each once"
+    last = max(mine)
+    if last in backend.lacking_vectors(model, last, 10_000) or len(backend.lacking_vectors(model, "", 1)) > 1:
+        yield "lacking_vectors ignores after or limit"
+    backend.put_vectors(model, {**mine, "00": [1, 1]})
+    if lacking(model):
+        yield "put_vectors leaves a chunk without its vector"
+    found = backend.nearest(model, [6, 8], Query(path=root))
+    if [round(hit.score, 2) for hit in found] != [1.0, 1.0, 0.0]:
+        yield "nearest does not return the cosines, best first"
+    if near([6, 8])[:2] not in ([(sea, 0), (hill, 0)], [(hill, 0), (sea, 0)]) or near([4, -3])[:1] != [(sea, 1)]:
+        yield "nearest does not find the nearest chunks"
+    inside = [(sea, 0), (sea, 1)]
+    if near([6, 8], path=sea) != inside or near([6, 8], languages=("markdown",)) != inside:
+        yield "nearest ignores a filter"
+    if near([6, 8], offset=1, limit=1) != near([6, 8])[1:2]:
+        yield "nearest ignores offset or limit"
+    backend.index(_document(sea, root, "the goat\n"))
+    if near([4, -3]) != [(hill, 0)]:
+        yield "a chunk that was replaced keeps its vector"
+    backend.put_vectors(other, {swims: [1, 2, 3]})
+    if lacking(model) or lacking(other):
+        yield "the vectors of two models are not kept side by side"
+    backend.drop_other_vectors(other)
+    if lacking(model) != [swims]:
+        yield "drop_other_vectors leaves those of another model"
+    backend.delete(sea)
+    backend.delete(hill)
+
+
+def _vector_key(text: str) -> str:
+    return text.encode().hex()[:32]
 
 
 def _stored(backend: Backend, sea: str, by_path: bool) -> Faults:

@@ -17,7 +17,7 @@ from livedex_indexing.chunk import frontmatter
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.model import Chunk, ChunkedContent, ChunkTerms, FileRow, FileState, Kind
 from livedex_indexing.query.scope import places, root_at
-from livedex_indexing.search.foreign_ranking import Rank
+from livedex_indexing.search.foreign_ranking import Ranker
 from livedex_indexing.search.meaning import Semantics
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.searcher import Searcher
@@ -101,7 +101,7 @@ class Indexed:
         self.pool = ReadPool(self.database)
         self.searcher = Searcher(self.pool)
         self.semantics: Semantics | None = None  # the vectors that searches use
-        self.backend: Rank | None = None  # what ranks instead of the index
+        self.backend: Ranker | None = None  # what ranks instead of the index
 
     def __enter__(self) -> Indexed:
         return self

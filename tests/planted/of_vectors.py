@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+FEED = "tests/daemon/backend/test_vector_feed.py"
 MODEL_CHANGE = "tests/system/test_model_change.py"
 
 DEFECTS = (
@@ -53,9 +54,30 @@ DEFECTS = (
     Defect(
         "hybrid-by-the-backend-alone",
         "an answer says `hybrid`, and the backend of a plugin ranked it alone",
-        "livedex_indexing/search/word_search.py",
-        (("        if similarity is not None:\n            near", "        if similarity is None:\n            near"),),
+        "livedex_indexing/search/foreign_ranking.py",
+        (("return fused(ranked, near[:NEAREST], by_file=by_file)", "return ranked"),),
         "tests/indexing/search/test_hybrid.py::test_a_backend_is_put_together_with_vectors_by_places",
+    ),
+    Defect(
+        "backend-with-some-vectors",
+        "a backend that lacks new vectors answers as if it had all",
+        "livedex_daemon/backend/vector_feed.py",
+        ((" and self._source() == complete", ""),),
+        f"{FEED}::test_new_vectors_count_before_they_are_heard_of",
+    ),
+    Defect(
+        "backend-with-new-documents",
+        "a backend answers by vectors while those of its new documents are still to be sent",
+        "livedex_daemon/backend/vector_feed.py",
+        (("complete.model == model and not self._due and", "complete.model == model and"),),
+        f"{FEED}::test_new_documents_count_at_once",
+    ),
+    Defect(
+        "replaced-vectors-find-nothing",
+        "a search that got its vectors just before others took their place finds nothing by them",
+        "livedex_indexing/search/searcher.py",
+        (("if not meaning.is_outdated:", "if True:"),),
+        "tests/indexing/search/test_hybrid.py::test_vectors_that_others_replace_in_the_middle_cost_no_hit",
     ),
     Defect(
         "new-vectors-serve-too-soon",

@@ -5,6 +5,7 @@ Invariant: each plugin that is not loaded, and each name that gives no usable ob
 
 from __future__ import annotations
 
+from livedex_daemon.backend.backend_switch import BackendSwitch
 from livedex_daemon.backend.mirror import Mirror
 from livedex_daemon.plugin_host.plugin_host import NameFault, PluginHost
 from livedex_daemon.write.pipeline_faults import PipelineFault, PipelineFaults
@@ -48,17 +49,24 @@ def _parts(provided: tuple[Provided, ...]) -> list[ProvidedPart]:
     return [{"kind": one.kind, "name": one.name} for one in provided]
 
 
-def plugin_warnings(host: PluginHost, pipelines: PipelineFaults, filling: Mirror | None) -> list[AnswerWarning]:
-    """``filling``: the backend that does not have everything yet."""
+def plugin_warnings(host: PluginHost, pipelines: PipelineFaults, backend: BackendSwitch) -> list[AnswerWarning]:
     faults = [*map(_unavailable, host.faults()), *map(_failed, pipelines.faults())]
+    filling = backend.filling
     if filling is not None and filling.fault is None:
         faults.append(_incomplete(filling))
+    if backend.vector_fault is not None:
+        faults.append(_without_vectors(*backend.vector_fault))
     return [*map(_refused, _not_loaded(host)), *faults]
 
 
 def _incomplete(mirror: Mirror) -> AnswerWarning:
     message = f"the backend {mirror.name!r} is being filled ({mirror.behind:,} files left); the former one answers"
     return warning("backend_unavailable", message, "nothing to do: livedex switches to it when it is complete")
+
+
+def _without_vectors(name: str, reason: str) -> AnswerWarning:
+    message = f"the backend {name!r} keeps no vectors: {reason}; searches compare with those on this machine"
+    return warning("backend_vectors", message, "correct the server, as in docs/plugins.md; livedex tries it again")
 
 
 def _failed(fault: PipelineFault) -> AnswerWarning:

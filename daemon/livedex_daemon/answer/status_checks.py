@@ -281,5 +281,5 @@ CHECKS: Final[tuple[Callable[[DaemonState], Warnings], ...]] = (  # in the order
     _safe_mode,
     _rebuilt_index,
     _lost_marks,
-    lambda state: plugin_warnings(state.plugins, state.pool.pipelines, state.backend.filling),
+    lambda state: plugin_warnings(state.plugins, state.pool.pipelines, state.backend),
 )

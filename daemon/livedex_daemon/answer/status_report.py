@@ -20,8 +20,11 @@ from livedex_ipc import __version__
 from livedex_ipc.wire_results import AnswerWarning, RootFields, ServerState, StatusResult
 
 HARMLESS = frozenset(  # these do not break a promise
-    ("embedder_unavailable", "files_failed", "parser_missing", "pipeline_unavailable", "plugin_refused")
-)
+    (
+        "backend_vectors", "embedder_unavailable", "files_failed", "parser_missing", "pipeline_unavailable",
+        "plugin_refused",
+    )
+)  # fmt: skip
 
 
 class Health:

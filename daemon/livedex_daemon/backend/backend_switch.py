@@ -7,32 +7,53 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from livedex_daemon.backend.backend_calls import BackendLost
-from livedex_daemon.backend.mirror import Mirror, Stored
-from livedex_daemon.index_file.index_readers import IndexReaders
+from livedex_daemon.backend.mirror import Mirror, Origin, Stored
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.watch.backlog import Key
-from livedex_daemon.watch.root_table import Roots
-from livedex_indexing.plugins import BACKEND, Hit, Query
-from livedex_indexing.search.foreign_ranking import Rank, RankingFailed
+from livedex_indexing.plugins import BACKEND, Hit, Query, VectorModel
+from livedex_indexing.search.foreign_ranking import Ranker, RankingFailed
 
 BUILT_IN: Final = "sqlite"
 WAIT_SHARE: Final = 0.4  # of a search's time, for a backend that is a few files behind
 LONGEST_WAIT_S: Final = 5.0
+FORM: Final = 2  # of the documents: increase it if a backend must get all of them again
+
+
+class _Ranker(NamedTuple):
+    """A backend for one search, until a time."""
+
+    mirror: Mirror
+    until: float
+
+    def search(self, query: Query) -> list[Hit]:
+        try:
+            return self.mirror.search(query, self.until)
+        except BackendLost as lost:
+            raise RankingFailed(str(lost)) from lost
+
+    def nearest(self, query: Query, model: VectorModel, vector: Sequence[float]) -> list[Hit] | None:
+        try:
+            return self.mirror.nearest(query, model, vector, self.until)
+        except BackendLost as lost:
+            raise RankingFailed(str(lost)) from lost
 
 
 class BackendSwitch:
-    """``use`` and ``begin`` are for the event loop, ``changed`` for the writer, ``ranker`` for any thread."""
+    """``use`` and ``begin`` are for the event loop, ``changed`` for the writer, ``ranker`` and ``vectors_changed`` for
+    any thread."""
 
-    def __init__(self, host: PluginHost, readers: IndexReaders, roots: Roots, plan: Callable[[], str], mark: str):
-        """``plan`` names what decides how contents are cut; ``mark`` is a file that remembers it for each backend."""
-        self._host, self._readers, self._roots, self._plan, self._mark = host, readers, roots, plan, mark
+    def __init__(self, host: PluginHost, origin: Origin, mark: str) -> None:
+        """``mark`` is a file that remembers the plan that the chunks in a backend follow."""
+        self._host, self._origin, self._mark = host, origin, mark
         self._active: Mirror | None = None
         self._next: Mirror | None = None
+        self._lock = threading.Lock()
         self._generation = -1  # of the plugins that the mirrors were made with
 
     @property
@@ -61,7 +82,7 @@ class BackendSwitch:
     def begin(self, name: str) -> Mirror:
         """Fill a backend while the former one answers. Return what tells how far it is."""
         stored = Stored(lambda: self._load(name), lambda plan: self._save(name, plan))
-        mirror = Mirror(name, self._host, self._readers, self._roots, self._plan, stored)
+        mirror = Mirror(name, self._host, self._origin, stored, lambda: self._current() is mirror)
         self._stop(self._next)
         self._next = mirror
         mirror.start()
@@ -86,32 +107,39 @@ class BackendSwitch:
             if mirror is not None:
                 mirror.compare()
 
-    def ranker(self, until: float) -> Rank | None:
+    def vectors_changed(self) -> None:
+        """Note that there are new vectors, or others."""
+        for mirror in (self._active, self._next):
+            if mirror is not None:
+                mirror.vectors_changed()
+
+    @property
+    def vector_fault(self) -> tuple[str, str] | None:
+        """The backend that does not keep the vectors that there are, and why; None if it does, or is not to."""
+        active = self._active
+        fault = active.feed.fault if active is not None else None
+        return None if active is None or fault is None else (active.name, fault)
+
+    def ranker(self, until: float) -> Ranker | None:
         """Return what ranks a query, None: the index itself. ``until``: monotonic, when the search must be answered."""
         mirror = self._current()
         if mirror is None:
             return None
         now = time.monotonic()
-        latest = now + min(LONGEST_WAIT_S, WAIT_SHARE * max(0.0, until - now))
-
-        def rank(query: Query) -> list[Hit]:
-            try:
-                return mirror.search(query, latest)
-            except BackendLost as lost:
-                raise RankingFailed(str(lost)) from lost
-
-        return rank
+        return _Ranker(mirror, now + min(LONGEST_WAIT_S, WAIT_SHARE * max(0.0, until - now)))
 
     def stop(self) -> None:
         self._stop(self._active, self._next)
 
     def _current(self) -> Mirror | None:
         """Return the backend that ranks; the next one takes its place once it is complete."""
-        following = self._next
-        if following is not None and following.ready:
+        with self._lock:
+            following = self._next
+            if following is None or not following.ready:
+                return self._active
             former, self._active, self._next = self._active, following, None
-            self._stop(former)
-        return self._active
+        self._stop(former)
+        return following
 
     def _stop(self, *mirrors: Mirror | None) -> None:
         for mirror in mirrors:
@@ -126,7 +154,7 @@ class BackendSwitch:
                 kept, _, plan = file.read().partition("\n")
         except OSError:
             return None
-        return plan if kept == name else None
+        return plan if kept == f"{name} {FORM}" else None
 
     def _save(self, name: str, plan: str | None) -> None:
         if plan is None:
@@ -134,5 +162,5 @@ class BackendSwitch:
                 os.unlink(self._mark)
         elif self._load(name) != plan:
             with open(f"{self._mark}.new", "w", encoding="utf-8") as file:
-                file.write(f"{name}\n{plan}")
+                file.write(f"{name} {FORM}\n{plan}")
             os.replace(f"{self._mark}.new", self._mark)

@@ -15,6 +15,7 @@ from livedex_indexing.path_text import path_b64
 from livedex_indexing.plugins import Chunk, Document
 from livedex_indexing.search import listing
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.vectors.chunk_texts import embedded_text, text_hash
 from livedex_ipc.errors import NotFound
 
 _INDEXED: Final = """SELECT d.folder, d.name, t.hash FROM files d JOIN contents t ON t.id = d.content_id
@@ -61,6 +62,7 @@ def _chunk(chunk: model.Chunk) -> Chunk:
         start_byte=chunk.start_byte,
         end_byte=chunk.end_byte,
         metadata=chunk.metadata,
+        vector_key=text_hash(embedded_text(chunk.text, chunk.heading, chunk.symbol)).hex(),
     )
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from livedex_daemon.backend.backend_calls import BackendCalls, BackendLost
 from livedex_daemon.backend.documents import document_of, indexed, text_of
+from livedex_daemon.backend.vector_feed import VectorFeed
 from livedex_daemon.index_file.index_readers import IndexReaders
 from livedex_daemon.plugin_host.plugin_host import PluginHost
 from livedex_daemon.process.supervision import SupervisedThread
@@ -21,9 +22,10 @@ from livedex_daemon.watch.backlog import Key
 from livedex_daemon.watch.root_table import Roots
 from livedex_indexing import relpath
 from livedex_indexing.model import Place
-from livedex_indexing.plugins import BACKEND, Backend, Hit, Query
+from livedex_indexing.plugins import BACKEND, Backend, Hit, Query, VectorBackend, VectorModel
 from livedex_indexing.search.foreign_ranking import RankingFailed, checked
 from livedex_indexing.store.read_pool import Reader
+from livedex_indexing.vectors.nearest import VectorSource
 from livedex_ipc.errors import LivedexError, NotFound
 
 log = logging.getLogger(__name__)
@@ -46,17 +48,32 @@ class Stored(NamedTuple):
     save: Callable[[str | None], None]
 
 
-class Mirror:
-    """One backend by its configured name. ``changed`` is for the writer, ``search`` for the threads of searches."""
+class Origin(NamedTuple):
+    """What a backend is filled from. ``plan`` names what decides how contents are cut; ``vectors`` gives those that
+    searches use now, None if there are none."""
 
-    def __init__(self, name: str, host: PluginHost, readers: IndexReaders, roots: Roots, plan: Callable[[], str],
-                 stored: Stored) -> None:  # fmt: skip
+    readers: IndexReaders
+    roots: Roots
+    plan: Callable[[], str]
+    vectors: Callable[[], VectorSource | None]
+
+
+class Mirror:
+    """One backend by its configured name. ``changed`` is for the writer, ``vectors_changed`` for any thread, ``search``
+    and ``nearest`` for the threads of searches."""
+
+    def __init__(
+        self, name: str, host: PluginHost, origin: Origin, stored: Stored, is_used: Callable[[], bool]
+    ) -> None:
+        """``is_used``: whether searches use this mirror: only then it gets vectors, since the former one may fill the
+        same tables."""
         self.name = name
         self.ready = False  # it was equal to the index once: searches may use it
         self.fault: str | None = None
         self.sent = 0
-        self._host, self._readers, self._roots = host, readers, roots
-        self._plan, self._stored = plan, stored
+        self.feed = VectorFeed(origin.vectors)
+        self._host, self._readers, self._roots = host, origin.readers, origin.roots
+        self._plan, self._stored, self._is_used = origin.plan, stored, is_used
         self._wake = threading.Condition()
         self._dirty: dict[Key, None] = {}
         self._all = True  # everything must be compared
@@ -93,6 +110,12 @@ class Mirror:
             self._all = True
             self._wake.notify_all()
 
+    def vectors_changed(self) -> None:
+        """Note that there are new vectors, or others."""
+        with self._wake:
+            self.feed.note()
+            self._wake.notify_all()
+
     # -- searches
 
     @property
@@ -102,13 +125,26 @@ class Mirror:
 
     def search(self, query: Query, until: float) -> list[Hit]:
         """Return the backend's hits, once it has every commit. ``until``: monotonic. Raises BackendLost."""
+        return self._call_for_search(lambda backend: _found(backend, query), until)
+
+    def nearest(self, query: Query, model: VectorModel, vector: Sequence[float], until: float) -> list[Hit] | None:
+        """Return the hits nearest to a vector, as `search` does; None if the backend lacks vectors of the model."""
+        if not self.feed.has(model):
+            return None
+
+        def found(backend: Backend) -> list[Hit] | None:  # it may lack some since then
+            return _near(backend, query, model, vector) if self.feed.has(model) else None
+
+        return self._call_for_search(found, until)
+
+    def _call_for_search(self, action: Callable[[Backend], T], until: float) -> T:
         with self._wake:
             caught_up = self._wake.wait_for(lambda: self.behind == 0 or self.fault is not None, _left(until))
         calls = self._calls
         if not caught_up or self.fault is not None or calls is None:
             raise BackendLost(self.fault or f"{self.behind} files are not sent yet")
         try:
-            return calls.call(lambda backend: _found(backend, query), min(SEARCH_S, _left(until)))
+            return calls.call(action, min(SEARCH_S, _left(until)))
         except BackendLost as lost:
             self.lose(calls, str(lost))
             raise
@@ -139,7 +175,10 @@ class Mirror:
         while self._wait():
             try:
                 self._open()
-                self._step()
+                if self.behind:
+                    self._step()
+                else:
+                    self._feed_vectors()
                 pause_s = FIRST_PAUSE_S
             except BackendLost as lost:
                 log.warning("backend_lost", extra={"backend": self.name, "reason": str(lost)})
@@ -153,7 +192,11 @@ class Mirror:
     def _wait(self) -> bool:
         """Wait for something to send. Return False at the end."""
         with self._wake:
-            self._wake.wait_for(lambda: self._stopping or self.behind > 0)
+            while not self._stopping and not self.behind:
+                wait_s = self.feed.wait_s() if self.ready and self._is_used() else None
+                if wait_s == 0:
+                    break
+                self._wake.wait(wait_s)
             return not self._stopping
 
     def _open(self) -> None:
@@ -173,14 +216,25 @@ class Mirror:
         except BackendLost:
             self._give_up(calls)
             raise
+        self.feed.forget()
         with self._wake:
             self._calls = calls
 
-    def _call(self, action: Callable[[Backend], T], seconds: float = CALL_S) -> T:
+    def _feed_vectors(self) -> None:
+        """Send vectors until a commit comes. If they are refused, see whether the backend still answers."""
+        self.feed.run(self._call, lambda: self._stopping or self.behind > 0)
+        if self.feed.fault is not None:
+            self._probe()
+
+    def _call(self, action: Callable[[Backend], T], seconds: float | None = None) -> T:
         calls = self._calls
         if calls is None:
             raise BackendLost(self.fault or "it was given up")
-        return calls.call(action, seconds)
+        return calls.call(action, CALL_S if seconds is None else seconds)
+
+    def _probe(self) -> None:
+        """Search once: it may take documents and not find any. Raises BackendLost."""
+        self._call(lambda backend: _found(backend, PROBE), SEARCH_S)
 
     def _step(self) -> None:
         """Send what is noted; compare everything first if that is due."""
@@ -202,7 +256,7 @@ class Mirror:
                 self._working = 0
                 self._wake.notify_all()
         if self.fault is not None or not self.ready:
-            self._call(lambda backend: _found(backend, PROBE), SEARCH_S)  # it may take documents and not find any
+            self._probe()
         with self._wake:
             if self.behind == 0:
                 self._stored.save(self._plan())
@@ -230,6 +284,7 @@ class Mirror:
             self._call(lambda backend: backend.delete(path))
             return
         if document is not None:  # else it has changed, and its next commit is about to come
+            self.feed.note()
             self._call(lambda backend: backend.index(document))
             self.sent += 1
 
@@ -270,6 +325,15 @@ class Mirror:
 def _found(backend: Backend, query: Query) -> list[Hit]:
     try:
         return checked(backend.search(query))
+    except RankingFailed as nonsense:
+        raise BackendLost(str(nonsense)) from nonsense
+
+
+def _near(backend: Backend, query: Query, model: VectorModel, vector: Sequence[float]) -> list[Hit]:
+    if not isinstance(backend, VectorBackend):
+        raise BackendLost("it keeps no vectors any more")
+    try:
+        return checked(backend.nearest(model, vector, query))
     except RankingFailed as nonsense:
         raise BackendLost(str(nonsense)) from nonsense
 

@@ -26,6 +26,7 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, 
 from livedex_indexing.plugins import EMBEDDER
 from livedex_indexing.search.meaning import Fusion, Vectors
 from livedex_indexing.vectors import vector_database
+from livedex_indexing.vectors.nearest import VectorSource
 from livedex_indexing.vectors.token_frequencies import chunks_in
 from livedex_indexing.vectors.vector_database import DAMAGED, SqliteVecMissing
 from livedex_ipc.errors import LivedexError
@@ -61,6 +62,8 @@ class EmbeddingThread:
         self._embedded = 0
         self._unmade = 0  # chunks, while there is no set
         self.fault: str | None = None
+        self.on_vectors: Callable[[], object] = bool  # called when `source` is another
+        self._noted: VectorSource | None = None  # the source when it was called last
         self.thread = SupervisedThread("embedding", self._run, recover=self._drop_all)
 
     # What the status and searches ask
@@ -94,6 +97,15 @@ class EmbeddingThread:
         found = [(getattr(one.embedder, "host", None), getattr(one.embedder, "bytes_sent", 0)) for one in sets]
         return [(host, sent) for host, sent in found if host is not None]
 
+    @property
+    def source(self) -> VectorSource | None:
+        """The vectors that searches use now; None if there are none."""
+        used = self._used
+        if used is None or not used.usable or used.store.index.damaged:
+            return None
+        index = used.store.index
+        return VectorSource(used.model, index.vectors_of_texts, index.texts_version)
+
     def vectors(self, text: str, seconds: float) -> Vectors | None:
         """Return what a search compares with; None without an embedder, or before the first vectors. Raises
         EmbedderUnavailable."""
@@ -109,7 +121,14 @@ class EmbeddingThread:
             raise EmbedderUnavailable("the file of vectors is damaged: it is made again")
         embedding = self._config.config.embedding
         fusion: Fusion = "rrf" if embedding.fusion == "rrf" else "score"
-        return Vectors(used.store.index, used.queries.vector(text, seconds), embedding.weight, fusion)
+        until = time.monotonic() + seconds
+        try:
+            vector = used.queries.vector(text, seconds)
+        except EmbedderUnavailable:
+            if used is self._used:
+                raise
+            return self.vectors(text, until - time.monotonic())  # others just took the place of these
+        return Vectors(used.store.index, vector, embedding.weight, fusion, used.model)
 
     # The thread
 
@@ -137,6 +156,9 @@ class EmbeddingThread:
         while not self._ended.is_set():
             self._wake.clear()
             wait = self._turn()
+            if self.source != self._noted:
+                self._noted = self.source
+                self.on_vectors()
             if wait is None or wait > 0:
                 self._wake.wait(wait)
                 if self.fault is not None and wait is not None:  # changes of files do not mend an embedder
@@ -168,7 +190,8 @@ class EmbeddingThread:
         generation = self._index.store.generation
         settings = self._settings()
         filling = self._next or self._used
-        if filling is None or filling.settings != settings:
+        made_from = settings, self._plugins.identity(EMBEDDER, settings.embedder)
+        if filling is None or (filling.settings, filling.plugin) != made_from:
             if not chunks_in(self._index.readers.current.readers) and not self._has_entries():
                 self._unmade, self._looked = 0, generation
                 return None
@@ -215,7 +238,8 @@ class EmbeddingThread:
 
     def _made(self, settings: EmbeddingSettings) -> VectorSet:
         embedder = self._plugins.obtain_embedder(settings.embedder)
-        return VectorSet(self._files, embedder, settings, self._index.readers, self._served)
+        plugin = self._plugins.identity(EMBEDDER, settings.embedder)
+        return VectorSet(self._files, embedder, settings, self._index.readers, self._served, plugin)
 
     def _use_former(self, new: VectorSet) -> None:
         """Use the complete vectors of the embedder before, until the new ones are complete."""

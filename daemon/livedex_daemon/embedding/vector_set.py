@@ -17,7 +17,7 @@ from livedex_daemon.index_file.index_readers import IndexReaders, ReadHandle
 from livedex_daemon.knowledge.entry_vectors import EntryFiller
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings
 from livedex_indexing.embeddings.vector_check import check_dimensions
-from livedex_indexing.plugins import Embedder
+from livedex_indexing.plugins import Embedder, VectorModel
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.filler import Filler
 from livedex_indexing.vectors.token_frequencies import GROWTH, WeighsTokens, chunks_in, frequencies_of
@@ -43,9 +43,11 @@ class VectorSet:
         settings: EmbeddingSettings,
         readers: IndexReaders,
         roots: Callable[[], Mapping[int, bytes]],
+        plugin: str = "",
     ) -> None:
-        """Raises EmbedderUnavailable, SqliteVecMissing, OSError or apsw.Error."""
-        self.settings = settings
+        """``plugin`` changes with the plugin that has the embedder. Raises EmbedderUnavailable, SqliteVecMissing,
+        OSError or apsw.Error."""
+        self.settings, self.plugin = settings, plugin
         self.counted = 0  # chunks of the index when its tokens were counted
         unweighed = embedder
         if isinstance(embedder, WeighsTokens):
@@ -54,6 +56,7 @@ class VectorSet:
         dimensions = check_dimensions(embedder.dimensions)
         identity = str(getattr(embedder, "identity", "") or f"{type(embedder).__module__}.{type(embedder).__name__}")
         self.store = VectorStore(path_of(files.folder, identity, dimensions), f"{identity}/{dimensions}", dimensions)
+        self.model = VectorModel(self.store.identity, dimensions)
         self.store.note("settings", json.dumps(settings.as_dict()))
         self.queries = QueryVectors(embedder, dimensions)
         self.entries = EntryFiller(files.memory, self.store, embedder, settings.batch)

@@ -82,14 +82,14 @@ class KnowledgeStore:
 
         ``meaning`` must have vectors.
         """
-        assert meaning.vectors is not None
-        of_chunks, vector, weight, _ = meaning.vectors
+        vectors = meaning.vectors
+        assert vectors is not None
         with self._database.reading() as db:
             hashes = _hashes(db, memory_query(query), domains)
             by_words = {} if meaning.mode == "semantic" else _scores(_by_words(db, query, BY_WORDS, domains))
-            cosines = of_chunks.cosines_of_texts(vector, set(hashes.values()))
+            cosines = vectors.of_chunks.cosines_of_texts(vectors.vector, set(hashes.values()))
             near = {entry: cosines[key] for entry, key in hashes.items() if key in cosines}
-            best = ranked(by_words, near, weight, meaning.fusion, limit)
+            best = ranked(by_words, near, vectors.weight, meaning.fusion, limit)
             found = _with_scores(db, best)
         self._note_use(found)
         return FoundEntries(found, len(hashes) - len(near))

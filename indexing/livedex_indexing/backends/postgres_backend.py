@@ -1,21 +1,22 @@
-"""A backend in PostgreSQL: a team's index, ranked by its text search.
+"""A backend in PostgreSQL: a team's index, ranked by its text search, with the vectors of its chunks in pgvector.
 
 Invariant: a document is replaced in one transaction. A query is values alone: no text of it becomes SQL.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 import psycopg
 
-from livedex_indexing.plugins import BaseBackend, Chunk, Document, FileRecord, Hit, Query
+from livedex_indexing.plugins import BaseBackend, Chunk, Document, FileRecord, Hit, Query, VectorModel
 
 CONNECT_S: Final = 5
 _NAME: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -27,14 +28,39 @@ CREATE TABLE IF NOT EXISTS {schema}.files (
 CREATE TABLE IF NOT EXISTS {schema}.chunks (
   path text NOT NULL REFERENCES {schema}.files (path) ON DELETE CASCADE, ordinal integer NOT NULL,
   kind text NOT NULL, chunk jsonb NOT NULL, words tsvector NOT NULL, PRIMARY KEY (path, ordinal));
+ALTER TABLE {schema}.chunks ADD COLUMN IF NOT EXISTS vector_key text NOT NULL DEFAULT '';
 CREATE INDEX IF NOT EXISTS chunks_words ON {schema}.chunks USING gin (words);
+CREATE INDEX IF NOT EXISTS chunks_vector_key ON {schema}.chunks (vector_key);
 """
+# IF NOT EXISTS is no help against another connection that makes the same at the same time.
+_ONE_AT_A_TIME: Final = "SELECT pg_advisory_xact_lock(hashtext('livedex'))"
 _PUT_FILE: Final = """INSERT INTO {schema}.files VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"""
-_PUT_CHUNK: Final = """INSERT INTO {schema}.chunks VALUES (%s, %s, %s, %s,
+_PUT_CHUNK: Final = """INSERT INTO {schema}.chunks (path, ordinal, kind, chunk, vector_key, words)
+  VALUES (%s, %s, %s, %s, %s,
   setweight(to_tsvector(%s::regconfig, %s), 'A') || setweight(to_tsvector(%s::regconfig, %s), 'B'))"""
 _SEARCH: Final = """SELECT c.path, c.ordinal, ts_rank_cd(c.words, q.q, 1) AS score
   FROM {schema}.chunks c JOIN {schema}.files f USING (path), (SELECT {words} AS q) q
   WHERE {where} ORDER BY score DESC, c.path, c.ordinal LIMIT %s OFFSET %s"""
+
+
+# The numbers of a vector are whole and small: half precision stores them exactly, in half the space.
+_VECTORS: Final = """CREATE TABLE IF NOT EXISTS {schema}.{table} (
+  path text NOT NULL, ordinal integer NOT NULL, vector {type} NOT NULL, PRIMARY KEY (path, ordinal),
+  FOREIGN KEY (path, ordinal) REFERENCES {schema}.chunks (path, ordinal) ON DELETE CASCADE)"""
+_VECTORS_INDEX: Final = """CREATE INDEX IF NOT EXISTS {table}_nearest ON {schema}.{table}
+  USING hnsw (vector halfvec_cosine_ops)"""
+_LACKING: Final = """SELECT DISTINCT c.vector_key FROM {schema}.chunks c
+  WHERE c.vector_key > %s AND NOT EXISTS (
+    SELECT FROM {schema}.{table} v WHERE v.path = c.path AND v.ordinal = c.ordinal)
+  ORDER BY 1 LIMIT %s"""
+_PUT_VECTOR: Final = """INSERT INTO {schema}.{table} SELECT path, ordinal, %s::{type} FROM {schema}.chunks
+  WHERE vector_key = %s ON CONFLICT (path, ordinal) DO UPDATE SET vector = excluded.vector"""
+_TABLES_OF_VECTORS: Final = r"SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename LIKE 'vectors\_%%'"
+_NEAREST: Final = """SELECT c.path, c.ordinal, 1 - (v.vector <=> %s::{type}) AS score
+  FROM {schema}.{table} v JOIN {schema}.chunks c USING (path, ordinal) JOIN {schema}.files f USING (path)
+  WHERE {where} ORDER BY v.vector <=> %s::{type}, c.path, c.ordinal LIMIT %s OFFSET %s"""
+_SEARCH_MORE: Final = "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 200"  # filters leave enough
+MOST_INDEXED: Final = 4_000  # dimensions; of more, every vector is compared
 
 
 class PostgresBackend(BaseBackend):
@@ -51,7 +77,10 @@ class PostgresBackend(BaseBackend):
         if not dsn:
             raise ValueError("[plugin.postgres] needs dsn, or dsn_env with the name of a variable that holds it")
         self._db = psycopg.connect(dsn, autocommit=True, connect_timeout=CONNECT_S)
-        self._run(_TABLES)
+        with self._db.transaction():
+            self._db.execute(_ONE_AT_A_TIME)
+            self._run(_TABLES)
+        self._models: dict[VectorModel, Mapping[str, str]] = {}  # those whose tables are there
 
     def _sql(self, sql: str, **parts: str) -> bytes:
         return sql.format(schema=self._schema, **parts).encode()
@@ -68,7 +97,8 @@ class PostgresBackend(BaseBackend):
                 named = " ".join(filter(None, (chunk.heading, chunk.symbol, os.path.basename(document.path))))
                 kept = json.dumps(asdict(chunk)).replace("\\u0000", "")
                 words = (self._words, _plain(named), self._words, _plain(chunk.text))
-                self._run(_PUT_CHUNK, (document.path, chunk.ordinal, chunk.kind, kept, *words))
+                named_by = (document.path, chunk.ordinal, chunk.kind, kept, chunk.vector_key)
+                self._run(_PUT_CHUNK, (*named_by, *words))
 
     def delete(self, path: str) -> bool:
         below = path.rstrip("/") + "/"
@@ -105,6 +135,48 @@ class PostgresBackend(BaseBackend):
         rows = self._db.execute(sql, (*values, *more, query.limit, query.offset))
         return [Hit(path, ordinal, float(score)) for path, ordinal, score in rows.fetchall()]
 
+    # -- vectors: a table for each model
+
+    def lacking_vectors(self, model: VectorModel, after: str, limit: int) -> list[str]:
+        rows = self._db.execute(self._sql(_LACKING, **self._parts(model)), (after, limit))
+        return [key for (key,) in rows.fetchall()]
+
+    def put_vectors(self, model: VectorModel, vectors: Mapping[str, Sequence[float]]) -> None:
+        sql = self._sql(_PUT_VECTOR, **self._parts(model))
+        with self._db.transaction(), self._db.cursor() as cursor:
+            cursor.executemany(sql, [(_written(vector), key) for key, vector in vectors.items()])
+
+    def drop_other_vectors(self, model: VectorModel) -> None:
+        kept = self._parts(model)["table"]
+        for (table,) in self._run(_TABLES_OF_VECTORS, (self._schema,)).fetchall():
+            if table != kept and _NAME.fullmatch(table):
+                self._run(f"DROP TABLE {{schema}}.{table}")
+        self._models = {model: self._parts(model)}
+
+    def nearest(self, model: VectorModel, vector: Sequence[float], query: Query) -> list[Hit]:
+        where, more = self._filters(query)
+        sql = self._sql(_NEAREST, **self._parts(model), where=" AND ".join(["true", *where]))
+        written = _written(vector)
+        rows = self._db.execute(sql, (written, *more, written, query.limit, query.offset))
+        return [Hit(path, ordinal, float(score)) for path, ordinal, score in rows.fetchall()]
+
+    def _parts(self, model: VectorModel) -> Mapping[str, str]:
+        """Return what belongs to a model in SQL; make its table if it is not there. Raises psycopg.Error, as where the
+        server has no pgvector."""
+        known = self._models.get(model)
+        if known is None:
+            digest = hashlib.blake2b(model.name.encode(), digest_size=8).hexdigest()
+            known = {"table": f"vectors_{digest}", "type": f"halfvec({model.dimensions:d})"}
+            with self._db.transaction():
+                self._db.execute(_ONE_AT_A_TIME)
+                self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
+                self._db.execute(self._sql(_VECTORS, **known))
+                if model.dimensions <= MOST_INDEXED:
+                    self._db.execute(self._sql(_VECTORS_INDEX, **known))
+            self._db.execute(_SEARCH_MORE)
+            self._models[model] = known
+        return known
+
     def _filters(self, query: Query) -> tuple[list[str], list[object]]:
         where: list[str] = []
         values: list[object] = []
@@ -131,3 +203,7 @@ class PostgresBackend(BaseBackend):
 
 def _plain(text: str) -> str:
     return text.replace("\0", " ")
+
+
+def _written(vector: Sequence[float]) -> str:
+    return f"[{','.join(map(str, vector))}]"

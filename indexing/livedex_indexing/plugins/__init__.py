@@ -2,8 +2,8 @@
 
 from livedex_indexing.plugins.chonkie_adapter import ChonkiePipeline
 from livedex_indexing.plugins.plugin_bases import BaseBackend, BaseEmbedder
-from livedex_indexing.plugins.plugin_data import Chunk, Document, FileRecord, Hit, Query, QueryTerm, Span
-from livedex_indexing.plugins.protocols import Backend, Embedder, KnowledgeBackend, Parser, Pipeline
+from livedex_indexing.plugins.plugin_data import Chunk, Document, FileRecord, Hit, Query, QueryTerm, Span, VectorModel
+from livedex_indexing.plugins.protocols import Backend, Embedder, KnowledgeBackend, Parser, Pipeline, VectorBackend
 from livedex_indexing.plugins.registry import (
     BACKEND,
     BUILT_IN,
@@ -45,4 +45,6 @@ __all__ = [
     "Registrar",
     "Registry",
     "Span",
+    "VectorBackend",
+    "VectorModel",
 ]

@@ -17,7 +17,8 @@ class Chunk:
     """A piece of one file. Lines are 1-based and inclusive, bytes are half-open offsets into the file.
 
     ``context`` is the end of the text before the chunk, ``heading`` the chain joined by `` > ``, ``symbol`` the
-    qualified name of the definition; the last two are None where there is none.
+    qualified name of the definition; the last two are None where there is none. ``vector_key`` names the chunk's
+    vector: the same for every chunk with the same heading, symbol and text.
     """
 
     ordinal: int
@@ -32,6 +33,15 @@ class Chunk:
     start_byte: int = 0
     end_byte: int = 0
     metadata: JsonFields = field(default_factory=dict)
+    vector_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorModel:
+    """What vectors were made by: only those of the same ``name`` can be compared. All have ``dimensions`` numbers."""
+
+    name: str
+    dimensions: int
 
 
 @dataclass(frozen=True, slots=True)

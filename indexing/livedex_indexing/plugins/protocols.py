@@ -6,10 +6,10 @@ part and warns.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from livedex_indexing.plugins.plugin_data import Chunk, Document, FileRecord, Hit, Query, Span
+from livedex_indexing.plugins.plugin_data import Chunk, Document, FileRecord, Hit, Query, Span, VectorModel
 
 
 @runtime_checkable
@@ -42,6 +42,29 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Release what the backend holds. Nothing is called after it."""
+
+
+@runtime_checkable
+class VectorBackend(Backend, Protocol):
+    """A Backend that keeps the vectors of its chunks, too. livedex makes them; their length means nothing.
+
+    A vector belongs to all stored chunks with its ``vector_key``. A chunk that is replaced or deleted loses its own.
+    """
+
+    def lacking_vectors(self, model: VectorModel, after: str, limit: int) -> list[str]:
+        """Return the keys above ``after`` of stored chunks without a vector of the model, in order."""
+
+    def put_vectors(self, model: VectorModel, vectors: Mapping[str, Sequence[float]]) -> None:
+        """Store vectors by key; a key that no stored chunk has is left out."""
+
+    def drop_other_vectors(self, model: VectorModel) -> None:
+        """Remove the vectors of all other models."""
+
+    def nearest(self, model: VectorModel, vector: Sequence[float], query: Query) -> list[Hit]:
+        """Return the chunks nearest to a vector, filters applied, best first; the score is the cosine.
+
+        ``query.text`` is no filter. ``query.offset`` is left out, at most ``query.limit`` are returned.
+        """
 
 
 @runtime_checkable

@@ -7,22 +7,22 @@ changed or left is dropped. Text never comes from the backend.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple, Protocol
 
 from livedex_indexing import relpath
 from livedex_indexing.model import Query
-from livedex_indexing.plugins import Hit, QueryTerm
+from livedex_indexing.plugins import Hit, QueryTerm, VectorModel
 from livedex_indexing.plugins import Query as PluginQuery
 from livedex_indexing.query.filters import ResolvedFilters
 from livedex_indexing.query.scope import relative
 from livedex_indexing.rank.fusion import reciprocal
-from livedex_indexing.rank.score import Placed
+from livedex_indexing.rank.score import SIMILAR, Placed
 from livedex_indexing.rank.similarity import Similarity, nearest_chunks
+from livedex_indexing.search.meaning import NEAREST, Meaning, Vectors
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
-
-Rank = Callable[[PluginQuery], list[Hit]]
+from livedex_indexing.vectors.quantize import from_bytes, to_bytes
 
 FUSED: Final = 200  # hits of a backend that are put together with what vectors found: the same number for each page
 _MORE: Final = 20  # hits above what a page needs: some are copies, or of files that have changed
@@ -38,14 +38,78 @@ class RankingFailed(Exception):
     """The backend cannot rank now; the message says why. The index ranks instead."""
 
 
-def rank(
-    query: Query, request: SearchRequest, roots: Mapping[int, bytes], backend: Rank, *, least: int = 0
-) -> list[Hit]:
-    """Return the backend's hits for the pages up to the request's, ``least`` of them if there are as many, best first.
-    Raises RankingFailed."""
-    wanted = max(request.offset + request.limit, least) + _MORE
-    found = [hit for one in _queries(query, request, roots, wanted) for hit in backend(one)]
-    return sorted(found, key=lambda hit: -hit.score)
+class Ranker(Protocol):
+    """A backend that ranks instead of the index. Both calls raise RankingFailed."""
+
+    def search(self, query: PluginQuery) -> list[Hit]: ...
+
+    def nearest(self, query: PluginQuery, model: VectorModel, vector: Sequence[float]) -> list[Hit] | None:
+        """Return the chunks nearest to a vector; None if it lacks vectors of this model."""
+
+
+class BackendQuery(NamedTuple):
+    """What is asked of a backend, and what its hits are held against."""
+
+    query: Query
+    request: SearchRequest
+    roots: Mapping[int, bytes]
+    reader: Reader
+    resolved: ResolvedFilters
+    has_phrases: Callable[[int], bool]  # of a content
+
+    @property
+    def by_file(self) -> bool:
+        return self.request.group == "file"
+
+
+def order(backend: Ranker, wanted: BackendQuery, meaning: Meaning) -> list[Placed] | None:
+    """Return the places for the pages up to the request's and more, best first: as the backend ranks them, put together
+    with what vectors found in mode ``hybrid``, by vectors alone in mode ``semantic``. None if only the vectors of the
+    index can be used. Raises RankingFailed."""
+    vectors, by_file = meaning.vectors, wanted.by_file
+    if vectors is None:
+        return _ranked(backend, wanted, 0)
+    if meaning.mode == "semantic":
+        alone = _nearest_of_backend(backend, wanted, vectors, wanted.request.offset + wanted.request.limit)
+        return None if alone is None else [_alone(hit, place) for place, hit in enumerate(alone, 1)]
+    ranked = _ranked(backend, wanted, FUSED)
+    near = _nearest_of_backend(backend, wanted, vectors, 0)
+    if near is None:
+        similarity = meaning.similarity()
+        assert similarity is not None
+        near = nearest(wanted.reader, similarity, wanted.resolved, wanted.has_phrases, by_file=by_file)
+    return fused(ranked, near[:NEAREST], by_file=by_file)
+
+
+def _ranked(backend: Ranker, wanted: BackendQuery, least: int) -> list[Placed]:
+    """Return the places of the backend's hits, ``least`` of them if there are as many."""
+    request, roots = wanted.request, wanted.roots
+    most = max(request.offset + request.limit, least) + _MORE
+    hits = [hit for one in _queries(wanted.query, request, roots, most) for hit in backend.search(one)]
+    return placed(wanted.reader, _best_first(hits), wanted.resolved, roots, by_file=wanted.by_file)
+
+
+def _nearest_of_backend(backend: Ranker, wanted: BackendQuery, vectors: Vectors, least: int) -> list[Placed] | None:
+    """Return the places nearest in meaning by the backend's vectors; None if it lacks some."""
+    if vectors.model is None:
+        return None
+    hits: list[Hit] = []
+    vector = from_bytes(to_bytes(vectors.vector))  # as the stored ones: the cosines are those of the index
+    for one in _queries(wanted.query, wanted.request, wanted.roots, max(least, NEAREST) + _MORE):
+        found = backend.nearest(one, vectors.model, vector)
+        if found is None:
+            return None
+        hits += found
+    near = placed(wanted.reader, _best_first(hits), wanted.resolved, wanted.roots, by_file=wanted.by_file)
+    return [hit for hit in near if wanted.has_phrases(hit.content_id)]
+
+
+def _alone(hit: Placed, place: int) -> Placed:
+    return hit._replace(parts=(*(0.0,) * SIMILAR, hit.score), ranks=(None, place))
+
+
+def _best_first(hits: list[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: -hit.score)
 
 
 def placed(

@@ -11,6 +11,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.hits.answer_json import warning
+from livedex_indexing.plugins import VectorModel
 from livedex_indexing.query.query_parser import parse
 from livedex_indexing.query.typed_name import may_be_pasted
 from livedex_indexing.rank.similarity import Similarity
@@ -31,12 +32,14 @@ _REMEDY: Final = "see `livedex status`; searches compare words alone until it an
 
 
 class Vectors(NamedTuple):
-    """What a search gets of vectors: those of the chunks, the vector of the query, and how to weigh them."""
+    """What a search gets of vectors: those of the chunks, the vector of the query, how to weigh them, and what made
+    them; ``model`` is None where no backend can have them, too."""
 
     of_chunks: VectorIndex
     vector: list[float]
     weight: float
     fusion: Fusion
+    model: VectorModel | None = None
 
 
 class Semantics(Protocol):
@@ -58,6 +61,11 @@ class Meaning(NamedTuple):
     vectors: Vectors | None = None
     warnings: tuple[AnswerWarning, ...] = ()
     pending: int | None = None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether other vectors took the place of these meanwhile: a search may have missed some."""
+        return self.vectors is not None and self.vectors.of_chunks.closed
 
     def similarity(self) -> Similarity | None:
         return None if self.vectors is None else _Similarity(self.vectors)

@@ -13,7 +13,7 @@ from livedex_indexing.hits.hit_builder import Style
 from livedex_indexing.hits.live_files import LiveFiles
 from livedex_indexing.hits.text_budget import TextBudget
 from livedex_indexing.model import STATUSES
-from livedex_indexing.search.foreign_ranking import Rank
+from livedex_indexing.search.foreign_ranking import Ranker
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.sql import GENERATION
@@ -33,7 +33,7 @@ class SearchRun:
         request: SearchRequest,
         roots: Mapping[int, bytes],
         cancelled: Callable[[], bool],
-        backend: Rank | None = None,
+        backend: Ranker | None = None,
     ) -> None:
         self.reader = reader
         self.request = request

@@ -14,7 +14,7 @@ from livedex_indexing.lines.line_search import MODES
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
-from livedex_indexing.search.foreign_ranking import Rank
+from livedex_indexing.search.foreign_ranking import Ranker
 from livedex_indexing.search.line_answer import FilesAnswer, LineRun, matching_files
 from livedex_indexing.search.meaning import EMBED_S, KEYWORD, Meaning, Semantics, meaning_of
 from livedex_indexing.search.search_answer import CUT_WARNING, LATE_WARNING, SearchAnswer
@@ -49,7 +49,7 @@ class Searcher:
         deadline: float = float("inf"),
         cancelled: Callable[[], bool] = bool,
         semantics: Semantics | None = None,
-        backend: Rank | None = None,
+        backend: Ranker | None = None,
     ) -> SearchAnswer:
         """Answer a request.
 
@@ -73,11 +73,14 @@ class Searcher:
                     answer = LineRun(run, pattern, request.filters_only(), self._vocabulary).answer(request.mode)
                 with reader.without_deadline():
                     unknown = unknown_values(reader, request)
-                return answer._replace(failed=run.failed, warnings=[*answer.warnings, *unknown])
+                answer = answer._replace(failed=run.failed, warnings=[*answer.warnings, *unknown])
         except DeadlinePassed:
             mode = meaning.mode if pattern is None else request.mode
             cut = [CUT_WARNING] if pattern is None and request.parsed()[1] else []
             return SearchAnswer([], None, self._counts.generation, mode, [*cut, LATE_WARNING], Stale())
+        if not meaning.is_outdated:
+            return answer
+        return self.search(request, roots, deadline=deadline, cancelled=cancelled, semantics=semantics, backend=backend)
 
     def matching_files(
         self,

@@ -279,23 +279,20 @@ class WordSearch:
             self._late |= bool(request.facets)
 
     def _foreign_page(self, resolved: ResolvedFilters, check: PhraseCheck) -> tuple[list[Placed], bool] | None:
-        """Return the page as the backend ranks it, put together with what vectors found in mode ``hybrid``; None if the
-        index must rank: there is no backend, or it is lost, or vectors alone count, or the query has no words or names
-        a line."""
-        run, request, similarity = self._run, self._run.request, self._similarity
-        has_words = bool(self._query.text or self._query.phrases) and self._meaning.mode != "semantic"
+        """Return the page as the backend orders it; None if the index must: there is no backend, or it is lost, or does
+        not have the vectors that alone count, or the query has no words or names a line."""
+        run, request = self._run, self._run.request
+        has_words = bool(self._query.text or self._query.phrases)
         if run.backend is None or not has_words or (self._place is not None and self._place.line):
             return None
-        least, by_file = 0 if similarity is None else foreign_ranking.FUSED, request.group == "file"
+        wanted = foreign_ranking.BackendQuery(self._query, request, run.roots, self._reader, resolved, check.matches)
         try:
-            hits = foreign_ranking.rank(self._query, request, run.roots, run.backend, least=least)
+            found = foreign_ranking.order(run.backend, wanted, self._meaning)
         except foreign_ranking.RankingFailed as failed:
             self._lost = str(failed)
             return None
-        found = foreign_ranking.placed(self._reader, hits, resolved, run.roots, by_file=by_file)
-        if similarity is not None:
-            near = foreign_ranking.nearest(self._reader, similarity, resolved, check.matches, by_file=by_file)
-            found = foreign_ranking.fused(found, near, by_file=by_file)
+        if found is None:
+            return None
         self._firsts, self._is_foreign = found[:FIRST], True
         end = request.offset + request.limit
         return found[request.offset : end], len(found) > end

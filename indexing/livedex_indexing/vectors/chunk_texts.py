@@ -36,6 +36,12 @@ class ContentTexts(NamedTuple):
     texts: list[str]
 
 
+def embedded_text(text: str, heading: str | None, symbol: str | None) -> str:
+    """Return what is embedded of a chunk."""
+    about = "\n".join(dict.fromkeys(filter(None, (heading, symbol))))
+    return (f"{about}\n{text}" if about else text)[:_MOST_CHARS]
+
+
 def text_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
 
@@ -53,9 +59,8 @@ def read_texts(reader: Reader, content_id: int, roots: Mapping[int, bytes]) -> C
     found = live.read(content_id, rows[0][1], [copy for copy in copies if copy.root_id in roots])
     if found is None or len(chunks) != count:
         return None
-    texts = []
-    for start, end, heading, symbol in chunks:
-        about = "\n".join(dict.fromkeys(filter(None, (heading, symbol))))
-        text = decode_slice(found[1], encoding, start, end)
-        texts.append((f"{about}\n{text}" if about else text)[:_MOST_CHARS])
+    texts = [
+        embedded_text(decode_slice(found[1], encoding, start, end), heading, symbol)
+        for start, end, heading, symbol in chunks
+    ]
     return ContentTexts(ContentKey(*key), texts)

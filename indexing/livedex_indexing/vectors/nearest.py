@@ -3,22 +3,23 @@ the nearest of these.
 
 Invariant: both follow the table ``chunks`` in its transactions, and both answer with the cosines of the stored vectors.
 A search that has an index which was closed meanwhile, because other vectors took its place, or whose file is damaged,
-finds nothing in it.
+finds nothing in it; ``closed`` and ``damaged`` say so.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import apsw
 
+from livedex_indexing.plugins import VectorModel
 from livedex_indexing.store.database import fetch, id_list
 from livedex_indexing.vectors import vector_database
-from livedex_indexing.vectors.quantize import to_bytes
+from livedex_indexing.vectors.quantize import from_bytes, to_bytes
 
 if TYPE_CHECKING:
     from livedex_indexing.vectors.packed_bits import PackedBits
@@ -45,6 +46,18 @@ _OF_TEXTS = """SELECT hash, 1.0 - vec_distance_cosine(vec_int8(vector), vec_int8
                WHERE hash IN (SELECT unhex(value) FROM json_each(?))"""
 
 
+_VECTORS_OF_TEXTS = "SELECT hash, vector FROM texts WHERE hash IN (SELECT unhex(value) FROM json_each(?))"
+
+
+class VectorSource(NamedTuple):
+    """The vectors that searches use now. ``of_texts`` gives those that there are, by the hash of their text; there may
+    be more of them with another ``version``."""
+
+    model: VectorModel
+    of_texts: Callable[[Collection[bytes]], dict[bytes, list[int]]]
+    version: int
+
+
 class VectorIndex:
     """``load``, ``add``, ``remove`` and ``tidy`` belong to the writer's thread and take its connection; the searches
     may run in several threads, on connections of their own."""
@@ -58,8 +71,9 @@ class VectorIndex:
         self._removed = 0  # rows of the vec0 table whose places stay empty
         self._idle: list[apsw.Connection] = []
         self._lock = threading.Lock()
-        self._closed = False
+        self.closed = False
         self.damaged = False  # a search could not read the file: make it again
+        self.texts_version = 0  # increases with each commit of new texts
 
     @property
     def is_compact(self) -> bool:
@@ -103,7 +117,7 @@ class VectorIndex:
             self.load(db)
 
     def close(self) -> None:
-        self._closed = True
+        self.closed = True
         with self._lock:
             idle, self._idle = self._idle, []
         for db in idle:
@@ -133,19 +147,26 @@ class VectorIndex:
             return {}
         return self._rows(_OF_TEXTS, (to_bytes(vector), json.dumps([value.hex() for value in hashes])))
 
+    def vectors_of_texts(self, hashes: Collection[bytes]) -> dict[bytes, list[int]]:
+        """Return the stored vectors of texts by hash; those without one are left out."""
+        if not hashes:
+            return {}
+        rows = self._rows(_VECTORS_OF_TEXTS, (json.dumps([value.hex() for value in hashes]),))
+        return {digest: from_bytes(vector) for digest, vector in rows.items()}
+
     def _cosines(self, query: bytes, ids: Collection[int]) -> dict[int, float]:
         if not ids:
             return {}
         return self._rows(_COSINES, (query, id_list(ids)))
 
-    def _rows(self, sql: str, values: Sequence[Any]) -> dict[Any, float]:
+    def _rows(self, sql: str, values: Sequence[Any]) -> dict[Any, Any]:
         try:
             with self._connection() as db:
                 return dict(fetch(db, sql, values))
         except vector_database.DAMAGED:
             self.damaged = True
         except (apsw.CantOpenError, apsw.IOError):
-            if not self._closed:
+            if not self.closed:
                 raise
         return {}
 
@@ -176,7 +197,7 @@ class VectorIndex:
             yield db
         finally:
             with self._lock:
-                kept = not self._closed and len(self._idle) < _IDLE
+                kept = not self.closed and len(self._idle) < _IDLE
                 if kept:
                     self._idle.append(db)
             if not kept:

@@ -16,3 +16,8 @@ def to_bytes(vector: Sequence[float]) -> bytes:
     """Return a vector of finite numbers, not all zero, as signed bytes, the largest of which is ±127."""
     scale = _MOST / max(map(abs, vector))
     return array("b", [round(value * scale) for value in vector]).tobytes()
+
+
+def from_bytes(data: bytes) -> list[int]:
+    """Return the numbers that `to_bytes` stored: a vector of the same direction."""
+    return array("b", data).tolist()

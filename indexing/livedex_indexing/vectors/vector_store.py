@@ -98,6 +98,7 @@ class VectorStore:
         """Store checked vectors by the hash of their text, in one transaction."""
         with self._transaction():
             self._db.executemany(_ADD_TEXT, [(digest, to_bytes(vector)) for digest, vector in vectors.items()])
+        self.index.texts_version += 1
 
     def keep(self, hashes: Collection[bytes]) -> None:
         """Keep the vectors of texts that no chunk has for `KEEP_S` from the next `sweep` on."""

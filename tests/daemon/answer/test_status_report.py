@@ -20,6 +20,7 @@ from livedex_daemon.answer.status_checks import DaemonState
 from livedex_daemon.answer.status_report import Health
 from livedex_daemon.answer.stuck_check import StuckCheck
 from livedex_daemon.backend.backend_switch import BackendSwitch
+from livedex_daemon.backend.mirror import Origin
 from livedex_daemon.config.current_config import CurrentConfig
 from livedex_daemon.documents.conversions import Document
 from livedex_daemon.documents.lane import Lane
@@ -122,7 +123,7 @@ class World:
                 index, roots, worker, pool, guard, self.config, self.crashes, self.forgotten, freshness,
                 CommitLatency(), FakeWatching(self.watcher).real, (self.part,), self.stuck.real, self.restart,
                 PluginHost({}), FakeEmbedding().real,
-                BackendSwitch(PluginHost({}), readers, roots, str, str(folder / "mark")),
+                BackendSwitch(PluginHost({}), Origin(readers, roots, str, lambda: None), str(folder / "mark")),
                 (self.lane.real,), self.standing.real,
             )
         )  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from helpers.indexed_folder import Indexed
 from helpers.made_model import DIMENSIONS, MeaningEmbedder
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
-from livedex_indexing.plugins import Hit, Query
+from livedex_indexing.plugins import Hit, Query, VectorModel
 from livedex_indexing.rank import results
 from livedex_indexing.search.meaning import Fusion, Vectors, is_prose
 from livedex_indexing.vectors.filler import Filler
@@ -151,6 +151,23 @@ def test_a_query_without_words_is_no_question_of_meaning(indexed: Indexed, seman
     assert indexed.ask("lang:python", mode="hybrid").mode == "keyword"
 
 
+def test_vectors_that_others_replace_in_the_middle_cost_no_hit(indexed: Indexed, semantics: Semantics) -> None:
+    """A search got the vectors just before they were closed."""
+    former = VectorStore(str(indexed.folder / "former.db"), "former-1", DIMENSIONS)
+    former.close()
+    given = [former.index, semantics.filler.store.index]
+
+    class Switching:
+        pending = 0
+
+        def vectors(self, text: str, seconds: float) -> Vectors:
+            return Vectors(given.pop(0), semantics.embedder.embed(text), 1.0, "score")
+
+    indexed.semantics = Switching()
+    answer = indexed.ask("sailing boat", mode="semantic")
+    assert answer.hits[0]["relative_path"] == "sea.md" and given == []
+
+
 class Backend:
     """A backend that ranks by the number of words found, with scores of its own."""
 
@@ -158,12 +175,15 @@ class Backend:
         self.indexed = indexed
         self.asked: list[Query] = []
 
-    def __call__(self, query: Query) -> list[Hit]:
+    def search(self, query: Query) -> list[Hit]:
         self.asked.append(query)
         words = query.text.split()
         root = self.indexed.folder / "root"
         counts = {str(path): sum(map(path.read_text().count, words)) for path in sorted(root.iterdir())}
         return [Hit(path, 0, 1000.0 * count) for path, count in counts.items() if count]
+
+    def nearest(self, query: Query, model: VectorModel, vector: Sequence[float]) -> list[Hit] | None:
+        return None
 
 
 @pytest.mark.parametrize("group", ["chunk", "file"])
