@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from helpers.support import Tree, add_root
 from helpers.web_process import WebProcess
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import APIResponse, Browser, Route
 
     from livedex_ipc.client import Client
 
@@ -51,11 +52,15 @@ def test_each_key_searches_and_filters_limit_what_is_found(tabs: Tabs, web: WebP
 def test_a_hit_leads_to_its_file_with_marks_and_reasons_and_back(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
     page = tabs.open(web.url)
     typed(page, "renewal")
+    number_and_text = "lines => lines.map(line => [Number(line.dataset.line), line.innerText.trim()])"
+    written = FILES["notes/leases.md"].splitlines()
+    shown = page.locator("#hits > li:first-child .line").evaluate_all(number_and_text)
+    assert shown
+    assert dict(shown).items() <= dict(enumerate(written, 1)).items()
     page.locator("#hits .open").first.click()
     page.locator("#file .whole").wait_for()
     assert page.locator("#file h1").inner_text() == f"{indexed}/notes/leases.md"
-    lines = page.locator("#file .line").all_inner_texts()
-    assert [line.strip() for line in lines] == FILES["notes/leases.md"].splitlines()
+    assert page.locator("#file .line").evaluate_all(number_and_text) == [[*each] for each in enumerate(written, 1)]
     assert page.locator("#file [aria-current]").get_attribute("data-line") == "5"
     assert page.locator("#file mark").first.inner_text() == "Renewal"
     page.locator("#file summary").click()
@@ -66,6 +71,43 @@ def test_a_hit_leads_to_its_file_with_marks_and_reasons_and_back(tabs: Tabs, web
     page.go_back()
     until(page, lambda: paths(page), "the hits")
     assert page.locator("#query").input_value() == "renewal"
+
+
+def test_what_is_marked_is_the_match_after_any_characters(
+    tabs: Tabs, web: WebProcess, client: Client, tree: Tree
+) -> None:
+    tree.write("emoji.md", "\U0001f600 東京 \U0001f469\u200d\U0001f469 e\u0301 celesta\n")
+    add_root(client, tree)
+    page = tabs.open(web.url)
+    typed(page, "celesta")
+    assert page.locator("#hits mark").all_inner_texts() == ["celesta"]
+
+
+def test_an_answer_that_comes_late_is_not_shown(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
+    page = tabs.open(web.url)
+    typed(page, "renewal")
+    late: list[tuple[Route, APIResponse]] = []
+    is_late = re.compile('"query":"other"')
+
+    def hold(route: Route) -> None:
+        if is_late.search(route.request.post_data or ""):
+            late.append((route, route.fetch()))
+        else:
+            route.continue_()
+
+    page.route("**/api/search", hold)
+    page.locator("#query").fill("other")
+    until(page, lambda: late, "the answer that is held back")
+    page.locator("#query").fill("renewals")
+    page.locator("#live").wait_for()
+    found = paths(page)
+    for route, answer in late:
+        with page.expect_response(lambda response: bool(is_late.search(response.request.post_data or ""))) as arrived:
+            route.fulfill(response=answer)
+        arrived.value.finished()
+    page.wait_for_function("new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))")
+    assert paths(page) == found
+    assert not any("other.md" in path for path in found)
 
 
 def test_back_leads_to_the_query_that_was_typed_however_fast(tabs: Tabs, web: WebProcess, indexed: Tree) -> None:
