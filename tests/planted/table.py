@@ -19,6 +19,7 @@ from planted.of_limits import DEFECTS as OF_LIMITS
 from planted.of_lines import DEFECTS as OF_LINES
 from planted.of_live import DEFECTS as OF_LIVE
 from planted.of_mounts import DEFECTS as OF_MOUNTS
+from planted.of_neovim import DEFECTS as OF_NEOVIM
 from planted.of_page import DEFECTS as OF_PAGE
 from planted.of_plugins import DEFECTS as OF_PLUGINS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
@@ -50,6 +51,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "The server of the web page": OF_WEB,
     "The web page in the browser": OF_PAGE,
     "Editors": OF_EDITORS,
+    "Neovim": OF_NEOVIM,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
     "Documents": OF_DOCUMENTS,
