@@ -229,6 +229,26 @@ def test_a_search_under_way_outlives_the_daemon(home: Home, daemon: Daemon, inde
 
 
 @EMACS
+def test_consult_says_nothing_of_a_search_that_another_one_ended(
+    home: Home, daemon: Daemon, indexed: Tree, program: Path
+) -> None:
+    with emacs(program, home, indexed.path, lisp=["(require 'consult)", INTERFACES["vertico"]]) as terminal:
+        terminal.type("\x03sctuned")
+        terminal.see(lambda screen: shown(screen) == listed(search(daemon, "tuned")))
+        with daemon.paused():
+            terminal.type(" p")
+            terminal.see("Search* tuned p")  # it runs
+            terminal.type("i")
+            terminal.see("Search* tuned pi")
+        terminal.see(lambda screen: shown(screen) == listed(search(daemon, "tuned pi")))
+        terminal.press("Enter")
+        terminal.see("b.md:3:2")
+        terminal.type('\x1b:(with-current-buffer "*Messages*" (how-many "^livedex" (point-min)))\r')
+        terminal.see(lambda screen: re.match(r"\d+ \(#o", screen.splitlines()[-1]))
+        assert terminal.rows()[-1].startswith("0 ")
+
+
+@EMACS
 def test_what_is_missing_is_said_where_the_list_would_be(home: Home, tree: Tree, program: Path) -> None:
     with emacs(program, home, tree.path, env={"LIVEDEX_NO_SPAWN": "1"}, lisp=[INTERFACES["fido"]]) as terminal:
         terminal.type("\x03sstuned")

@@ -9,7 +9,7 @@ from planted.of_changes import DEFECTS as OF_CHANGES
 from planted.of_children import DEFECTS as OF_CHILDREN
 from planted.of_command import DEFECTS as OF_COMMAND
 from planted.of_documents import DEFECTS as OF_DOCUMENTS
-from planted.of_editors import DEFECTS as OF_EDITORS
+from planted.of_emacs import DEFECTS as OF_EMACS
 from planted.of_errors import DEFECTS as OF_ERRORS
 from planted.of_exchange import DEFECTS as OF_EXCHANGE
 from planted.of_files import DEFECTS as OF_FILES
@@ -50,8 +50,8 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Search as you type, on a terminal": OF_LIVE,
     "The server of the web page": OF_WEB,
     "The web page in the browser": OF_PAGE,
-    "Editors": OF_EDITORS,
     "Neovim": OF_NEOVIM,
+    "Emacs": OF_EMACS,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
     "Documents": OF_DOCUMENTS,
