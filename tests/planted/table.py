@@ -28,6 +28,7 @@ from planted.of_service import DEFECTS as OF_SERVICE
 from planted.of_standing import DEFECTS as OF_STANDING
 from planted.of_threads import DEFECTS as OF_THREADS
 from planted.of_vectors import DEFECTS as OF_VECTORS
+from planted.of_vscode import DEFECTS as OF_VSCODE
 from planted.of_web import DEFECTS as OF_WEB
 
 PARTS: dict[str, tuple[Defect, ...]] = {
@@ -52,6 +53,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "The web page in the browser": OF_PAGE,
     "Neovim": OF_NEOVIM,
     "Emacs": OF_EMACS,
+    "VS Code": OF_VSCODE,
     "The service": OF_SERVICE,
     "Agents and programs": OF_AGENTS,
     "Documents": OF_DOCUMENTS,
