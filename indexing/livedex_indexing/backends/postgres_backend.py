@@ -59,7 +59,7 @@ _TABLES_OF_VECTORS: Final = r"SELECT tablename FROM pg_tables WHERE schemaname =
 _NEAREST: Final = """SELECT c.path, c.ordinal, 1 - (v.vector <=> %s::{type}) AS score
   FROM {schema}.{table} v JOIN {schema}.chunks c USING (path, ordinal) JOIN {schema}.files f USING (path)
   WHERE {where} ORDER BY v.vector <=> %s::{type}, c.path, c.ordinal LIMIT %s OFFSET %s"""
-_SEARCH_MORE: Final = "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 200"  # filters leave enough
+_SEARCH_MORE: Final = "SET hnsw.iterative_scan = strict_order; SET hnsw.ef_search = 500"  # filters leave enough
 MOST_INDEXED: Final = 4_000  # dimensions; of more, every vector is compared
 
 
