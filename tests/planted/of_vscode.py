@@ -21,14 +21,21 @@ DEFECTS = (
         "Enter, pressed before the answer is there, opens a hit of an earlier query",
         f"{CODE}/searchPick.js",
         (("if (this.#isWaiting) this.#accepted", "if (!item) this.#accepted"),),
-        f"{EDITOR}::test_enter_waits_for_the_hits_of_what_was_typed",
+        f"{PARTS}::test_part[searchPick]",
+    ),
+    Defect(
+        "answer-of-an-earlier-query",
+        "VS Code lists the hits of an earlier query, whose answer came late, and Enter opens one of them",
+        f"{CODE}/searchPick.js",
+        (("if (number === this.#number) this.#show(answer.hits", "this.#show(answer.hits"),),
+        f"{PARTS}::test_part[searchPick]",
     ),
     Defect(
         "opened-a-line-below",
         "VS Code opens a hit at the line below its match",
         f"{CODE}/openHit.js",
         (("Math.min(hit.line, document.lineCount) - 1", "Math.min(hit.line, document.lineCount - 1)"),),
-        f"{EDITOR}::test_enter_opens_the_match_in_code_units",
+        f"{PARTS}::test_part[openHit]",
     ),
     Defect(
         "code-becomes-an-icon",
@@ -63,6 +70,6 @@ DEFECTS = (
         "a standing query follows no more once the daemon was restarted",
         f"{CODE}/standingQueries.js",
         (("    this.#failed('the daemon has ended; connecting again')\n", ""),),
-        f"{EDITOR}::test_a_standing_query_follows_saves_and_survives_the_daemon",
+        f"{PARTS}::test_part[standingQueries]",
     ),
 )

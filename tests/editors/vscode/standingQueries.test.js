@@ -52,3 +52,24 @@ test('what is subscribed while other folders are opened gets their limits', asyn
   ])
   assert.deepEqual(standing.getChildren().map(({ subscription, fault }) => [subscription, fault]), [[2, undefined]])
 })
+
+test('a lost connection is told, and all is subscribed again', async (t) => {
+  const daemon = new SlowDaemon()
+  const workspace = { indexedPaths: async () => [] }
+  const standing = new StandingQueries(daemon, workspace, { get: () => ['zither'], update: async () => {} })
+  const shown = () => standing.getChildren().map(({ hits, fault }) => [hits.count, fault])
+  const answer = async (subscription, hits) => {
+    await new Promise(setImmediate)
+    await daemon.answer({ subscription, hits, fresh: true })
+  }
+  standing.connect()
+  await answer(1, [{ path: '/r/a.md' }])
+  assert.deepEqual(shown(), [['1', undefined]])
+  let retry
+  t.mock.method(globalThis, 'setTimeout', (run) => (retry = run))
+  standing.lost()
+  assert.deepEqual(shown(), [['1', 'the daemon has ended; connecting again']])
+  retry()
+  await answer(2, [{ path: '/r/a.md' }, { path: '/r/b.md' }])
+  assert.deepEqual(shown(), [['2', undefined]])
+})

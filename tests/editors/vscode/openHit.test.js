@@ -1,0 +1,51 @@
+'use strict'
+
+// Opening a hit without the editor, with what that needs of VS Code.
+
+const assert = require('node:assert/strict')
+const Module = require('node:module')
+const test = require('node:test')
+
+class Position {
+  constructor(line, character) {
+    Object.assign(this, { line, character })
+  }
+
+  translate(lines, characters) {
+    return new Position(this.line + lines, this.character + characters)
+  }
+}
+
+class Range {
+  constructor(start, end) {
+    this.places = [start.line, start.character, end.line, end.character]
+  }
+}
+
+const LINES = ['first', 'let s = "😀é"; celesta = 2', 'last']
+const selected = []
+const vscode = {
+  Position,
+  Range,
+  Uri: { file: (path) => path },
+  window: { showTextDocument: async (_, { selection }) => selected.push(selection.places) },
+  workspace: {
+    openTextDocument: async () => ({ lineCount: LINES.length, lineAt: (line) => ({ text: LINES[line] }) }),
+  },
+}
+const load = Module._load
+Module._load = (name, ...more) => (name === 'vscode' ? vscode : load(name, ...more))
+const { openHit } = require(`${process.env.EXTENSION}/openHit`)
+
+const HIT = { path: '/r/a.js', line: 2, column: 19, text: LINES[1], snippet: LINES[1], highlights: [[14, 21]] }
+
+test('a hit opens at its match', async () => {
+  await openHit(HIT, {})
+  await openHit(HIT, {}, true)
+  assert.deepEqual(selected.splice(0), [[1, 15, 1, 15], [1, 15, 1, 22]])
+})
+
+test('a hit opens in the last line of a file that has become shorter', async () => {
+  await openHit({ ...HIT, line: 9, column: 1 }, {})
+  assert.deepEqual(selected.splice(0), [[2, 0, 2, 0]])
+})

@@ -1,0 +1,72 @@
+'use strict'
+
+// The list without the editor: a daemon that answers when the test says so, and what the list needs of VS Code.
+
+const assert = require('node:assert/strict')
+const { EventEmitter } = require('node:events')
+const Module = require('node:module')
+const test = require('node:test')
+
+/** The list of VS Code: what it was given, and `emit` for what a user does. */
+class QuickPick extends EventEmitter {
+  items = []
+  activeItems = []
+  onDidChangeValue = (listener) => this.on('value', listener)
+  onDidChangeActive = (listener) => this.on('active', listener)
+  onDidAccept = (listener) => this.on('accept', listener)
+  onDidTriggerItemButton = (listener) => this.on('itemButton', listener)
+  onDidTriggerButton = (listener) => this.on('button', listener)
+  onDidHide = (listener) => this.on('hide', listener)
+  show() {}
+  hide() {}
+}
+
+const shown = new QuickPick()
+const opened = []
+const vscode = {
+  ThemeIcon: class {},
+  Uri: { file: (path) => path },
+  ViewColumn: {},
+  commands: { executeCommand: async (_, path) => opened.push(path) },
+  window: { createQuickPick: () => shown, tabGroups: { activeTabGroup: {} } },
+  workspace: {
+    getConfiguration: () => ({ get: (name) => ({ maxResults: 30 })[name] }),
+    openTextDocument: () => Promise.reject(new Error('there is no editor here')),
+  },
+}
+const load = Module._load
+Module._load = (name, ...more) => (name === 'vscode' ? vscode : load(name, ...more))
+const { SearchPick } = require(`${process.env.EXTENSION}/searchPick`)
+
+const answerOf = (name) => ({
+  hits: [{ path: `/r/${name}`, root: '/r', relative_path: name, line: 1, column: 1, text: name, snippet: name, highlights: [] }],
+  next_offset: null,
+  fresh: true,
+  warnings: [],
+})
+
+test('an answer to what was typed before is not shown, nor opened by Enter', async () => {
+  const answers = new Map()
+  const daemon = { request: (_, { query }) => new Promise((resolve) => answers.set(query, resolve)) }
+  const workspace = { folders: [], indexedPaths: async () => [] }
+  const type = async (query) => {
+    shown.value = query
+    shown.emit('value')
+    await new Promise(setImmediate)
+  }
+  const answer = async (query) => {
+    answers.get(query)(answerOf(`${query}.md`))
+    await new Promise(setImmediate)
+    return shown.items.map(({ label }) => label)
+  }
+  new SearchPick(daemon, workspace, { mode: 'auto', everywhere: false }, () => {}).open('')
+  await type('first')
+  assert.deepEqual(await answer('first'), ['first.md'])
+  await type('second')
+  await type('third')
+  assert.deepEqual(await answer('second'), ['first.md'])
+  shown.emit('accept')
+  assert.deepEqual(opened, [])
+  assert.deepEqual(await answer('third'), ['third.md'])
+  assert.deepEqual(opened, ['/r/third.md'])
+})
