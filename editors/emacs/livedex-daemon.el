@@ -51,6 +51,7 @@
 
 (defun livedex-daemon-connect ()
   "Begin to connect to the daemon; if there is none, one is started."
+  (livedex-daemon--take-start)
   (unless (or livedex-daemon--starting (livedex-daemon-connected-p))
     (let ((default-directory temporary-file-directory) ; this one exists
           (inhibit-quit t)) ; a key must not come between
@@ -60,10 +61,19 @@
                  :name "livedex socket" :command (list livedex-program "socket")
                  :buffer (generate-new-buffer " *livedex socket*")
                  :connection-type 'pipe :noquery t
-                 :sentinel (lambda (process _event)
-                             (unless (process-live-p process)
-                               (livedex-daemon--started process)))))
+                 :sentinel (lambda (&rest _) (livedex-daemon--take-start))))
         (error (livedex-daemon--changed (error-message-string fault)))))))
+
+;; Not by the sentinel alone: if a key comes just as a process has ended,
+;; inside of `while-no-input', Emacs never calls it.
+(defun livedex-daemon--take-start ()
+  "Connect once `livedex socket' has ended, unless that was done."
+  (let ((process livedex-daemon--starting)
+        (inhibit-quit t))
+    (when (and process (not (process-live-p process)))
+      (while (accept-process-output process 0)) ; this may call the sentinel
+      (when (eq process livedex-daemon--starting)
+        (livedex-daemon--started process)))))
 
 (defun livedex-daemon--started (process)
   "Connect to the socket whose path PROCESS has printed."
@@ -170,7 +180,8 @@ Keys that are typed meanwhile are shown, and end the wait inside of
 (defun livedex-daemon--wait ()
   "Let answers in.  Show meanwhile what is typed."
   (unless (accept-process-output nil 0.05)
-    (redisplay)))
+    (redisplay))
+  (livedex-daemon--take-start))
 
 (provide 'livedex-daemon)
 ;;; livedex-daemon.el ends here

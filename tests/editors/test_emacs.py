@@ -35,6 +35,12 @@ EVENT = f"""
           -90)
 """
 
+# Emacs loses the call of a sentinel if a key comes just then, inside of `while-no-input`.
+NO_SENTINEL = """
+(advice-add 'make-process :filter-return
+            (lambda (process) (set-process-sentinel process #'ignore) process))
+"""
+
 
 def leave_minibuffer(terminal: EditorTerminal) -> None:
     """Press C-g, which ends what Emacs is doing, or else the minibuffer; pressed twice at once it stops Emacs."""
@@ -246,6 +252,15 @@ def test_consult_says_nothing_of_a_search_that_another_one_ended(
         terminal.type('\x1b:(with-current-buffer "*Messages*" (how-many "^livedex" (point-min)))\r')
         terminal.see(lambda screen: re.match(r"\d+ \(#o", screen.splitlines()[-1]))
         assert terminal.rows()[-1].startswith("0 ")
+
+
+@EMACS
+@pytest.mark.shares_daemon
+def test_it_connects_though_emacs_does_not_tell_it_to(home: Home, daemon: Daemon, indexed: Tree, program: Path) -> None:
+    hits = search(daemon, QUERY)
+    with emacs(program, home, indexed.path, lisp=[INTERFACES["fido"], NO_SENTINEL]) as terminal:
+        terminal.type(f"\x03ss{QUERY}")
+        terminal.see(lambda screen: shown(screen) == listed(hits))
 
 
 @EMACS

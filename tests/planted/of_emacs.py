@@ -78,6 +78,16 @@ DEFECTS = (
         f"{TYPED}::test_a_search_under_way_outlives_the_daemon",
     ),
     Defect(
+        "emacs-waits-for-a-lost-call",
+        "a key that comes as `livedex socket` ends leaves Emacs without a connection until it is started again",
+        f"{LISP}/livedex-daemon.el",
+        (
+            ("    (redisplay))\n  (livedex-daemon--take-start))", "    (redisplay)))"),
+            ("  (livedex-daemon--take-start)\n  (unless (or", "  (unless (or"),
+        ),
+        f"{TYPED}::test_it_connects_though_emacs_does_not_tell_it_to",
+    ),
+    Defect(
         "ended-search-is-a-fault",
         "consult empties its list and tells of a fault when a key ends the search for what was typed before",
         f"{LISP}/livedex-consult.el",
