@@ -35,9 +35,9 @@ def indexed(daemon: Daemon, tree: Tree) -> Tree:
 def lists(vim: Neovim, entries: list[str]) -> None:
     """Wait until the quickfix list is this."""
     try:
-        wait_until(lambda: vim.quickfix() == entries, 20, what="the list")
-    except AssertionError:
-        assert vim.quickfix() == entries
+        vim.see(lambda _: vim.quickfix() == entries)
+    except AssertionError as error:
+        raise AssertionError(f"{vim.quickfix()} is not {entries}\n{error}") from None
 
 
 @NEOVIM
