@@ -32,7 +32,7 @@ from livedex_ipc.wire_results import Empty, SubscribeResult
 
 log = logging.getLogger(__name__)
 
-WAIT_S: Final = 30.0  # for what the first answer lacks, at a time
+WAIT_S: Final = 1.0  # for what the first answer lacks, at a time: a wait looks about twenty times a second
 LOOK_S: Final = 0.2  # before the next look at what cannot be waited for; doubled each time …
 LOOK_MAX_S: Final = 4.0  # … up to this
 
