@@ -174,14 +174,17 @@ def test_a_thread_that_ends_is_replaced_and_its_work_comes_back(
     ended: list[threading.ExceptHookArgs] = []
     monkeypatch.setattr(threading, "excepthook", ended.append)
     once = iter([GeneratorExit])  # not `ended`: the spare thread may take the work before the hook runs
+    submitted = threading.Event()
 
     def known(_hash: bytes, _signature: bytes) -> bool:
+        submitted.wait()  # it would replace a thread that has ended already
         for error in once:
             raise error
         return False
 
     pool = make(known)
     pool.submit(works(root, "a.txt"), bulk=False)
+    submitted.set()
     wait_until(lambda: ended, what="the end of the thread")
     wait_until(lambda: not pool.threads_alive, what="its being noticed")
     pool.revive()
