@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -45,7 +46,7 @@ class Supervisor:
 
     def start(self) -> int:
         """Start a daemon and return its pid, without waiting for it."""
-        high = os.dup2(self.sock.fileno(), 60)
+        high = fcntl.fcntl(self.sock, fcntl.F_DUPFD, 60)  # a free one, far from the daemon's own
         env = {**self.home.env, "NOTIFY_SOCKET": str(self.home.path / "notify")}
         try:
             self.daemon = subprocess.Popen(
