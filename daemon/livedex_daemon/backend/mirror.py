@@ -323,17 +323,19 @@ class Mirror:
 
 
 def _found(backend: Backend, query: Query) -> list[Hit]:
-    try:
-        return checked(backend.search(query))
-    except RankingFailed as nonsense:
-        raise BackendLost(str(nonsense)) from nonsense
+    return _sound(lambda: backend.search(query))
 
 
 def _near(backend: Backend, query: Query, model: VectorModel, vector: Sequence[float]) -> list[Hit]:
     if not isinstance(backend, VectorBackend):
         raise BackendLost("it keeps no vectors any more")
+    return _sound(lambda: backend.nearest(model, vector, query))
+
+
+def _sound(answer: Callable[[], list[Hit]]) -> list[Hit]:
+    """Return the hits of a backend's answer. Raises BackendLost for nonsense."""
     try:
-        return checked(backend.nearest(model, vector, query))
+        return checked(answer())
     except RankingFailed as nonsense:
         raise BackendLost(str(nonsense)) from nonsense
 
