@@ -3,8 +3,9 @@
 // Opening a hit without the editor, with what that needs of VS Code.
 
 const assert = require('node:assert/strict')
-const Module = require('node:module')
 const test = require('node:test')
+
+const { withEditor } = require('./fakeEditor')
 
 class Position {
   constructor(line, character) {
@@ -33,9 +34,7 @@ const vscode = {
     openTextDocument: async () => ({ lineCount: LINES.length, lineAt: (line) => ({ text: LINES[line] }) }),
   },
 }
-const load = Module._load
-Module._load = (name, ...more) => (name === 'vscode' ? vscode : load(name, ...more))
-const { openHit } = require(`${process.env.EXTENSION}/openHit`)
+const { openHit } = withEditor(vscode, 'openHit')
 
 const HIT = { path: '/r/a.js', line: 2, column: 19, text: LINES[1], snippet: LINES[1], highlights: [[14, 21]] }
 

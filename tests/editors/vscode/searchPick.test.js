@@ -4,8 +4,9 @@
 
 const assert = require('node:assert/strict')
 const { EventEmitter } = require('node:events')
-const Module = require('node:module')
 const test = require('node:test')
+
+const { withEditor } = require('./fakeEditor')
 
 /** The list of VS Code: what it was given, and `emit` for what a user does. */
 class QuickPick extends EventEmitter {
@@ -34,9 +35,7 @@ const vscode = {
     openTextDocument: () => Promise.reject(new Error('there is no editor here')),
   },
 }
-const load = Module._load
-Module._load = (name, ...more) => (name === 'vscode' ? vscode : load(name, ...more))
-const { SearchPick } = require(`${process.env.EXTENSION}/searchPick`)
+const { SearchPick } = withEditor(vscode, 'searchPick')
 
 const answerOf = (name) => ({
   hits: [{ path: `/r/${name}`, root: '/r', relative_path: name, line: 1, column: 1, text: name, snippet: name, highlights: [] }],

@@ -4,17 +4,16 @@
 
 const assert = require('node:assert/strict')
 const { EventEmitter } = require('node:events')
-const Module = require('node:module')
 const test = require('node:test')
+
+const { withEditor } = require('./fakeEditor')
 
 class Emitter extends EventEmitter {
   event = () => {}
   fire() {}
 }
 
-const load = Module._load
-Module._load = (name, ...more) => (name === 'vscode' ? { EventEmitter: Emitter } : load(name, ...more))
-const { StandingQueries } = require(`${process.env.EXTENSION}/standingQueries`)
+const { StandingQueries } = withEditor({ EventEmitter: Emitter }, 'standingQueries')
 
 /** A daemon whose requests wait for their answers: `answer(result)` gives one to the oldest. */
 class SlowDaemon {
