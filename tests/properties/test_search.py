@@ -224,7 +224,7 @@ def test_a_facet_is_what_its_filter_would_find(corpus: Corpus, terms: list[str],
     for name, values in every.items():
         for value in set(values) - set(facets[name]):
             filtered = corpus.index.ask(query, mode=mode, **{name: [value]})
-            assert filtered.hits == [] or "did_you_mean" in filtered.extras  # nothing is corrected
+            assert filtered.hits == [] or "did_you_mean" in filtered.extras  # of corrected words
 
 
 @given(
