@@ -145,6 +145,7 @@ class Window:
 
     def press_button(self, name: str) -> None:
         """Click a button at the top of the list, by how its name begins."""
+        self.see(self.title, "the title, which moves the buttons when it comes")
         self.page.locator(f'.quick-input-widget [aria-label^="{name}"]').click()
 
     def search_everywhere(self) -> None:
