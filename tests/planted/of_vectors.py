@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 FEED = "tests/daemon/backend/test_vector_feed.py"
 MODEL_CHANGE = "tests/system/test_model_change.py"
+AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
 
 DEFECTS = (
     Defect(
@@ -118,5 +119,19 @@ DEFECTS = (
             ),
         ),
         "tests/indexing/search/test_hybrid.py::test_vectors_change_nothing_of_what_words_are_worth",
+    ),
+    Defect(
+        "postgres-tables-at-once",
+        "of two daemons that begin with one PostgreSQL at once, one fails over the tables that the other makes",
+        "livedex_indexing/backends/postgres_backend.py",
+        (("self._db.execute(_ONE_AT_A_TIME)\n            self._run", "self._run"),),
+        f"{AT_ONCE}::test_both_make_the_tables",
+    ),
+    Defect(
+        "postgres-vectors-at-once",
+        "of two daemons that send the first vectors at once, one fails over the table that the other makes",
+        "livedex_indexing/backends/postgres_backend.py",
+        (('self._db.execute(_ONE_AT_A_TIME)\n                self._db.execute("CREATE', 'self._db.execute("CREATE'),),
+        f"{AT_ONCE}::test_both_make_the_table_of_vectors",
     ),
 )
