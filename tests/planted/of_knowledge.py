@@ -50,4 +50,25 @@ DEFECTS: tuple[Defect, ...] = (
         (("for digest, text in texts.items() if digest not in known", "for digest, text in texts.items()"),),
         f"{MEANING}::test_each_text_is_embedded_once_and_with_its_heading",
     ),
+    Defect(
+        "replaced-vectors-lose-entries",
+        "a search of agent memory that got its vectors just before others took their place finds nothing by them",
+        "livedex_daemon/knowledge/knowledge_store.py",
+        (("            if meaning.is_outdated:", "            if False:"),),
+        f"{MEANING}::test_vectors_that_others_replace_in_the_middle_cost_no_entry",
+    ),
+    Defect(
+        "use-counted-for-each-try",
+        "an entry counts as used twice where other vectors took the place of a search's in the middle",
+        "livedex_daemon/knowledge/knowledge_store.py",
+        (
+            ("            if meaning.is_outdated:\n                return None\n", ""),
+            (
+                "        self._note_use(found)\n        return FoundEntries(",
+                "        self._note_use(found)\n        if meaning.is_outdated:\n            return None\n"
+                "        return FoundEntries(",
+            ),
+        ),
+        f"{MEANING}::test_vectors_that_others_replace_in_the_middle_cost_no_entry",
+    ),
 )

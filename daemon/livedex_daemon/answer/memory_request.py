@@ -45,6 +45,8 @@ def searched(store: AgentMemory, request: MemoryRequest, semantics: Semantics, s
     if meaning.vectors is None:
         return MemoryAnswer(store.search(query, limit, domains), warnings=meaning.warnings)
     found = store.search_by_meaning(query, limit, domains, meaning)
+    if found is None:
+        return searched(store, request, semantics, seconds)
     return MemoryAnswer(found.entries, meaning.mode, meaning.warnings, found.pending)
 
 

@@ -63,9 +63,9 @@ class AgentMemory(Protocol):
 
     def search_by_meaning(
         self, query: str, limit: int, domains: tuple[str, ...] | None, meaning: Meaning
-    ) -> FoundEntries:
-        """Return entries as `search` does, ranked by the vectors of ``meaning``, too. Call it only if the store
-        ``ranks_by_meaning``."""
+    ) -> FoundEntries | None:
+        """Return entries as `search` does, ranked by the vectors of ``meaning``, too; None if others took the place of
+        these meanwhile. Call it only if the store ``ranks_by_meaning``."""
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
         """Return entries in the order in which they were added."""

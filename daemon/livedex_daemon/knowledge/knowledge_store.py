@@ -77,8 +77,9 @@ class KnowledgeStore:
 
     def search_by_meaning(
         self, query: str, limit: int, domains: tuple[str, ...] | None, meaning: Meaning
-    ) -> FoundEntries:
-        """Return entries as `search` does, ranked by vectors, too, and how many of those compared have none yet.
+    ) -> FoundEntries | None:
+        """Return entries as `search` does, ranked by vectors, too, and how many of those compared have none yet; None
+        if others took the place of these vectors meanwhile: cosines may be missing.
 
         ``meaning`` must have vectors.
         """
@@ -88,6 +89,8 @@ class KnowledgeStore:
             hashes = _hashes(db, memory_query(query), domains)
             by_words = {} if meaning.mode == "semantic" else _scores(_by_words(db, query, BY_WORDS, domains))
             cosines = vectors.of_chunks.cosines_of_texts(vectors.vector, set(hashes.values()))
+            if meaning.is_outdated:
+                return None
             near = {entry: cosines[key] for entry, key in hashes.items() if key in cosines}
             best = ranked(by_words, near, vectors.weight, meaning.fusion, limit)
             found = _with_scores(db, best)

@@ -16,6 +16,7 @@ from livedex_daemon.knowledge.entry_vectors import EntryFiller, has_entries
 from livedex_daemon.knowledge.knowledge_store import KnowledgeStore
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
 from livedex_indexing.search.meaning import Fusion, Vectors
+from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.vector_store import VectorStore
 
 DAY_S = 86_400.0
@@ -27,14 +28,16 @@ class Semantics:
     pending = 0
 
     def __init__(self, vectors: VectorStore) -> None:
-        self._vectors, self._embedder = vectors, MeaningEmbedder()
+        self.given = [vectors]  # to one search after another; the last one stays
+        self._embedder = MeaningEmbedder()
         self.fusion: Fusion = "score"
         self.fault: str | None = None
 
     def vectors(self, text: str, seconds: float) -> Vectors | None:
         if self.fault is not None:
             raise EmbedderUnavailable(self.fault)
-        return Vectors(self._vectors.index, self._embedder.embed(text), 1.0, self.fusion)
+        of_chunks = (self.given.pop(0) if len(self.given) > 1 else self.given[0]).index
+        return Vectors(of_chunks, self._embedder.embed(text), 1.0, self.fusion)
 
 
 class Memory(NamedTuple):
@@ -128,6 +131,23 @@ def test_a_dead_embedder_costs_a_warning(memory: Memory, mode: str) -> None:
     answer = memory.ask("vessel harbour", mode)
     assert (answer.mode, [entry["domain"] for entry in answer.entries]) == ("keyword", ["sea"])
     assert [(w["code"], w["message"]) for w in answer.warnings] == [("embedder_unavailable", memory.semantics.fault)]
+
+
+@pytest.mark.parametrize(("query", "mode"), [("sailing boat", "semantic"), ("sailing vessel", "hybrid")])
+def test_vectors_that_others_replace_in_the_middle_cost_no_entry(
+    query: str, mode: str, memory: Memory, tmp_path: Path
+) -> None:
+    """A search got the vectors just before they were closed, and their file removed."""
+    former = VectorStore(str(tmp_path / "former.db"), "former-1", DIMENSIONS)
+    former.close()
+    vector_database.remove(former.path)
+    present = memory.semantics.given
+    memory.semantics.given = [former, *present]
+    answer = memory.ask(query, mode)
+    assert memory.semantics.given == present
+    assert (answer.mode, answer.entries[0]["content"]) == (mode, "the vessel left the harbour")
+    assert answer.pending == 0, "all entries were compared"
+    assert [entry["uses"] for entry in memory.store.page("sea", None, 9, 0).entries] == [1], "it was used once"
 
 
 def test_reciprocal_ranks_are_a_fusion_too(memory: Memory) -> None:
