@@ -6,6 +6,7 @@ from planted.defect import Defect
 
 FEED = "tests/daemon/backend/test_vector_feed.py"
 MODEL_CHANGE = "tests/system/test_model_change.py"
+SWITCHED = "tests/daemon/embedding/test_vectors_switched.py"
 AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
 
 DEFECTS = (
@@ -133,5 +134,27 @@ DEFECTS = (
         "livedex_indexing/backends/postgres_backend.py",
         (('self._db.execute(_ONE_AT_A_TIME)\n                self._db.execute("CREATE', 'self._db.execute("CREATE'),),
         f"{AT_ONCE}::test_both_make_the_table_of_vectors",
+    ),
+    Defect(
+        "query-fails-with-the-former-vectors",
+        "a search whose embedder is closed because another took its place compares words, with a warning",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("            if used is self._used:\n", "            if True:\n"),),
+        f"{SWITCHED}::test_it_gets_the_new_vectors",
+    ),
+    Defect(
+        "failing-embedder-asked-again",
+        "a search asks an embedder that fails again and again",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("            if used is self._used:\n", "            if False:\n"),),
+        f"{SWITCHED}::test_one_that_fails_in_its_place_is_not_asked_again",
+    ),
+    Defect(
+        "waiting-query-without-a-reason",
+        "a query that waits for its turn while another embedder takes the place of its own is an error",
+        "livedex_daemon/embedding/query_vectors.py",
+        (("        except CancelledError:", "        except ZeroDivisionError:"),),
+        "tests/daemon/embedding/test_query_vectors.py"
+        "::test_a_query_that_waits_for_its_turn_hears_that_another_embedder_took_its_place",
     ),
 )
