@@ -7,6 +7,7 @@ from planted.defect import Defect
 FEED = "tests/daemon/backend/test_vector_feed.py"
 MODEL_CHANGE = "tests/system/test_model_change.py"
 SWITCHED = "tests/daemon/embedding/test_vectors_switched.py"
+ONE_BACKEND = "tests/daemon/backend/test_only_one_gets_vectors.py"
 AT_ONCE = "tests/indexing/backends/test_postgres_at_once.py"
 
 DEFECTS = (
@@ -156,5 +157,19 @@ DEFECTS = (
         (("        except CancelledError:", "        except ZeroDivisionError:"),),
         "tests/daemon/embedding/test_query_vectors.py"
         "::test_a_query_that_waits_for_its_turn_hears_that_another_embedder_took_its_place",
+    ),
+    Defect(
+        "vectors-for-an-unused-backend",
+        "a backend that no search uses gets vectors",
+        "livedex_daemon/backend/mirror.py",
+        (("if self.ready and self._is_used() else", "if self.ready else"),),
+        f"{ONE_BACKEND}::test_one_that_is_not_in_use_gets_documents_alone",
+    ),
+    Defect(
+        "vectors-for-two-backends",
+        "the next backend gets vectors while the former one, which may fill the same tables, is still in use",
+        "livedex_daemon/backend/backend_switch.py",
+        (("lambda: self._current() is mirror)", "lambda: True)"),),
+        f"{ONE_BACKEND}::test_the_next_backend_gets_vectors_once_the_former_gets_nothing_more",
     ),
 )
