@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planted.defect import Defect
 
+CRASHES = "tests/daemon/write/test_crashes.py"
 BROKEN = "tests/system/test_broken_plugins.py"
 LOADER = "tests/indexing/plugins/test_plugin_loader.py"
 
@@ -75,5 +76,26 @@ DEFECTS: tuple[Defect, ...] = (
         "livedex_daemon/plugin_host/plugin_host.py",
         (("if _key(source) in self._crashes.avoided_code", "if source in self._crashes.avoided_code"),),
         f"{BROKEN}::test_code_that_ends_the_process_is_left_out_after_three_times",
+    ),
+    Defect(
+        "plugin-that-ends-three-starts",
+        "a plugin that ends the process while it is loaded ends the daemon three times",
+        "livedex_daemon/write/crashes.py",
+        (("if starts and len(in_progress) == 1 and keys != in_progress:", "if False:"),),
+        f"{BROKEN}::test_a_module_that_ends_the_process_is_left_out_after_once",
+    ),
+    Defect(
+        "plugin-blamed-for-a-file",
+        "a plugin that was loaded again when a file crashed the daemon is left out",
+        "livedex_daemon/write/crashes.py",
+        (("if starts and len(in_progress) == 1 and keys != in_progress:", "if starts and keys != in_progress:"),),
+        f"{CRASHES}::test_a_plugin_that_was_loaded_while_more_ran_is_left_out_after_three",
+    ),
+    Defect(
+        "plugin-blamed-for-a-stop",
+        "a plugin is left out because the daemon was stopped while it was loaded",
+        "livedex_daemon/write/crashes.py",
+        (("if starts and len(in_progress) == 1", "if len(in_progress) == 1"),),
+        f"{CRASHES}::test_a_daemon_that_is_stopped_while_it_loads_a_plugin_blames_nobody",
     ),
 )

@@ -183,26 +183,51 @@ def test_a_broken_store_of_memory_is_an_error_that_names_it(
         assert client.knowledge_stats()["backend"] == "sqlite" and home.server_pid() == pid, "the same daemon"
 
 
-@pytest.mark.parametrize("kind", ["embedder", "backend", "module"])
+def ends(home: Home) -> None:
+    """Run a daemon in whose plugin the process ends."""
+    run = [sys.executable, "-m", "livedex_daemon", "daemon"]
+    with home.stderr.open("ab") as stderr:
+        done = subprocess.run(run, env={**os.environ, **home.env}, stderr=stderr, timeout=60, check=False)
+    assert done.returncode == 3
+
+
+def is_left_out(client: Client, tree: Tree, module: Path) -> None:
+    """The daemon goes on without the plugin until its module changes."""
+    assert client.sync(timeout_ms=30_000)["synced"]
+    assert "'broken'" in said(client, "plugin_refused") and "crashed in its code" in said(client, "plugin_refused")
+    is_right(client, tree, "later")
+    module.write_text(PLUGIN.replace("MODULE", "changed"))
+    client.server_reload()
+    wait_until(lambda: "crashed" not in said(client, "plugin_refused"), what="the changed plugin loaded")
+
+
+@pytest.mark.parametrize("kind", ["embedder", "backend"])
 def test_code_that_ends_the_process_is_left_out_after_three_times(
     kind: str, home: Home, tree: Tree, tmp_path: Path, configured: Callable[[str, str], str],
     start_daemon: Callable[..., Daemon],
 ) -> None:  # fmt: skip
     tree.write("a.txt", "one walrus\n")
-    if kind == "module":
-        module = tmp_path / "plugins" / "broken.py"
-        module.write_text(PLUGIN.replace('broken_module = "MODULE"', "os._exit(3)"))
-    text = configured("embedder" if kind == "module" else kind, 'call = "dies"')
+    text = configured(kind, 'call = "dies"')
     home.config.write_text(text)
     for _ in range(3):
-        run = [sys.executable, "-m", "livedex_daemon", "daemon"]
-        with home.stderr.open("ab") as stderr:
-            done = subprocess.run(run, env={**os.environ, **home.env}, stderr=stderr, timeout=60, check=False)
-        assert done.returncode == 3
+        ends(home)
     with start_daemon(text).client() as client:
-        assert client.sync(timeout_ms=30_000)["synced"]
-        assert "crashed three times" in said(client, "plugin_refused")
-        is_right(client, tree, "later")
-        (tmp_path / "plugins" / "broken.py").write_text(PLUGIN.replace("os._exit(3)", "pass"))
-        client.server_reload()
-        wait_until(lambda: "broken" not in said(client, "plugin_refused"), what="the changed plugin loaded")
+        is_left_out(client, tree, tmp_path / "plugins" / "broken.py")
+
+
+def test_a_module_that_ends_the_process_is_left_out_after_once(
+    home: Home, tree: Tree, tmp_path: Path, configured: Callable[[str, str], str], start_daemon: Callable[..., Daemon]
+) -> None:
+    tree.write("a.txt", "one walrus\n")
+    text = configured("embedder", "")
+    module = tmp_path / "plugins" / "broken.py"
+    module.write_text(PLUGIN.replace('broken_module = "MODULE"', "os._exit(3)"))
+    home.config.write_text(text)
+    ends(home)
+    daemon = start_daemon(text)
+    with daemon.client() as client:
+        assert "crashed in its code" in said(client, "plugin_refused")
+    daemon.stop()
+    ends(home)  # it was stopped: the plugin is tried again
+    with daemon.start().client() as client:
+        is_left_out(client, tree, module)

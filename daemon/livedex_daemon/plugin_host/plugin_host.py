@@ -51,6 +51,9 @@ class RunningCode(Protocol):
     def running(self, key: str) -> AbstractContextManager[None]:
         """Wrap the running of code. Call from any thread."""
 
+    def loading(self, key: str) -> AbstractContextManager[None]:
+        """Wrap the loading of code. Call from any thread."""
+
 
 class _NotNoted:
     avoided_code: frozenset[str] = frozenset()
@@ -58,12 +61,13 @@ class _NotNoted:
     def running(self, key: str) -> AbstractContextManager[None]:
         return nullcontext()
 
+    def loading(self, key: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
 
 NOT_NOTED: Final = _NotNoted()
 FACTORY_S: Final = 30.0  # for a factory: a model may have to be loaded
-CRASHED: Final = (
-    "the daemon crashed three times while it ran its code; change it, or restart the daemon with `livedex down`"
-)
+CRASHED: Final = "the daemon crashed in its code; change it, or restart the daemon with `livedex down`"
 
 
 class _LoadedWith(NamedTuple):
@@ -109,7 +113,7 @@ class PluginHost:
         wanted = _LoadedWith(tuple(found), config.plugins.tables)
         if wanted == self._loaded_with:
             return False
-        self._plugins = load_sources(found, _with_built_ins(), noted=lambda source: self._crashes.running(_key(source)))
+        self._plugins = load_sources(found, _with_built_ins(), noted=lambda source: self._crashes.loading(_key(source)))
         self._loaded_with = wanted
         with self._lock:
             self._calls = {}

@@ -4,7 +4,8 @@ or plugin cannot keep it from running.
 Invariant: before the first byte of a file is examined, its path is in a list on disk that survives the process (not a
 power cut, which is no file's fault). After three crashes within a minute, the next start skips the files that were
 being read at all three (safe mode), and leaves out the plugins. It skips them until they change or until ``index
---force``; the warning ends with the next start.
+--force``; the warning ends with the next start. A plugin that was being loaded, with nothing else in progress, is left
+out after one crash.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ WITHIN_S = 60.0
 SLOTS = 16  # files being read at the same time
 SLOT_BYTES = 4096 + 2  # no path that can be opened is longer
 _LENGTH = struct.Struct("<H")
+_LOADING = b"loading "  # before the key of a plugin that is being loaded
 
 Start = tuple[float, frozenset[bytes]]
 
@@ -51,12 +53,15 @@ class Crashes:
         self.avoided_code = frozenset(os.fsdecode(key) for key in blamed - self.avoided)
 
     def _begin(self, in_progress: frozenset[bytes]) -> frozenset[bytes]:
-        now = time.time()
-        crashed = [(at, files) for at, files in self._read_starts() if 0 <= now - at <= WITHIN_S]
+        now, starts = time.time(), self._read_starts()
+        keys = frozenset(key.removeprefix(_LOADING) for key in in_progress)
+        crashed = [(at, files) for at, files in starts if 0 <= now - at <= WITHIN_S]
         if crashed:
-            crashed[-1] = (crashed[-1][0], in_progress)
+            crashed[-1] = (crashed[-1][0], keys)
         last = [files for _, files in crashed[-CRASHES:]]
         blamed = frozenset.intersection(*last) if len(last) == CRASHES else frozenset()
+        if starts and len(in_progress) == 1 and keys != in_progress:  # however long ago: the plugin is the same
+            blamed = keys
         if blamed:
             log.error("safe_mode", extra={"crashes": len(crashed), "files": len(blamed)})
             crashed = []  # if these files are not to blame, three more crashes start another try
@@ -81,6 +86,10 @@ class Crashes:
     def running(self, key: str) -> contextlib.AbstractContextManager[None]:
         """Wrap the running of a plugin's code. ``key`` is no absolute path. Call from any thread."""
         return self.reading(os.fsencode(key))
+
+    def loading(self, key: str) -> contextlib.AbstractContextManager[None]:
+        """Wrap the loading of a plugin. ``key`` is no absolute path. Call from any thread."""
+        return self.reading(_LOADING + os.fsencode(key))
 
     def _write(self, data: bytes, at: int) -> None:
         """Write a part of the list. Not through a mapping: a file that is truncated would end the daemon by SIGBUS."""

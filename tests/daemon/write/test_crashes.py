@@ -65,6 +65,49 @@ def test_crashes_long_ago_do_not_count(tmp_path: Path) -> None:
     assert crash(tmp_path) == frozenset()
 
 
+def crash_in(folder: Path, *, loads: str = "", runs: str = "", reads: bytes = b"") -> frozenset[str]:
+    """A run that crashes while it loads a plugin, runs one's code and reads a file; returns the plugins left out."""
+    run = Crashes(str(folder))
+    code = [run.loading(loads)] if loads else []
+    code += [run.running(runs)] if runs else []
+    code += [run.reading(reads)] if reads else []
+    for under_way in code:
+        under_way.__enter__()
+    NEVER_LEFT.extend(code)
+    return run.avoided_code
+
+
+def test_a_plugin_that_was_loaded_alone_is_left_out_after_one_crash(tmp_path: Path) -> None:
+    assert crash_in(tmp_path, loads="one") == frozenset()
+    starts = json.loads((tmp_path / "starts").read_text())
+    starts[0][0] = time.time() - 1000 * crashes.WITHIN_S
+    (tmp_path / "starts").write_text(json.dumps(starts))
+    assert crash_in(tmp_path) == {"one"}, "however long ago"
+    assert crash_in(tmp_path) == frozenset(), "the next start tries it again"
+
+
+def test_a_daemon_that_is_stopped_while_it_loads_a_plugin_blames_nobody(tmp_path: Path) -> None:
+    run = Crashes(str(tmp_path))
+    with run.loading("one"):
+        run.end()
+        assert crash_in(tmp_path) == frozenset()
+
+
+@pytest.mark.parametrize(("runs", "reads"), [("two", b""), ("", b"/a")])
+def test_a_plugin_that_was_loaded_while_more_ran_is_left_out_after_three(
+    runs: str, reads: bytes, tmp_path: Path
+) -> None:
+    assert crash_in(tmp_path, loads="one", runs=runs, reads=reads) == frozenset()
+    assert crash_in(tmp_path, runs="one") == frozenset()
+    assert crash_in(tmp_path, loads="one", runs=runs, reads=reads) == frozenset()
+    assert crash_in(tmp_path) == {"one"}, "loaded or run, it is the same plugin"
+
+
+def test_a_plugin_whose_code_ran_is_left_out_after_three(tmp_path: Path) -> None:
+    assert [crash_in(tmp_path, runs="one") for _ in range(3)] == [frozenset()] * 3
+    assert crash_in(tmp_path) == {"one"}
+
+
 def test_a_file_that_was_read_to_its_end_is_in_hand_no_more(tmp_path: Path) -> None:
     for _ in range(3):
         run = Crashes(str(tmp_path))
