@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from livedex_ipc.errors import LivedexError
 
 PAGE = (CHECKOUT / "docs" / "plugins.md").read_text()
 (MEMORY,) = re.findall(r'```python\n("""memory\.py: .*?)```', PAGE, re.DOTALL)
+(SMALL,) = re.findall(r'```python\n("""small\.py: .*?)```', PAGE, re.DOTALL)
 # A backend outside of the daemon: a folder with a file for each document, and files that say how to fail.
 OUTSIDE = """
 import hashlib, json, os, time
@@ -140,6 +142,21 @@ def test_a_backend_of_the_page_ranks(
         assert found(client, "one goat lang:markdown") == []
         assert found(client, "a goat", mode="exact") == ["c.txt"]
         assert found(client, "") != [] and found(client, "goat") == ["c.txt"]
+
+
+def test_it_gets_the_converted_text_of_a_document(
+    tree: Tree, folder: Path, tmp_path: Path, configuration: Callable[[str], str], start_daemon: Callable[..., Daemon]
+) -> None:
+    (tmp_path / "plugins" / "small.py").write_text(SMALL)
+    tree.write("animals.csv", "name,size\nnarwhal,large\n")
+    config = configuration("outside") + '[parsing]\noverrides = { ".csv" = "csv" }\n'
+    with start_daemon(config).client() as client:
+        wait_until(lambda: found(client, "narwhal") == ["animals.csv"], what="the document converted")
+        wait_until(lambda: client.status()["backend"] == "outside", what="the backend in use")
+        (hit,) = client.search(query="narwhal", timeout_ms=30_000)["hits"]
+        assert "| narwhal | large |" in hit["snippet"] and hit["metadata"]["parsed_by"] == "csv"
+        texts = [text for one in folder.glob("*.json") for text in json.loads(one.read_text())["texts"]]
+        assert any("| narwhal | large |" in text for text in texts)
 
 
 def test_only_what_differs_is_sent_after_a_start(
