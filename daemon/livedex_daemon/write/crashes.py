@@ -4,8 +4,8 @@ or plugin cannot keep it from running.
 Invariant: before the first byte of a file is examined, its path is in a list on disk that survives the process (not a
 power cut, which is no file's fault). After three crashes within a minute, the next start skips the files that were
 being read at all three (safe mode), and leaves out the plugins. It skips them until they change or until ``index
---force``; the warning ends with the next start. A plugin that was being loaded, with nothing else in progress, is left
-out after one crash.
+--force``; the warning ends with the next start. A plugin that was being loaded, with nothing else in progress, when
+both last runs crashed is left out, however long ago that was.
 """
 
 from __future__ import annotations
@@ -54,18 +54,15 @@ class Crashes:
 
     def _begin(self, in_progress: frozenset[bytes]) -> frozenset[bytes]:
         now, starts = time.time(), self._read_starts()
-        keys = frozenset(key.removeprefix(_LOADING) for key in in_progress)
-        crashed = [(at, files) for at, files in starts if 0 <= now - at <= WITHIN_S]
-        if crashed:
-            crashed[-1] = (crashed[-1][0], keys)
-        last = [files for _, files in crashed[-CRASHES:]]
+        if starts:
+            starts[-1] = (starts[-1][0], in_progress)
+        last = [_keys(found) for at, found in starts if 0 <= now - at <= WITHIN_S][-CRASHES:]
         blamed = frozenset.intersection(*last) if len(last) == CRASHES else frozenset()
-        if starts and len(in_progress) == 1 and keys != in_progress:  # however long ago: the plugin is the same
-            blamed = keys
+        blamed = blamed or _loaded_at_both([found for _, found in starts[-2:]])
         if blamed:
-            log.error("safe_mode", extra={"crashes": len(crashed), "files": len(blamed)})
-            crashed = []  # if these files are not to blame, three more crashes start another try
-        self._write_starts([*crashed[-CRASHES:], (now, frozenset())])
+            log.error("safe_mode", extra={"crashes": len(starts), "files": len(blamed)})
+            starts = []  # if these files are not to blame, as many crashes start another try
+        self._write_starts([*starts[-CRASHES:], (now, frozenset())])
         return blamed
 
     @contextlib.contextmanager
@@ -136,6 +133,18 @@ def _opened(path: str) -> tuple[int, bytes]:
         os.close(handle)
         raise
     return handle, former
+
+
+def _keys(in_progress: frozenset[bytes]) -> frozenset[bytes]:
+    """Return paths and keys of code, whether it was loaded or run."""
+    return frozenset(key.removeprefix(_LOADING) for key in in_progress)
+
+
+def _loaded_at_both(last: list[frozenset[bytes]]) -> frozenset[bytes]:
+    """Return the plugin that was being loaded at both of the last crashes, with nothing else in progress. One crash may
+    be a kill from outside."""
+    alone = len(last) == 2 and last[0] == last[1] and len(last[0]) == 1
+    return _keys(last[0]) if alone and _keys(last[0]) != last[0] else frozenset()
 
 
 def _paths(slots: bytes) -> frozenset[bytes]:
