@@ -18,7 +18,7 @@ from livedex_indexing.vectors.token_frequencies import frequencies_of
 from livedex_indexing.vectors.vector_store import VectorStore
 
 BATCH = 32
-WEIGHT = 0.5  # the default of the setting embedding.weight
+WEIGHT = 0.8  # the default of the setting embedding.weight
 
 
 class StaticSemantics:

@@ -36,6 +36,20 @@ DEFECTS = (
         "tests/indexing/search/test_hybrid.py::test_filters_count_for_what_meaning_finds",
     ),
     Defect(
+        "no-feedback-of-words",
+        "what resembles the best file by words is not nearer for it",
+        "livedex_indexing/rank/fusion.py",
+        (("if not ranked or not ranked[0].chunks:", "if True:"),),
+        "tests/indexing/search/test_hybrid.py::test_what_resembles_the_best_file_by_words_is_near_too",
+    ),
+    Defect(
+        "feedback-of-any-words",
+        "a file that has a small part of the query leads as far away from it as one that has all",
+        "livedex_indexing/rank/fusion.py",
+        (("covered(ranked[0])", "1.0"),),
+        "tests/indexing/search/test_hybrid.py::test_what_resembles_the_best_file_by_words_is_near_too",
+    ),
+    Defect(
         "name-asks-for-meaning",
         "a name is answered by vectors, too",
         "livedex_indexing/search/meaning.py",

@@ -48,7 +48,7 @@ SETTINGS: dict[str, Setting] = {
     "embedding.api_key_env": Setting("", values.variable_name, "the environment variable that holds the key"),
     "embedding.batch": Setting(32, values.whole_number(1, 2048), "texts in one request"),
     "embedding.timeout": Setting(30, values.whole_number(1, 3600), "seconds for one request"),
-    "embedding.weight": Setting(0.5, values.number(0.0, 100.0), "of a cosine, in units of the score of words"),
+    "embedding.weight": Setting(0.8, values.number(0.0, 100.0), "of a cosine, in units of the score of words"),
     "embedding.fusion": Setting("score", values.choice("score", "rrf"), "score adds both, rrf counts places alone"),
     "power.wait_on_battery": Setting(True, values.flag, "on battery, bulk work that nobody asked for waits"),
     "power.yield_to_load": Setting(True, values.flag, "bulk work yields to other programs under load"),

@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from livedex_indexing.rank.score import SIMILAR, Copy, Ranked
-from livedex_indexing.rank.similarity import Cosines
+from livedex_indexing.rank.score import SIMILAR, Copy, Ranked, covered
+from livedex_indexing.rank.similarity import Cosines, Similarity
 
 _RANK: Final = 60.0  # of reciprocal rank fusion: 1 / (60 + place)
+
+
+def towards_best(similarity: Similarity, ranked: Sequence[Ranked]) -> Similarity:
+    """Return the similarity to the query and to the best chunk that its words found, which counts by how many of them
+    its file has: pseudo-relevance feedback (Rocchio, 1971)."""
+    if not ranked or not ranked[0].chunks:
+        return similarity
+    return similarity.towards(ranked[0].chunks[0][1], covered(ranked[0]))
 
 
 def with_ranks(files: Sequence[Ranked], content_of: Mapping[int, int], cosines: Cosines) -> list[Ranked]:

@@ -18,7 +18,7 @@ from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_o
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
-from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, with_ranks
+from livedex_indexing.rank.fusion import by_reciprocal_rank, by_similarity, towards_best, with_ranks
 from livedex_indexing.rank.name_match import NameMatch, NameMatcher, called_as
 from livedex_indexing.rank.name_places import DEFINED, NamePlaces
 from livedex_indexing.rank.phrase_filter import FileFilter
@@ -194,11 +194,15 @@ class RankedResults:
                 at_line = self._at_line({*content_of.values(), *of_files.values()})
                 content_of |= at_line
                 named |= dict.fromkeys(at_line, DEFINED)
-            by_words = dict(content_of)  # what vectors add has no words here: those found by words keep their scores
-            cosines = self._add_nearest(content_of)
-            features = self._features(by_words, None if found.late else named)
+            features = self._features(content_of, None if found.late else named)
             copies = self._copies({*content_of.values(), *of_files.values()}, found.paths)
-        ranked = rank_files(features, content_of, copies, compiled.total, cosines)
+        ranked = rank_files(features, content_of, copies, compiled.total)
+        cosines = NO_COSINES
+        if self._similarity is not None:
+            similarity = towards_best(self._similarity, ranked)
+            with self._reader.without_deadline():
+                cosines = self._add_nearest(similarity, content_of, copies)
+            ranked = rank_files(features, content_of, copies, compiled.total, cosines)
         self._prose_later = self._demote_prose and code_answers(ranked)
         ranked = prose_later(ranked) if self._prose_later else ranked
         if self._similarity is None:
@@ -212,15 +216,14 @@ class RankedResults:
             content_of = self._contents(self._reader.rows_of(_CHUNKS, nearest))
             return by_similarity(content_of, self._copies({*content_of.values()}, {}), nearest)
 
-    def _add_nearest(self, content_of: dict[int, int]) -> Cosines:
-        """Add the chunks that are nearest to the query in meaning, and return the cosines of all."""
-        similarity = self._similarity
-        if similarity is None:
-            return NO_COSINES
+    def _add_nearest(self, near: Similarity, content_of: dict[int, int], copies: dict[int, list[Copy]]) -> Cosines:
+        """Add the nearest chunks and the copies of their files; return the cosines of all. What is added has no words
+        here: what words found keeps its scores."""
         found = [*content_of]
-        nearest = nearest_chunks(self._reader, similarity, self._resolved)
+        nearest = nearest_chunks(self._reader, near, self._resolved)
         content_of |= self._contents(self._reader.rows_of(_CHUNKS, nearest))
-        return cosines_of(similarity, nearest, found)
+        copies |= self._copies({*content_of.values()} - copies.keys(), {})
+        return cosines_of(near, nearest, found)
 
     def _chunks_found_by_path(
         self, paths: Mapping[int, float], of_files: Mapping[int, int], known: set[int]

@@ -74,6 +74,7 @@ WEIGHTS: Final[Mapping[str, float]] = {
 K1: Final = 1.2
 B: Final = 0.75
 SIMILAR: Final = list(WEIGHTS).index("similar")
+_COVER: Final = list(WEIGHTS).index("cover")
 MORE_CHUNKS: Final = 3
 _MEANT: Final = [list(WEIGHTS).index(part) for part in ("titled", "every", "typed", "called")]  # such a file is meant
 _CLOSE: Final = 60  # words: most paragraphs are no longer
@@ -158,6 +159,11 @@ def rank_files(
     ranked = [_rank_one(content_id, chunks.get(content_id, ()), those, scale) for content_id, those in copies.items()]
     ranked.sort(key=_order)
     return ranked
+
+
+def covered(file: Ranked) -> float:
+    """Return the share of the query's Σ idf that the file's words have, between 0 and 1."""
+    return file.sums[_COVER] / file.total / WEIGHTS["cover"]
 
 
 def code_answers(ranked: Sequence[Ranked]) -> bool:

@@ -31,6 +31,10 @@ class Similarity(Protocol):
     def cosines(self, ids: Collection[int]) -> dict[int, float]:
         """Return the cosines of chunks; those without a vector are left out."""
 
+    def towards(self, chunk_id: int, share: float) -> Similarity:
+        """Return the similarity to the query and to this chunk, which counts ``share`` as much (between 0 and 1); that
+        to the query alone if the chunk has no vector."""
+
 
 class Cosines(NamedTuple):
     """The cosines of the chunks of one answer. ``nearest``: those found by their vectors; ``usual``: counts for a chunk

@@ -6,7 +6,8 @@ been, with a warning.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable
@@ -114,6 +115,7 @@ class _Similarity:
     """The vectors of an index, compared with one query's."""
 
     def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
         self._index = vectors.of_chunks
         self._vector = vectors.vector
         self.weight = vectors.weight
@@ -123,3 +125,15 @@ class _Similarity:
 
     def cosines(self, ids: Collection[int]) -> dict[int, float]:
         return self._index.cosines(self._vector, ids)
+
+    def towards(self, chunk_id: int, share: float) -> _Similarity:
+        vector = self._index.vector_of(chunk_id)
+        if vector is None:
+            return self
+        return _Similarity(self._vectors._replace(vector=_moved(self._vector, vector, share)))
+
+
+def _moved(vector: Sequence[float], other: Sequence[float], share: float) -> list[float]:
+    """Return the sum of both directions, of which the other counts ``share`` as much."""
+    factor = share * math.hypot(*vector) / math.hypot(*other)
+    return [own + factor * theirs for own, theirs in zip(vector, other, strict=True)]

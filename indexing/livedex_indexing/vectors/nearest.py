@@ -141,6 +141,11 @@ class VectorIndex:
         """Return the cosines of chunks; those without a vector are left out."""
         return self._cosines(to_bytes(vector), ids)
 
+    def vector_of(self, chunk_id: int) -> list[int] | None:
+        """Return the stored vector of a chunk; None if it has none."""
+        vector = self._rows(_VECTORS, (id_list((chunk_id,)),)).get(chunk_id)
+        return None if vector is None else from_bytes(vector)
+
     def cosines_of_texts(self, vector: Sequence[float], hashes: Collection[bytes]) -> dict[bytes, float]:
         """Return the cosines of texts by hash, whether or not a chunk has them; those without a vector are left out."""
         if not hashes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -97,6 +98,27 @@ def test_vectors_change_nothing_of_what_words_are_worth(
     assert [(hit["relative_path"], hit["explain"]["parts"]) for hit in by_both] == [
         (hit["relative_path"], hit["explain"]["parts"]) for hit in by_words
     ]
+
+
+def _similar(hits: list[dict[str, Any]], path: str) -> float:
+    """What the part `similar` gives a file."""
+    parts = next(hit["explain"]["parts"] for hit in hits if hit["relative_path"] == path)
+    return next((part["value"] for part in parts if part["name"] == "similar"), 0.0)
+
+
+def test_what_resembles_the_best_file_by_words_is_near_too(indexed: Indexed, semantics: Semantics) -> None:
+    """No word of the query has a meaning: the file that has them tells it, the more of them it has."""
+    indexed.write("root/recipe.md", "# Xylograph notes\nbaking dough for bread\n")
+    semantics.filler.compare()
+    while semantics.filler.step():
+        pass
+    hits = indexed.search("xylograph notes", explain=True)
+    assert [hit["relative_path"] for hit in hits[:2]] == ["recipe.md", "food.md"]
+    half = indexed.search("xylograph notes left return", explain=True)
+    assert half[0]["relative_path"] == "recipe.md"
+    assert _similar(hits, "food.md") > _similar(half, "food.md") + 0.05 > 0.2
+    alone = indexed.search("xylograph notes", mode="semantic")
+    assert alone[0]["score"] < 0.5, "by meaning alone, nothing but the query counts"
 
 
 def test_semantic_orders_by_the_cosine_alone(indexed: Indexed, semantics: Semantics) -> None:
