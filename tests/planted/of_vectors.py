@@ -50,6 +50,13 @@ DEFECTS = (
         "tests/indexing/search/test_hybrid.py::test_what_resembles_the_best_file_by_words_is_near_too",
     ),
     Defect(
+        "no-feedback-of-a-backend",
+        "what resembles the best hit of a backend is not nearer for it",
+        "livedex_indexing/search/foreign_ranking.py",
+        (("if ranked and ranked[0].chunk_id is not None:", "if False:"),),
+        "tests/indexing/search/test_hybrid.py::test_what_resembles_the_best_hit_of_a_backend_is_near_too",
+    ),
+    Defect(
         "name-asks-for-meaning",
         "a name is answered by vectors, too",
         "livedex_indexing/search/meaning.py",
@@ -130,8 +137,9 @@ DEFECTS = (
         "livedex_indexing/rank/results.py",
         (
             (
-                "features = self._features(by_words, None if found.late else named)",
-                "features = self._features(content_of, None if found.late else named)",
+                "cosines = self._add_nearest(similarity, content_of, copies)\n",
+                "cosines = self._add_nearest(similarity, content_of, copies)\n"
+                "                features = self._features(content_of, None if found.late else named)\n",
             ),
         ),
         "tests/indexing/search/test_hybrid.py::test_vectors_change_nothing_of_what_words_are_worth",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -71,17 +72,19 @@ class Place:
             f'[plugin.pairs]\nidentity = "{model}"\nsize = {size}\nlog = "{self.log}"\n'
         )
 
-    def exact(self, query: str = QUERY, *, size: int = 64) -> list[tuple[str, float]]:
-        """The files by the exact cosine of their text."""
+    def exact(self, query: str = QUERY, *, size: int = 64, like: str | None = None) -> list[tuple[str, float]]:
+        """The files by the exact cosine of their text with the query, and, as much, with that of the file ``like``."""
         names: dict[str, Any] = {}
         exec(EMBEDDER, names)
         embed = names["Pairs"]({"identity": "", "size": size, "log": ""}).embed
         wanted, scores = embed(query), {}
+        if like is not None:
+            other = embed((self.tree / like).read_text())
+            wanted = [a / math.hypot(*wanted) + b / math.hypot(*other) for a, b in zip(wanted, other, strict=True)]
         for path in sorted(self.tree.path.rglob("*.*")):
             vector = embed(path.read_text())
             product = sum(a * b for a, b in zip(wanted, vector, strict=True))
-            lengths = [sum(value * value for value in each) ** 0.5 for each in (wanted, vector)]
-            scores[str(path.relative_to(self.tree.path))] = product / (lengths[0] * lengths[1])
+            scores[str(path.relative_to(self.tree.path))] = product / (math.hypot(*wanted) * math.hypot(*vector))
         return sorted(scores.items(), key=lambda item: -item[1])
 
     def embedded_twice(self) -> list[str]:
@@ -160,8 +163,12 @@ def test_postgres_orders_by_its_vectors_as_the_exact_cosines_do(
         assert [name for name, _ in semantic(client, languages=["markdown"])] == markdown
         assert [name for name, _ in semantic(client, limit=2, offset=1)] == [name for name, _ in exact[1:3]]
         hybrid = client.search(query=QUERY, mode="hybrid", explain=True, timeout_ms=30_000)
-        near = {hit["relative_path"]: hit["explain"]["ranks"]["semantic"] for hit in hybrid["hits"]}
-        assert near == {name: number for number, (name, _) in enumerate(exact, 1)}
+        ranks = {hit["relative_path"]: hit["explain"]["ranks"] for hit in hybrid["hits"]}
+        best = next(name for name, places in ranks.items() if places["keyword"] == 1)
+        resembling = place.exact(like=best)
+        assert {name: places["semantic"] for name, places in ranks.items()} == {
+            name: number for number, (name, _) in enumerate(resembling, 1)
+        }
         # What the server has decides: with the vector of another file, a file takes its place.
         last, first = exact[-1][0], exact[0][0]
         of = f"SELECT vector FROM cosines.{table.names()[0]} WHERE path = '{place.tree / first}'"

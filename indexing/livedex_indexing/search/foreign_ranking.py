@@ -73,9 +73,11 @@ def order(backend: Ranker, wanted: BackendQuery, meaning: Meaning) -> list[Place
         alone = _nearest_of_backend(backend, wanted, vectors, wanted.request.offset + wanted.request.limit)
         return None if alone is None else [_alone(hit, place) for place, hit in enumerate(alone, 1)]
     ranked = _ranked(backend, wanted, FUSED)
+    if ranked and ranked[0].chunk_id is not None:
+        vectors = vectors.towards(ranked[0].chunk_id, 1.0)  # what resembles the backend's best is near, too
     near = _nearest_of_backend(backend, wanted, vectors, 0)
     if near is None:
-        similarity = meaning.similarity()
+        similarity = meaning._replace(vectors=vectors).similarity()
         assert similarity is not None
         near = nearest(wanted.reader, similarity, wanted.resolved, wanted.has_phrases, by_file=by_file)
     return fused(ranked, near[:NEAREST], by_file=by_file)

@@ -42,6 +42,11 @@ class Vectors(NamedTuple):
     fusion: Fusion
     model: VectorModel | None = None
 
+    def towards(self, chunk_id: int, share: float) -> Vectors:
+        """Return the same with the vector of a chunk added to the query's, where it counts ``share`` as much."""
+        other = self.of_chunks.vector_of(chunk_id)
+        return self if other is None else self._replace(vector=_moved(self.vector, other, share))
+
 
 class Semantics(Protocol):
     """The vectors of an index that a searcher uses. Called from any thread."""
@@ -127,10 +132,7 @@ class _Similarity:
         return self._index.cosines(self._vector, ids)
 
     def towards(self, chunk_id: int, share: float) -> _Similarity:
-        vector = self._index.vector_of(chunk_id)
-        if vector is None:
-            return self
-        return _Similarity(self._vectors._replace(vector=_moved(self._vector, vector, share)))
+        return _Similarity(self._vectors.towards(chunk_id, share))
 
 
 def _moved(vector: Sequence[float], other: Sequence[float], share: float) -> list[float]:

@@ -215,11 +215,21 @@ def test_a_backend_is_put_together_with_vectors_by_places(indexed: Indexed, sema
     answer = indexed.ask("vessel baking", group=group, explain=True)
     assert (answer.mode, [hit["relative_path"] for hit in answer.hits[:2]]) == ("hybrid", ["sea.md", "food.md"])
     first, second = (hit["explain"]["ranks"] for hit in answer.hits[:2])
-    assert (first["keyword"], second) == (1, {"keyword": None, "semantic": 1})
-    assert answer.hits[0]["score"] == pytest.approx(1 / 61 + 1 / (60 + first["semantic"]))
+    assert (first, second) == ({"keyword": 1, "semantic": 1}, {"keyword": None, "semantic": 2})
+    assert [hit["score"] for hit in answer.hits[:2]] == pytest.approx([2 / 61, 1 / 62])
     pages = [indexed.found("vessel baking", limit=1, offset=n, group=group)[0] for n in range(len(answer.hits))]
     assert pages == [hit["relative_path"] for hit in answer.hits]
     assert len({query.limit for query in indexed.backend.asked[1:]}) == 1, "each page is of the same order"
+
+
+def test_what_resembles_the_best_hit_of_a_backend_is_near_too(indexed: Indexed, semantics: Semantics) -> None:
+    indexed.backend = Backend(indexed)
+    indexed.write("root/recipe.md", "xylograph notes\nbaking dough for bread\n")
+    semantics.filler.compare()
+    while semantics.filler.step():
+        pass
+    assert indexed.found("xylograph notes", mode="keyword") == ["recipe.md"]
+    assert indexed.found("xylograph notes")[:2] == ["recipe.md", "food.md"]
 
 
 def test_meaning_alone_asks_no_backend(indexed: Indexed, semantics: Semantics) -> None:
