@@ -1,7 +1,7 @@
 """What a bad gateway of embeddings costs a search: `PYTHONPATH=tests python -m bench.gateways [FOLDER]`.
 
-Invariant: each edit is asked for in turns of a daemon without an embedder, which is the floor, and of one with the
-gateway; both have indexed the same folder, and an answer that lacks the edit ends the measurement.
+Invariant: the same daemon answers by turns without an embedder, which is the floor, and with the gateway; an answer
+that lacks the edit ends the measurement.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ import argparse
 import os
 import socket
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from bench import corpus
 from bench.figures import HEADER, Figure
 from bench.searching import edit_and_search, milliseconds
-from bench.server import Server, server, wait_indexed
+from bench.server import server, wait_indexed
 from helpers.fake_gateway import FakeGateway
-from livedex_ipc.client import Client
 
 DOWN: Final = "down"
 # A port that nobody listens on, and what the gateway does: see `FakeGateway`.
 MODES: Final = (DOWN, "stall", "trickle", "fail", "busy", "nan", "zero", "short", "garbage")
 QUESTION: Final = "a word of the note"  # of several words, so that it asks for its meaning, too
 UNCHANGED: Final = 1.1  # times the floor
+BLOCK: Final = 10  # edits without, and then with the gateway
 
 
 @contextmanager
@@ -44,42 +44,32 @@ def address(mode: str) -> Iterator[str]:
         gateway.close()
 
 
-def started(daemon: Server, indexed: Path, edits: Path, url: str | None) -> Client:
-    """Start the daemon with this gateway, None: without an embedder; index both folders."""
-    if url is not None:
-        text = f'[embedding]\nembedder = "ollama"\nmodel = "m"\napi_base = "{url}"\n'
-        config = daemon.home / "config" / "config.toml"
-        config.parent.mkdir()
-        config.write_text(text)
-    client = daemon.start()
-    for folder in (indexed, edits):
-        client.call("roots/add", {"path": str(folder)})
-    wait_indexed(client)
-    return client
-
-
 def measure(mode: str, indexed: Path, folder: Path, count: int) -> list[Figure]:
-    token = f"token{os.getpid()}"
-    with ExitStack() as stack:
-        url = stack.enter_context(address(mode))
-        edited, asked = list[list[float]](), list[list[float]]()
-        clients = []
-        for name, gateway in (("plain", None), ("gateway", url)):
-            edits = folder / f"{mode}-{name}"
-            edits.mkdir()
-            client = started(stack.enter_context(server()), indexed, edits, gateway)
-            clients.append((stack.enter_context(client), edits / "note.md"))
-        for number in range(count):
-            edited.append(
-                [edit_and_search(client, note, f"{token}x{number}", mode="keyword") for client, note in clients]
-            )
-            asked.append([milliseconds(client.call, "search", {"query": QUESTION}) for client, _ in clients])
-        return [*_figures(f"{mode}: search after an edit", edited), *_figures(f"{mode}: a question", asked)]
-
-
-def _figures(name: str, pairs: Sequence[Sequence[float]]) -> list[Figure]:
-    floor, values = ([pair[place] for pair in pairs] for place in (0, 1))
-    return [Figure(name, "ms", values, floor, UNCHANGED)]
+    edits = folder / mode
+    edits.mkdir()
+    note, token = edits / "note.md", f"token{os.getpid()}"
+    with address(mode) as url, server() as daemon, daemon.start() as client:
+        for each in (indexed, edits):
+            client.call("roots/add", {"path": str(each)})
+        wait_indexed(client)
+        config = daemon.home / "config.toml"
+        plain = config.read_text()
+        lines = f'[embedding]\nembedder = "ollama"\nmodel = "m"\ntimeout = 1\napi_base = "{url}"\n'
+        texts = {"plain": plain, "gateway": plain.replace("[embedding]\n", lines)}
+        edited, asked = ({name: list[float]() for name in texts} for _ in range(2))
+        for block in range(0, count, BLOCK):
+            for name, text in texts.items():
+                config.write_text(text)
+                client.call("server/reload")
+                if (client.call("status")["embedder"] is None) != (name == "plain"):
+                    raise RuntimeError(f"the configuration of {name} is not in force")
+                for number in range(block, min(block + BLOCK, count)):
+                    edited[name].append(edit_and_search(client, note, f"{token}{name}{number}", mode="keyword"))
+                    asked[name].append(milliseconds(client.call, "search", {"query": QUESTION}))
+    return [
+        Figure(f"{mode}: {what}", "ms", taken["gateway"], taken["plain"], UNCHANGED)
+        for what, taken in (("search after an edit", edited), ("a question", asked))
+    ]
 
 
 def main() -> int:

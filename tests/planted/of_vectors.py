@@ -19,6 +19,13 @@ DEFECTS = (
         "tests/indexing/vectors/test_vectors.py::test_a_useless_vector_never_reaches_the_store",
     ),
     Defect(
+        "changes-hurry-a-gateway",
+        "a gateway that fails is asked again at each change of a file",
+        "livedex_daemon/embedding/embedding_thread.py",
+        (("if self._failures and rest > 0:", "if False:"),),
+        "tests/daemon/embedding/test_embedder_faults.py::test_changes_of_files_do_not_hurry_it",
+    ),
+    Defect(
         "vector-twice",
         "a text that has its vector is embedded again",
         "livedex_indexing/vectors/filler.py",

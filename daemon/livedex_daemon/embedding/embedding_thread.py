@@ -56,7 +56,7 @@ class EmbeddingThread:
         self._active: tuple[EmbeddingSettings, int] | None = None  # what the present embedder was made from
         self._used: VectorSet | None = None  # by searches
         self._next: VectorSet | None = None  # under construction
-        self._failures = 0
+        self._failures, self._again_at = 0, 0.0  # in a row, and when it is tried again
         self._compared, self._compared_at = 0.0, -1  # when the whole index was compared, and its generation then
         self._looked = -1  # the generation whose contents are known here
         self._embedded = 0
@@ -161,8 +161,6 @@ class EmbeddingThread:
                 self.on_vectors()
             if wait is None or wait > 0:
                 self._wake.wait(wait)
-                if self.fault is not None and wait is not None:  # changes of files do not mend an embedder
-                    self._ended.wait(min(wait, _BUSY_S))
 
     def _turn(self) -> float | None:
         """Do one step. Return for how long to rest; None: until something changes."""
@@ -176,12 +174,15 @@ class EmbeddingThread:
             return _BUSY_S
         try:
             self._drop_damaged()
+            rest = self._again_at - time.monotonic()
+            if self._failures and rest > 0:
+                return rest  # changes of files do not mend an embedder
             wait = self._step()
         except _FAULTS as fault:
             if isinstance(fault, DAMAGED):
                 self._note_damage()
             self._fail(str(fault))
-            return self._again_s()
+            return self._again_at - time.monotonic()
         self._failures, self.fault = 0, None
         self._plugins.report(EMBEDDER, wanted[0].embedder, None)
         return wait
@@ -301,6 +302,7 @@ class EmbeddingThread:
             vector_database.remove(path)
 
     def _fail(self, reason: str) -> None:
+        self._again_at = time.monotonic() + AGAIN_S[min(self._failures, len(AGAIN_S) - 1)]
         self._failures += 1
         self.fault = reason
         self._plugins.report(EMBEDDER, self._settings().embedder, reason)
@@ -310,9 +312,6 @@ class EmbeddingThread:
                 self._looked = self._index.store.generation
             except _FAULTS:
                 self._unmade = max(1, self._unmade)
-
-    def _again_s(self) -> float:
-        return AGAIN_S[min(self._failures, len(AGAIN_S)) - 1]
 
     def _is_busy(self) -> bool:
         """Whether a root is indexed for the first time, the index is being replaced, or bulk work waits for power."""
