@@ -23,7 +23,7 @@ from helpers.fake_gateway import FakeGateway
 
 DOWN: Final = "down"
 # A port that nobody listens on, and what the gateway does: see `FakeGateway`.
-MODES: Final = (DOWN, "stall", "trickle", "fail", "busy", "nan", "zero", "short", "garbage")
+MODES: Final = (DOWN, "stall", "trickle", "fail", "busy", "nan", "zero", "few", "garbage")
 QUESTION: Final = "a word of the note"  # of several words, so that it asks for its meaning, too
 UNCHANGED: Final = 1.1  # times the floor
 BLOCK: Final = 10  # edits without, and then with the gateway
