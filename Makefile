@@ -56,11 +56,11 @@ help:
 run: $(VENV)/.run
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh "$(CURDIR)"
 
-test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
+test: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.semantic $(VENV)/.systemd programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 # The same tests, for as long as it takes: every write of the crash sweep, hundreds of kills, thousands of histories.
-soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs agents browser editors trees office
+soak: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.semantic $(VENV)/.systemd programs agents browser editors trees office
 	LIVEDEX_KILLS=300 LIVEDEX_WRITES=0 LIVEDEX_CHURN_SEARCHES=1000 LIVEDEX_HISTORIES=2000 LIVEDEX_FUZZ=200000 \
 	  LIVEDEX_IMAGES=2000 LIVEDEX_PLAN_KILLS=20 LIVEDEX_OVERFLOW=40000 LIVEDEX_CHECKOUTS=20 LIVEDEX_CHECKOUT_FILES=10000 \
 	  LIVEDEX_SAVES=1000 LIVEDEX_SWAPS=10000 LIVEDEX_LOOKS=400 LIVEDEX_PATTERNS=1000 LIVEDEX_DAMAGES=99 LIVEDEX_FLIPS=100 LIVEDEX_CELLS=400 \
@@ -99,7 +99,7 @@ docs: $(VENV)/.docs
 dist: $(VENV)/.run
 	sh docs/try-distributions.sh "$(CURDIR)" "$(CURDIR)/$(BIN)/python"
 
-set-up: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.systemd programs
+set-up: $(VENV)/.dev $(VENV)/.mcp $(VENV)/.documents $(VENV)/.semantic $(VENV)/.systemd programs
 
 agents: $(VENV)/.agents
 
@@ -200,6 +200,12 @@ $(VENV)/.vscode: Makefile | $(VENV)/.made
 $(VENV)/.documents: pyproject.toml constraints.txt | $(VENV)/.dev
 	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[documents]' $(WRITERS) || \
 	  echo 'could not install the parsers and writers of documents: the tests that need them are skipped'
+	@touch $@
+
+# The table of token vectors has no wheel for every Python, and then needs a compiler.
+$(VENV)/.semantic: pyproject.toml constraints.txt | $(VENV)/.dev
+	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[semantic]' >/dev/null 2>&1 || \
+	  echo 'could not install livedex[semantic]: the tests that need its table are skipped'
 	@touch $@
 
 programs:
