@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # In the child alone: the document's first word says what its parser does with the rest.
 ACTIONS = """
-import ctypes, os, socket, sys
+import contextlib, ctypes, os, socket, sys
 
 if "livedex_indexing.parse.parse_child" in sys.orig_argv:
     from livedex_indexing.parse import converters
@@ -15,7 +15,9 @@ if "livedex_indexing.parse.parse_child" in sys.orig_argv:
 
     def flood(_):
         while True:
-            os.write(3, bytes(1 << 20))
+            for number in range(3, 32):  # the pipe is one of these
+                with contextlib.suppress(OSError):
+                    os.write(number, bytes(1 << 20))
 
     def write(path):
         with open(path, "w") as file:

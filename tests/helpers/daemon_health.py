@@ -84,12 +84,14 @@ def _configured(daemon: Daemon) -> Iterator[str]:
 
 
 def _open_paths(pid: int) -> Iterator[str]:
-    """Yield what the process has open of the file system, but for its standard streams and what the system makes."""
+    """Yield what the process has open of the file system, but for its standard streams and what the system makes, and
+    for the file of libffi, which ctypes loads and which keeps itself open."""
     for link in Path(f"/proc/{pid}/fd").glob("*"):
         if int(link.name) > 2:
             with suppress(OSError):
                 path = os.readlink(link)
-                if path.startswith("/") and not path.startswith(("/dev/", "/proc/", "/memfd:")):
+                made = path.startswith(("/dev/", "/proc/", "/memfd:")) or "/libffi.so" in path
+                if path.startswith("/") and not made:
                     yield path
 
 

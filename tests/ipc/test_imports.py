@@ -25,7 +25,7 @@ OURS = {
     "livedex_ipc.paths",
     "livedex_ipc.peers",
 }
-FREE = "__future__, collections.abc, errno, json, os, re, socket, stat, struct, sys, time, types, typing"
+FREE = "__future__, collections.abc, errno, json, os, re, select, socket, stat, struct, sys, time, types, typing"
 
 
 USED = "class Pair(typing.NamedTuple): first: int"  # from Python 3.14 on this alone loads three more modules

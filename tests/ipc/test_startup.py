@@ -34,7 +34,7 @@ OURS = {
     "peers",
 }
 # Of the standard library: the needed modules, with their own imports on this Python.
-THEIRS = ["json", "re", "socket", "struct"]
+THEIRS = ["json", "re", "select", "socket", "struct"]
 
 PROGRAM = """
 import sys
