@@ -109,13 +109,22 @@ class Registry:
             raise PluginUnavailable(f"{where} is not available: its factory returned None")
         try:
             conforms = isinstance(made, kind.protocol)
-        except Exception as fault:  # `isinstance` reads its properties
+            _read_properties(made, kind.protocol)
+        except Exception as fault:
             raise PluginUnavailable(f"{where} cannot be used: {described(fault)}") from fault
         if not conforms:
             raise PluginUnavailable(
                 f"{where} is {type(made).__name__}, which lacks a method of {kind.protocol.__name__}"
             )
         return made  # type: ignore[return-value]  # the kind's Protocol is T
+
+
+def _read_properties(made: object, protocol: type) -> None:
+    """Read what the Protocol has as properties, if it is there: from Python 3.12 on `isinstance` does not."""
+    for member in (
+        name for base in protocol.__mro__ for name, value in vars(base).items() if isinstance(value, property)
+    ):
+        getattr(made, member, None)
 
 
 class Registrar:
