@@ -1,7 +1,7 @@
 """Compares the files in which livedex and ripgrep find a word, and explains why they may differ.
 
-Invariant: only what the tokenizer does to a text (case, diacritics, ``_`` separates words) explains a difference, and
-each explanation is verified in the file's text; a difference without an explanation is returned as such.
+Invariant: only what the tokenizer does to a text (case, diacritics, letters such as ł, ``_`` separates words) explains
+a difference, and each explanation is verified in the file's text; one without an explanation is returned as such.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helpers.chunk_coverage import MARKS, OTHERS
 from helpers.disk_inventory import WAIT_MS, Record, path_params, raw_path
+from livedex_indexing.text.letters import fold_letters
 
 if TYPE_CHECKING:
     from livedex_ipc.client import Client
@@ -240,6 +241,9 @@ def why_found(word: str, text: str, raw: bytes) -> str | None:
     plain, core = folded(text), folded(word)
     if any(_stands_free(plain, at, len(core)) for at in _places(plain, core)):
         return "diacritics"
+    typed, asked = folded(fold_letters(text)), folded(fold_letters(word))
+    if any(_stands_free(typed, at, len(asked)) for at in _places(typed, asked)):
+        return "letters that people type as others"
     pattern = r"\s*".join(map(re.escape, re.findall(r"[^\W_]+|_+|\W", core)))
     if "_" in core and re.search(pattern, plain):
         return "blanks around the _ of a phrase"

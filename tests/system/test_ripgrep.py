@@ -45,15 +45,16 @@ def test_words_are_found_where_ripgrep_finds_them(client: Client, tree: Tree) ->
 def test_where_livedex_and_ripgrep_differ(client: Client, tree: Tree) -> None:
     tree.write_all({"plain.txt": "the value here", "case.txt": "The VALUE here", "stem.txt": "values valued"})
     tree.write_all({"joined.txt": "a my_value here", "name.txt": "myValue", "marks.txt": "válue", "value.txt": "none"})
+    tree.write("strokes.txt", "a vałue here")
     add_root(client, tree)
     found = ripgrep_words.by_livedex(client, tree.path, '"value"', {})
-    assert found == {b"plain.txt", b"case.txt", b"joined.txt", b"marks.txt"}
+    assert found == {b"plain.txt", b"case.txt", b"joined.txt", b"marks.txt", b"strokes.txt"}
     difference = ripgrep_words.compare(
         client, tree.path, ["value"], listed(client, tree.path), ripgrep_words.texts(tree.path)
     )
     assert difference.unexplained == []
     assert difference.both == 1
-    assert sorted(difference.explained.values()) == [1, 1, 1]
+    assert sorted(difference.explained.values()) == [1, 1, 1, 1]
 
 
 def test_an_explanation_is_looked_up_in_the_text() -> None:
