@@ -7,6 +7,7 @@ import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ def remove_the_folder(index: Path) -> None:
 
 
 def an_older_copy(index: Path) -> None:
-    with sqlite3.connect(index) as old, sqlite3.connect(index.with_name("copy")) as copy:
+    with closing(sqlite3.connect(index)) as old, closing(sqlite3.connect(index.with_name("copy"))) as copy, old, copy:
         old.backup(copy)
         copy.execute("DELETE FROM files")
         copy.commit()
@@ -58,7 +59,7 @@ def an_older_copy(index: Path) -> None:
 
 
 def a_foreign_database(index: Path) -> None:
-    with sqlite3.connect(index.with_name("foreign")) as foreign:
+    with closing(sqlite3.connect(index.with_name("foreign"))) as foreign, foreign:
         foreign.execute("CREATE TABLE t (a)")
     os.replace(index.with_name("foreign"), index)
 
@@ -105,9 +106,8 @@ LOSSES: list[Callable[[Path], None]] = [
 
 def checkpoint(index: Path) -> None:
     """Checkpoint everything into the file itself, so that damage to it affects indexed data."""
-    with sqlite3.connect(index) as db:
+    with closing(sqlite3.connect(index)) as db, db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
 
 
 def is_whole(home: Home, daemon: Daemon) -> bool:
@@ -280,9 +280,8 @@ def test_shared_memory_cut_short_costs_a_restart_and_nothing_else(
 
 def damage_the_table(index: Path, name: str) -> None:
     """Make the first page of a table unreadable for SQLite."""
-    with sqlite3.connect(index) as db:
+    with closing(sqlite3.connect(index)) as db, db:
         (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [name]).fetchone()
-    db.close()
     with index.open("r+b") as file:
         file.seek((page - 1) * 4096)
         file.write(b"\xa5" * 64)
@@ -303,9 +302,11 @@ def test_a_repair_takes_damage_as_a_finding(indexed: Client, home: Home) -> None
     index = home.data / "index.db"
     checkpoint(index)
     damage_the_table(index, "state")
-    with sqlite3.connect(index) as db:  # another program's commit: the daemon drops its cache and reads again
+    with (
+        closing(sqlite3.connect(index)) as db,
+        db,
+    ):  # another program's commit: the daemon drops its cache and reads again
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    db.close()
     said = indexed.call("index/audit", {"repair": True})
     assert {"path": str(index), "what": "damaged"} in said["differences"]
     assert said["repaired"] == len(said["differences"])
@@ -340,9 +341,8 @@ def flip_bits(index: Path, count: int, seed: int) -> None:
 
 def test_a_start_with_an_index_of_a_newer_livedex(indexed: Client, home: Home, daemon: Daemon) -> None:
     daemon.stop()
-    with sqlite3.connect(home.data / "index.db") as index:
+    with closing(sqlite3.connect(home.data / "index.db")) as index, index:
         index.execute("PRAGMA user_version = 9999")
-    index.close()
     newer = (home.data / "index.db").read_bytes()
     daemon.start()
     wait_until(lambda: is_whole(home, daemon), what="a whole index")
