@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from helpers.fault_injection import HAS_NAMESPACES, inside
 from helpers.folder_model import Model, Shared, new_word
-from helpers.support import Tree
+from helpers.support import Tree, wait_until
 from livedex_ipc.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -60,6 +60,23 @@ def audited() -> list[list[object]]:
         return []
 
 
+def connected() -> Client:
+    """Return a client once there is a place for it: the daemon may still count leaked connections."""
+
+    def admitted() -> Client | None:
+        client = Shared.daemon.client()
+        try:
+            client.call("server/ping")
+        except Unavailable:
+            client.close()
+            return None
+        return client
+
+    found = wait_until(admitted, what="a place for one more client")
+    assert found is not None
+    return found
+
+
 class DaemonHistories(RuleBasedStateMachine):
     """``fate``: the one disaster of the history."""
 
@@ -71,7 +88,7 @@ class DaemonHistories(RuleBasedStateMachine):
 
     def reconnect(self) -> None:
         self.release()
-        self.client = Shared.daemon.client()
+        self.client = connected()
         self.model.touch_all()
 
     @classmethod

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule, run_state_machine_as_test
 
-from helpers.daemon_histories import DaemonHistories, audited
+from helpers.daemon_histories import DaemonHistories, audited, connected
 from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, new_word, next_number
 from helpers.machine_state import CAN_DENY
 from helpers.rebuild_oracle import assert_as_rebuilt
@@ -50,7 +50,7 @@ class Histories(DaemonHistories):
         self.fate = fate
         self.folder = Tree(Shared.base / f"h{next_number()}")
         self.outside = Path(tempfile.mkdtemp(prefix="ldx-out-", dir=os.path.realpath("/tmp")))
-        self.client = Shared.daemon.client()
+        self.client = connected()
         self.folder.write("stays.txt", "a root that was found empty at a start would not be believed\n")
         self.model = Model(self.folder, seed)
         self.branches: dict[str, dict[str, str]] = {}
