@@ -121,10 +121,10 @@ class Registry:
 
 def _read_properties(made: object, protocol: type) -> None:
     """Read what the Protocol has as properties, if it is there: from Python 3.12 on `isinstance` does not."""
-    for member in (
-        name for base in protocol.__mro__ for name, value in vars(base).items() if isinstance(value, property)
-    ):
-        getattr(made, member, None)
+    for base in protocol.__mro__:
+        for name, member in vars(base).items():
+            if isinstance(member, property):
+                getattr(made, name, None)
 
 
 class Registrar:

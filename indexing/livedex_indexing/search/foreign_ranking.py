@@ -77,9 +77,7 @@ def order(backend: Ranker, wanted: BackendQuery, meaning: Meaning) -> list[Place
         vectors = vectors.towards(ranked[0].chunk_id, 1.0)  # what resembles the backend's best is near, too
     near = _nearest_of_backend(backend, wanted, vectors, 0)
     if near is None:
-        similarity = meaning._replace(vectors=vectors).similarity()
-        assert similarity is not None
-        near = nearest(wanted.reader, similarity, wanted.resolved, wanted.has_phrases, by_file=by_file)
+        near = nearest(wanted.reader, vectors.similarity(), wanted.resolved, wanted.has_phrases, by_file=by_file)
     return fused(ranked, near[:NEAREST], by_file=by_file)
 
 

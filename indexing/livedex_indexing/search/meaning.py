@@ -47,6 +47,9 @@ class Vectors(NamedTuple):
         other = self.of_chunks.vector_of(chunk_id)
         return self if other is None else self._replace(vector=_moved(self.vector, other, share))
 
+    def similarity(self) -> Similarity:
+        return _Similarity(self)
+
 
 class Semantics(Protocol):
     """The vectors of an index that a searcher uses. Called from any thread."""
@@ -74,7 +77,7 @@ class Meaning(NamedTuple):
         return self.vectors is not None and self.vectors.of_chunks.closed
 
     def similarity(self) -> Similarity | None:
-        return None if self.vectors is None else _Similarity(self.vectors)
+        return None if self.vectors is None else self.vectors.similarity()
 
     @property
     def fusion(self) -> Literal["score", "rrf", "none"]:
@@ -121,18 +124,17 @@ class _Similarity:
 
     def __init__(self, vectors: Vectors) -> None:
         self._vectors = vectors
-        self._index = vectors.of_chunks
-        self._vector = vectors.vector
         self.weight = vectors.weight
 
     def nearest(self, among: Collection[int] | None) -> dict[int, float]:
-        return self._index.nearest(self._vector, NEAREST, None if among is None else list(among))
+        vectors = self._vectors
+        return vectors.of_chunks.nearest(vectors.vector, NEAREST, None if among is None else list(among))
 
     def cosines(self, ids: Collection[int]) -> dict[int, float]:
-        return self._index.cosines(self._vector, ids)
+        return self._vectors.of_chunks.cosines(self._vectors.vector, ids)
 
-    def towards(self, chunk_id: int, share: float) -> _Similarity:
-        return _Similarity(self._vectors.towards(chunk_id, share))
+    def towards(self, chunk_id: int, share: float) -> Similarity:
+        return self._vectors.towards(chunk_id, share).similarity()
 
 
 def _moved(vector: Sequence[float], other: Sequence[float], share: float) -> list[float]:
