@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from livedex_daemon.config.settings_schema import SETTINGS
 from livedex_indexing.embeddings.static_embedder import StaticEmbedder
 from livedex_indexing.search.meaning import Fusion, Vectors
 from livedex_indexing.store.read_pool import ReadPool
@@ -18,7 +19,7 @@ from livedex_indexing.vectors.token_frequencies import frequencies_of
 from livedex_indexing.vectors.vector_store import VectorStore
 
 BATCH = 32
-WEIGHT = 0.8  # the default of the setting embedding.weight
+WEIGHT = float(SETTINGS["embedding.weight"].default)
 
 
 class StaticSemantics:
