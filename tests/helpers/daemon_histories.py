@@ -51,15 +51,6 @@ def kill_children(pid: int) -> None:
                 os.kill(int(child), signal.SIGKILL)
 
 
-def audited() -> list[list[object]]:
-    """Return the differences that an audit finds; empty while the daemon still counts leaked connections."""
-    try:
-        with Shared.daemon.client() as client:
-            return [client.call("index/audit", {})["differences"]]
-    except Unavailable:
-        return []
-
-
 def connected() -> Client:
     """Return a client once there is a place for it: the daemon may still count leaked connections."""
 

@@ -302,10 +302,8 @@ def test_a_repair_takes_damage_as_a_finding(indexed: Client, home: Home) -> None
     index = home.data / "index.db"
     checkpoint(index)
     damage_the_table(index, "state")
-    with (
-        closing(sqlite3.connect(index)) as db,
-        db,
-    ):  # another program's commit: the daemon drops its cache and reads again
+    # Another program's commit: the daemon drops its cache and reads again.
+    with closing(sqlite3.connect(index)) as db, db:
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     said = indexed.call("index/audit", {"repair": True})
     assert {"path": str(index), "what": "damaged"} in said["differences"]
