@@ -169,6 +169,15 @@ def test_no_query_is_an_error_for_the_store(store: KnowledgeStore) -> None:
         store.search(query, 5)
 
 
+def test_a_whole_file_may_be_the_query(store: KnowledgeStore) -> None:
+    """An agent pastes one. The text as typed is looked for where no word is found, whatever its length and case."""
+    text = "\n".join(f"foo_bar{number} = 100 % sure" for number in range(4000))
+    store.add(NewEntry("the walrus"))
+    store.add(NewEntry("Before " + text[:200_000].upper()))
+    assert contents(store, "qq_" * 30_000) == []
+    assert len(contents(store, text)) == 1
+
+
 def test_hot_memory_is_what_was_used_last_and_most(store: KnowledgeStore) -> None:
     for text in ("the walrus", "the goat", "the seal"):
         store.add(NewEntry(text))
