@@ -79,7 +79,8 @@ def request(served: dict[int, bytes], query: str, /, **params: Any) -> SearchReq
     """Return a search request with some params; the others are at their defaults. Raises OutsideRoots."""
     known = {**check_params("search", {"query": ""}), "query": query, **params}
     path = path_bytes(known)
-    inside = None if path is None else tuple(places(path, served))
+    wanted = [*([] if path is None else [path]), *(paths_bytes(known) or ())]
+    inside = tuple(place for path in wanted for place in places(path, served)) if wanted else None
     root_ids = tuple(root_at(root, served) for root in paths_bytes(known, "roots") or ())
     return SearchRequest.from_params(known, inside, root_ids)
 

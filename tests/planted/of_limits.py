@@ -87,6 +87,13 @@ DEFECTS: tuple[Defect, ...] = (
         "tests/properties/test_stretches.py::test_stretches_find_what_the_whole_text_holds",
     ),
     Defect(
+        "tests-nested-once-each",
+        "a search of a thousand folders is deeper than SQLite takes, and an internal error",
+        "livedex_indexing/store/sql.py",
+        (("    middle = len(tests) // 2", "    middle = 1"),),
+        "tests/indexing/search/test_search_scope.py::test_a_scope_may_have_a_thousand_folders",
+    ),
+    Defect(
         "no-clock-between-stretches",
         "a pattern that matches nothing looks at the clock once a file, however long that takes",
         "livedex_indexing/lines/line_pattern.py",

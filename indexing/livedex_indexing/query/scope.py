@@ -13,6 +13,7 @@ from typing import Any
 from livedex_indexing import relpath
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.model import Place
+from livedex_indexing.store.sql import any_of
 from livedex_ipc.errors import OutsideRoots
 
 
@@ -49,7 +50,7 @@ def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
 
 
 def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
-    """Return a condition on ``files d`` for the files at or below any of the places, and its values."""
+    """Return a condition on ``files d``, in parentheses, for the files at or below any of the places, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     for root_id, path in alternatives:
@@ -61,7 +62,7 @@ def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
                 "d.root_id = ? AND (d.folder = ? OR d.folder >= ? AND d.folder < ? OR d.folder = ? AND d.name = ?)"
             )
             values += [root_id, path, *relpath.range_below(path), *relpath.split(path)]
-    return " OR ".join(f"({part})" for part in parts) or "0", values
+    return any_of(parts), values
 
 
 def places_at(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:

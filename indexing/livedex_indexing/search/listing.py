@@ -154,7 +154,7 @@ def _matching(reader: Reader, request: ListRequest, roots: Mapping[int, bytes]) 
         values.append(request.root_id)
     if request.places is not None:
         sql, more = within(request.places)
-        tests.append(f"({sql})")
+        tests.append(sql)
         values += more
     if request.status is not None:
         tests.append(f"d.status = {STATUSES.index(request.status)}")

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from livedex_indexing.store.sql import any_of
+
 # The value of a name without text of its own (a mapping or a list). No text equals it.
 PRESENT: Final = b""
 # The name of all tags. In YAML a name with a line feed must be quoted.
@@ -69,7 +71,7 @@ def tag_condition(tags: Iterable[str], *, excluded: bool) -> tuple[str, tuple[st
 
 
 def _contents_with(tests: list[str], excluded: bool) -> str:
-    return _CONTENTS_WITH.format("NOT " if excluded else "", " OR ".join(f"({test})" for test in tests))
+    return _CONTENTS_WITH.format("NOT " if excluded else "", any_of(tests))
 
 
 def _add(name: str, value: Any, found: dict[Row, None]) -> None:

@@ -123,6 +123,16 @@ def test_scopes(tmp_path: Path) -> None:
                 index.search("walrus", **params)
 
 
+def test_a_scope_may_have_a_thousand_folders(index: Indexed) -> None:
+    """SQLite refuses an expression deeper than 1,000."""
+    index.write("root/last/a.txt", "walrus\n")
+    index.write("root/other/a.txt", "walrus goat\n")
+    many = [str(index.folder / f"root/nothing/{number}") for number in range(999)]
+    for mode in ("keyword", "exact"):
+        (hit,) = index.search("walrus", mode=mode, paths=[*many, str(index.folder / "root/last")])
+        assert hit["relative_path"] == "last/a.txt"
+
+
 def test_a_small_folder_in_a_large_index_gives_its_full_answer(index: Indexed) -> None:
     for number in range(700):
         index.write(f"root/big/f{number}.txt", f"walrus walrus walrus {number}\n")

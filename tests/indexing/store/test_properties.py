@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,25 @@ NOTES = {
 )
 def test_terms(index: Indexed, query: str, expected: str) -> None:
     assert {path.partition(".")[0] for path in index.found(query)} == set(expected.split())
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "expected"),
+    [
+        ("tag:garden", "tag:", ["three.md"]),
+        ("tag:garden", "-tag:", ["three.md"]),
+        ("meta:parts", "meta:", ["three.md"]),
+        ("meta:parts", "meta:x=y=", ["three.md"]),
+        ("meta:parts", "-meta:", ["three.md"]),
+        ("ext:py", "ext:", ["code.py"]),
+        ("ext:py", "-ext:", ["code.py"]),
+    ],
+)
+def test_a_query_may_be_full_of_terms(index: Indexed, wanted: str, others: str, expected: list[str]) -> None:
+    """SQLite refuses an expression deeper than 1,000."""
+    several = (f"{others}{first}{second}" for first, second in product("qvwxz0123456789#@!%&~+", repeat=2))
+    query = f"{wanted} {' '.join(islice(several, 4000 // len(f'{others}00 ')))}"
+    assert index.found(query, sort="path") == expected
 
 
 def test_rows() -> None:
