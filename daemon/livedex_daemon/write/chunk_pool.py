@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from itertools import accumulate
 
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.file_reading import FileReader
@@ -249,14 +250,21 @@ class Pool:
             else:
                 clear.append(found)
         self._answer(clear, unanswered)
+        jobs.sort(key=lambda job: len(job.data))
+        fitting = _fitting(jobs)
+        self._give_back([job.work for job in jobs[fitting:]], unanswered, queue)
+        jobs = jobs[:fitting]
         while jobs:
             step = slot.chunk(jobs)
             self.files_chunked += step.chunked
             self._answer(step.outcomes, unanswered)
-            self._requeue(step.others, queue)
-            for work in step.others:
-                del unanswered[work]
+            self._give_back(step.others, unanswered, queue)
             jobs = step.retry
+
+    def _give_back(self, works: list[Work], unanswered: dict[Work, None], queue: deque[Work]) -> None:
+        self._requeue(works, queue)
+        for work in works:
+            del unanswered[work]
 
     def _answer(self, outcomes: list[Outcome], unanswered: dict[Work, None]) -> None:
         self._outcomes.put(outcomes)
@@ -268,6 +276,12 @@ class Pool:
             with self._lock:
                 queue.extendleft(reversed(works))
                 self._more.notify_all()
+
+
+def _fitting(jobs: list[Job]) -> int:
+    """Return how many jobs make one batch by the bytes that were read: a file may have grown since it was queued."""
+    sizes = accumulate(len(job.data) for job in jobs)
+    return max(1, sum(size <= BATCH_BYTES for size in sizes))
 
 
 def _batch(queue: deque[Work], count: int) -> list[Work]:

@@ -142,6 +142,31 @@ def test_a_file_that_takes_its_time_holds_up_no_other(
     assert isinstance(outcomes(pool, 1)["slow.txt"].result, ChunkedContent)
 
 
+def test_a_file_that_grew_since_it_was_queued_holds_up_no_other(
+    make: Callable[..., Pool], root: Root, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    class Slow(ChunkProcess):
+        def chunk(self, jobs: Sequence[ChunkJob], timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
+            if any(job.name == b"grown.txt" for job in jobs):
+                assert gate.wait(60)
+            return super().chunk(jobs, timeout_s)
+
+    monkeypatch.setattr(worker_slot, "ChunkProcess", Slow)
+    names = ("a.txt", "grown.txt", "b.txt")  # ten bytes each, as queued
+    for name in names:
+        (folder / name).write_text("words\n" * (chunk_pool.BATCH_BYTES // 6 if name == "grown.txt" else 1))
+    pool = make()
+    try:
+        pool.submit(works(root, *names), bulk=False)
+        others = collected(pool, 2)
+    finally:
+        gate.set()
+    assert others.keys() == {"a.txt", "b.txt"}
+    assert isinstance(outcomes(pool, 1)["grown.txt"].result, ChunkedContent)
+
+
 class Faulty(ChunkProcess):
     """The daemon's side of a child fails on one file."""
 
