@@ -204,6 +204,7 @@ class _Describer:
             return kind, self._plan.language, dict(span.metadata)
         if self._blocks:
             found = self._blocks[block]
+            fallback = fallback or found.fallback
             metadata = {"alt": found.alt, "src": found.src} if found.kind == "markdown_image" else {}
             metadata |= {"fallback": fallback} if fallback else {}
             return found.kind, found.language if found.kind == "markdown_code" else self._plan.language, metadata

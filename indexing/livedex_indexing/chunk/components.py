@@ -76,7 +76,7 @@ class BlockChef(BaseChef):
 
 
 def _add(document: BlockDocument, block: markdown.Block, heading: str | None) -> None:
-    kind, start, end, language, alt, src = block
+    kind, start, end, language, alt, src, _ = block
     text = document.content[start:end]
     metadata: dict[str, Any] = {"kind": kind, "heading": heading}
     if kind == "markdown_code":

@@ -1,7 +1,7 @@
 """Split a Markdown text into blocks: prose under its heading, fenced code, tables, images.
 
 Invariant: the blocks tile the text, and the work is linear in its length. A line of ``_LONGEST`` characters or more is
-never a marker, so that no pattern runs on a long subject.
+never a marker, so that no pattern runs on a long subject. After ``MOST_BLOCKS`` blocks the rest is one block of text.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from livedex_indexing.model import Kind
 
+MOST_BLOCKS = 50_000  # each costs a chunk: with a million, a file takes a minute and the index twenty times its size
 _LONGEST = 4096  # characters; a line this long or longer is never a marker
 _HEADING_CHARS = 200
 _PARAGRAPH_LINES = 3  # the most lines that an underline can turn into a heading
@@ -33,7 +34,10 @@ _INFO = re.compile(r"\{?\s*\.?([^\s{},=]+)")
 
 
 class Block(NamedTuple):
-    """Characters ``start`` to ``end`` of the text. ``language`` is the one that a fence names, None without one."""
+    """Characters ``start`` to ``end`` of the text. ``language`` is the one that a fence names, None without one.
+
+    ``fallback``: why this block is all the rest of the text, None if it is not.
+    """
 
     kind: Kind
     start: int
@@ -41,6 +45,7 @@ class Block(NamedTuple):
     language: str | None = None
     alt: str | None = None
     src: str | None = None
+    fallback: str | None = None
 
 
 class Heading(NamedTuple):
@@ -74,13 +79,13 @@ class _Scan:
 
     def run(self) -> None:
         i, count = 0, len(self.lines)
-        while i < count:
+        while i < count and len(self.blocks) < MOST_BLOCKS:
             line = self.lines[i]
             if not line or len(line) >= _LONGEST:
                 i += 1
             else:
                 i = self._marker(i, line)
-        self._flush(count)
+        self._flush(count, "blocks" if i < count else None)
 
     def _marker(self, i: int, line: str) -> int:
         """Handle line ``i`` and return the next line to scan."""
@@ -103,9 +108,9 @@ class _Scan:
             return self._table(i)
         return i + 1
 
-    def _flush(self, upto: int) -> None:
+    def _flush(self, upto: int, fallback: str | None = None) -> None:
         if self.at[upto] > self.at[self.first]:
-            self.blocks.append(Block("markdown_text", self.at[self.first], self.at[upto]))
+            self.blocks.append(Block("markdown_text", self.at[self.first], self.at[upto], fallback=fallback))
         self.first = upto
 
     def _heading(self, opened: int, last: int, level: int, title: str) -> int:

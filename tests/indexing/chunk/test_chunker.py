@@ -6,6 +6,7 @@ import codecs
 
 import pytest
 
+from livedex_indexing.chunk import markdown
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import ChunkedContent
@@ -90,6 +91,14 @@ def test_code_without_a_grammar_says_so() -> None:
     content = cut("a.lua", "local x = 1\n")
     assert (content.fallback, content.chunks[0].metadata) == ("no_grammar", {"fallback": "no_grammar"})
     assert (content.chunks[0].kind, content.chunks[0].language) == ("code", "lua")
+
+
+def test_markdown_with_too_many_blocks_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markdown, "MOST_BLOCKS", 3)
+    content = cut("a.md", "# A title\n" * 4 + "Words.\n")
+    assert content.fallback == "blocks"
+    assert [chunk.metadata for chunk in content.chunks] == [{}, {}, {}, {"fallback": "blocks"}]
+    assert "".join(chunk.text for chunk in content.chunks) == "# A title\n" * 4 + "Words.\n"
 
 
 def test_restructuredtext_has_headings() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_indexing.chunk import frontmatter
+from livedex_indexing.chunk import frontmatter, markdown
 from livedex_indexing.chunk.markdown import Block, Heading, blocks
 
 
@@ -131,6 +131,17 @@ def test_what_is_no_heading(text: str) -> None:
 
 def test_a_section_begins_at_its_heading() -> None:
     assert kinds("x\n\n# A\ny\n# B\n") == [("text", "x\n\n"), ("text", "# A\ny\n"), ("text", "# B\n")]
+
+
+@pytest.mark.parametrize("piece", ["# Title\n", "```\nx = 1\n```\n", "|a|\n|-|\n\n", "![A cat](cat.png)\n", "A\n=\n"])
+def test_after_very_many_blocks_the_rest_is_text(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markdown, "MOST_BLOCKS", 5)
+    text = piece * 9 + "Words at the end.\n"
+    found, headings = blocks(text)
+    assert "".join(text[block.start : block.end] for block in found) == text
+    assert [block.fallback for block in found] == [None] * 5 + ["blocks"]
+    assert found[-1].kind == "markdown_text"
+    assert len(headings) <= 6
 
 
 @pytest.mark.parametrize(
