@@ -125,12 +125,13 @@ class Committer:
             return row._replace(content_hash=outcome.content_hash)
         if isinstance(result, Skipped):
             row = bare_row(root_id, path, stat, "skipped", result.reason, now)
-            return row._replace(content_hash=outcome.content_hash)
+            return row._replace(content_hash=outcome.content_hash, settled=_is_settled(outcome, now))
         if isinstance(result, Failed):
             reason = f"{result.stage}: {result.message}" if result.message else result.stage
             row = bare_row(root_id, path, stat, "failed", reason, now)
             signature = failure_signature(outcome.plan.signature) if outcome.plan is not None else None
-            return row._replace(content_hash=outcome.content_hash, signature=signature)
+            settled = _is_settled(outcome, now)
+            return row._replace(content_hash=outcome.content_hash, signature=signature, settled=settled)
         return self._indexed(outcome, now)
 
     def _indexed(self, outcome: Outcome, now: float) -> FileRow | None:
@@ -155,7 +156,7 @@ class Committer:
             signature=chosen.signature,
             language=chosen.language,
             indexed_at=now,
-            settled=is_settled(stat, now),
+            settled=_is_settled(outcome, now),
         )
 
     def forget(self, root: Root, path: bytes) -> int:
@@ -203,6 +204,11 @@ class Committer:
             yield row
         for folder in self._store.folders_below(root_id, path):
             yield from self._store.folder(root_id, folder).values()
+
+
+def _is_settled(outcome: Outcome, now: float) -> bool:
+    """Return False if the file may have changed since it was read and still have the times that it had then."""
+    return outcome.stat is not None and is_settled(outcome.stat, now, outcome.work.read_at)
 
 
 def _is_there(work: Work) -> bool:

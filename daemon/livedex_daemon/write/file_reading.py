@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Callable
 
 from livedex_daemon.documents.conversions import Conversions
@@ -47,6 +48,7 @@ class FileReader:
 
     def classify(self, work: Work, policy: Policy) -> Outcome | Job:
         """Read one file, unless the daemon crashed on it several times."""
+        work.read_at = time.time()
         try:
             if self._crashes is None:
                 return self._read(work, policy)

@@ -70,10 +70,13 @@ def _skip_unless_recorded(reason: str, stat: Stat, row: FileRow | None) -> Decis
     return KEEP if recorded else Skip(reason)
 
 
-def is_settled(stat: Stat, now: float) -> bool:
-    """Return False while a later write could leave the file's times unchanged. ``now``: seconds since the epoch."""
-    newest_ns = max(stat.mtime_ns, stat.ctime_ns)
-    return now - newest_ns / 1e9 > RACY_S or newest_ns / 1e9 - now > RACY_S
+def is_settled(stat: Stat, now: float, since: float | None = None) -> bool:
+    """Return False while a later write could leave the file's times unchanged.
+
+    ``now``: the time, in seconds since the epoch; ``since``: when its reading began, None if only its state was read.
+    """
+    newest = max(stat.mtime_ns, stat.ctime_ns) / 1e9
+    return newest < (now if since is None else since) - RACY_S or newest > now + RACY_S
 
 
 def same_suffix(old: bytes, new: bytes) -> bool:

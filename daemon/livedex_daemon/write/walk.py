@@ -53,11 +53,12 @@ class Work:
 
     ``marked_again``: the path changed again, and waits for this work. ``behind``: works of the path that wait for this
     one. ``alone``: read it in no batch, since a batch with it failed. ``deaths``: how many children ended on it.
+    ``read_at``: when its last reading began, in seconds since the epoch.
     """
 
     __slots__ = (
-        "alone", "behind", "cancelled", "deaths", "entry", "force", "key", "marked_again", "retry_at", "root", "row",
-        "size", "tries",
+        "alone", "behind", "cancelled", "deaths", "entry", "force", "key", "marked_again", "read_at", "retry_at",
+        "root", "row", "size", "tries",
     )  # fmt: skip
 
     def __init__(self, root: Root, path: bytes, size: int, row: FileRow | None, entry: Entry) -> None:
@@ -69,6 +70,7 @@ class Work:
         self.force = entry.force
         self.tries = 0
         self.deaths = 0
+        self.read_at = 0.0
         self.retry_at = 0.0
         self.cancelled = False
         self.alone = False

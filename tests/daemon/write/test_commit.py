@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from helpers.fakes import FakeForgottenFiles, online_root
 from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.commit import Applied, Committer
-from livedex_daemon.write.outcomes import Failed, Known, Outcome
+from livedex_daemon.write.outcomes import Failed, Known, Outcome, Result, Skipped
+from livedex_daemon.write.reconcile import RACY_S
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.model import FileRow, FileState, Stat
+from livedex_indexing.model import ChunkedContent, FileRow, FileState, Stat
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 
 STATE = FileState(1, 2, 3, 4)
@@ -76,6 +78,23 @@ def test_what_was_known_and_is_collected_is_read_again(store: Store, storing: Co
     outcome = Outcome(work, Known(), Stat("file", 1, 2, 3, 4, 1, 0o644), b"h" * 16, plan)
     assert storing.apply(Changes(), [outcome]) == Applied([], [work])
     assert store.file(1, b"a") is None
+
+
+@pytest.mark.parametrize("result", [Skipped("binary"), Failed("chunk", ""), Known()])
+@pytest.mark.parametrize(("waited_s", "settled"), [(0.1, False), (RACY_S + 1, True)])
+def test_what_was_read_just_after_a_change_is_not_settled_however_late_its_commit(
+    store: Store, storing: Committer, result: Result, waited_s: float, settled: bool
+) -> None:
+    changed_at = time.time() - 60
+    stat = Stat("file", 1, int(changed_at * 1e9), int(changed_at * 1e9), 4, 1, 0o644)
+    plan = chunk_plan.choose(b"a", b"words", ChunkSettings())
+    work = Work(online_root(), b"a", 1, None, Entry((1, b"a"), 1, 0.0))
+    work.read_at = changed_at + waited_s
+    store.add_content(b"h" * 16, plan.signature, 1, ChunkedContent("plain", None, "utf-8", False, [], []))
+    storing.apply(Changes(), [Outcome(work, result, stat, b"h" * 16, plan)])
+    kept = store.file(1, b"a")
+    assert kept is not None
+    assert kept.settled == settled
 
 
 def test_a_failure_is_kept_with_what_failed(store: Store, storing: Committer) -> None:

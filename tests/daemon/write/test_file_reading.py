@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,15 @@ def test_text_is_a_job_with_the_plan_that_its_bytes_choose(root: Root, folder: P
     assert (job.plan.language, job.settings) == ("python", POLICY.chunking)
     assert job.plan == chunk_plan.choose(b"tool", job.data, POLICY.chunking)
     assert reader.files_read == 1
+
+
+def test_a_work_knows_when_its_last_reading_began(root: Root, folder: Path, marks: ForgottenFiles) -> None:
+    (folder / "a.txt").write_text("words\n")
+    (work,) = works(root, "a.txt")
+    for _ in range(2):
+        before = time.time()
+        FileReader(unknown, marks).classify(work, POLICY)
+        assert before <= work.read_at <= time.time()
 
 
 def test_what_is_no_text_is_an_outcome(root: Root, folder: Path, marks: ForgottenFiles) -> None:

@@ -88,4 +88,13 @@ def test_settled_is_about_distance_not_order() -> None:
     assert not is_settled(FILE, at + RACY_S / 2)
     assert is_settled(FILE, at + RACY_S + 0.1)
     assert is_settled(FILE, at - RACY_S - 0.1)  # a time in the future
+
+
+def test_what_changed_since_its_reading_began_is_not_settled() -> None:
+    at = max(FILE.mtime_ns, FILE.ctime_ns) / 1e9
+    long_after = at + 10 * RACY_S
+    assert is_settled(FILE, long_after, at + RACY_S + 0.1)
+    assert not is_settled(FILE, long_after, at + 0.1)  # as when the commit had to wait
+    assert not is_settled(FILE, long_after, at - 5 * RACY_S)  # as when the process was stopped
+    assert is_settled(FILE, at - RACY_S - 0.1, at - 5 * RACY_S)
     assert FileState(*FILE.state) == FILE.state
