@@ -50,7 +50,7 @@ def root_at(path: bytes, roots: Mapping[int, bytes]) -> int:
 
 
 def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
-    """Return a condition on ``files d``, in parentheses, for the files at or below any of the places, and its values."""
+    """Return a condition on ``files d`` for what is at or below any of the places, in parentheses, and its values."""
     parts: list[str] = []
     values: list[Any] = []
     for root_id, path in alternatives:
