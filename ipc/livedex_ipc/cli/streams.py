@@ -51,14 +51,14 @@ class Streams:
         return found[0], found[1]
 
     def write(self, text: str) -> None:
-        """Write to stdout as UTF-8; lone surrogates are written as the bytes of the path that they encode.
+        """Write to stdout as UTF-8; lone surrogates are written as the bytes of the path that they encode, others as ?.
 
         Raises OutputClosedError when the reader has gone, Unavailable when stdout cannot be written (a full disk).
         """
         try:
             if sys.stdout is None:
                 raise OSError("there is no stdout")
-            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            sys.stdout.buffer.write(_encoded(text))
         except OSError as error:
             raise _output_error(error) from error
 
@@ -93,7 +93,9 @@ class Streams:
     def hint(self, text: str) -> None:
         """Print ``text`` as a line on stderr, if a person reads the results: a program would take it for one."""
         if self.out_is_terminal and not self.json:
-            self.message(text)
+            from livedex_ipc.cli.render.terminal_text import visible
+
+            self.message(visible(text))
 
     def error(self, error: LivedexError) -> None:
         """Print ``error`` on stderr: as JSON, or as text with its remedy."""
@@ -126,6 +128,16 @@ def may_colour(color: str, is_terminal: bool, environ: Mapping[str, str]) -> boo
     if environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return is_terminal and environ.get("TERM") != "dumb"
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        # Half of a character, as of an answer that a model's server cut.
+        import re
+
+        return re.sub("[\ud800-\udc7f\udd00-\udfff]", "?", text).encode("utf-8", "surrogateescape")
 
 
 def _output_error(error: OSError) -> Exception:

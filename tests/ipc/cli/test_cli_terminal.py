@@ -93,6 +93,14 @@ def test_forms_for_programs_are_harmless_on_a_terminal_too(home: Home, canned: C
         assert "\\e]0;title" in text
 
 
+def test_names_of_files_are_harmless_on_a_terminal(home: Home) -> None:
+    evil = {name: EVIL[name] for name in ("path", "root", "relative_path")}
+    found = {"files": [{**evil, "status": "indexed"}], "total": 1, "fresh": True}
+    with CannedDaemon(home.socket, **{"files/find": found}):
+        code, text = run(home, "files")
+    assert (code, text) == (0, "/r/notes/\\e]0;title\\x07\\u202e.md\n")
+
+
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
 def test_colours_can_be_refused(home: Home, canned: CannedDaemon, env: dict[str, str]) -> None:
     _, text = run(home, "search", "match", **env)
@@ -331,6 +339,7 @@ def test_who_forgets_is_told_how_to_undo_it(home: Home, canned: CannedDaemon) ->
     canned.answers["files/delete"] = {"deleted": 1}
     assert "to undo: livedex forget --undo '/r/a b'" in run(home, "forget", "/r/a b")[1]
     assert home.run("forget", "/r/a b").stderr == ""
+    assert "--undo '/r/\\e]0;title'\n" in run(home, "forget", "/r/\x1b]0;title")[1]
 
 
 def test_whose_daemon_answers_is_said_if_it_is_another_home(home: Home, canned: CannedDaemon) -> None:

@@ -102,7 +102,9 @@ def _show_ids(streams: Streams, published: Mapping[str, Any]) -> None:
     if streams.json:
         streams.message(json.dumps(ids, separators=(",", ":")))
     else:
-        streams.message(f"message {ids['id']}, conversation {ids['conversation_id']}")
+        from livedex_ipc.cli.render.terminal_text import visible
+
+        streams.message(f"message {ids['id']}, conversation {visible(ids['conversation_id'])}")
 
 
 def notify(context: Context) -> int:

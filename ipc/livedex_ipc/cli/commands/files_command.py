@@ -71,6 +71,7 @@ def _all_pages(client: Client, method: str, params: Mapping[str, object], limit:
 def find(context: Context) -> int:
     """Print the paths that match, the best first; exit code 1 if there is none."""
     from livedex_ipc.cli.render.shown_paths import shown_path
+    from livedex_ipc.cli.render.terminal_text import visible
     from livedex_ipc.cli.render.vimgrep import one_line
 
     given = context.values
@@ -84,7 +85,8 @@ def find(context: Context) -> int:
     elif given.get("null"):
         context.streams.write("".join(shown_path(file) + "\0" for file in found["files"]))
     else:
-        context.streams.write("".join(one_line(shown_path(file)) + "\n" for file in found["files"]))
+        shown = visible if context.streams.out_is_terminal else one_line
+        context.streams.write("".join(shown(shown_path(file)) + "\n" for file in found["files"]))
     context.streams.flush()
     context.print_state(found, hints=False)
     return 0 if found["files"] or given.get("typing") else 1
