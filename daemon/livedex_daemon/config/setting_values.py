@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 from livedex_indexing.query.query_parser import QUERY_BYTES, parse
+from livedex_ipc.http_gateways import gateway_address
 from livedex_ipc.params import nearest
 
 Reader = Callable[[Any], Any]
@@ -105,9 +105,9 @@ def topic(value: Any) -> str:
 def http_address(value: Any) -> str:
     """Read the address of a gateway, without a key in it; empty: the usual one."""
     address = text(value)
-    parts = urlsplit(address)
-    if address and (parts.scheme not in ("http", "https") or not parts.hostname):
-        raise ValueError('must be an address such as "http://localhost:11434"')
+    if not address:
+        return address
+    parts = gateway_address(address)
     if parts.username or parts.password or parts.query:
         raise ValueError("must have no key in it: name its variable in embedding.api_key_env")
     return address

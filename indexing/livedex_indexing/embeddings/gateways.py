@@ -16,6 +16,7 @@ import msgspec
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings
 from livedex_indexing.embeddings.http_calls import Gateway
 from livedex_indexing.plugins import BaseEmbedder
+from livedex_ipc.http_gateways import authorization
 
 Vectors = list[list[float]]
 
@@ -110,7 +111,7 @@ class GatewayEmbedder(BaseEmbedder):
     """An embedder behind HTTP. ``host`` and ``bytes_sent`` say where texts went, and how much."""
 
     def __init__(self, name: str, settings: EmbeddingSettings, environ: Mapping[str, str] = os.environ) -> None:
-        """Raises EmbedderUnavailable without a model, or if the variable with the key is not set."""
+        """Raises EmbedderUnavailable without a model, or if the variable with the key is not set, or has none."""
         service = SERVICES[name]
         if not settings.model:
             raise EmbedderUnavailable(f"{name} needs a model: set embedding.model")
@@ -118,7 +119,12 @@ class GatewayEmbedder(BaseEmbedder):
         variable = settings.api_key_env or ("" if settings.api_base else service.key_env)
         if variable and not environ.get(variable):
             raise EmbedderUnavailable(f"the environment variable {variable}, which is to hold the key, is not set")
-        headers = {"Authorization": f"Bearer {environ[variable]}"} if variable else {}
+        try:
+            headers = authorization(environ[variable]) if variable else {}
+        except ValueError as error:
+            raise EmbedderUnavailable(
+                f"the environment variable {variable}, which is to hold the key, {error}"
+            ) from None
         self._service, self._settings = service, settings
         self._gateway = Gateway(api_base, headers)
         self.identity = f"{name}/{api_base}/{settings.model}/{_MOST_CHARS}"

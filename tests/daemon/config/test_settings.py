@@ -150,6 +150,14 @@ def test_a_table_that_nothing_knows_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
+    "address", ["http://a..b/v1", "http://localhost:99999", "http://h/a b", "http://h/é", "http://[::1"]
+)
+def test_an_address_that_no_request_can_name_is_a_fault(address: str) -> None:
+    fault = fault_of(f'embedding.api_base = "{address}"')
+    assert fault["message"] == 'must be an address such as "http://localhost:11434"'
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("plugin = 5", "must be tables, each written [plugin.NAME]"),

@@ -96,3 +96,10 @@ def test_without_a_model_or_a_key_nothing_is_sent() -> None:
     with pytest.raises(EmbedderUnavailable, match="OPENAI_API_KEY"):
         GatewayEmbedder("openai", EmbeddingSettings("openai", "m"), {})
     GatewayEmbedder("openai", EmbeddingSettings("openai", "m", "http://localhost:1/v1"), {})
+
+
+@pytest.mark.parametrize("key", [f"{KEY}\n", f"{KEY}\r\nX: y", f"{KEY}ż", f"{KEY}\udcff"])
+def test_what_no_header_can_have_is_no_key_and_is_named_without_it(key: str) -> None:
+    with pytest.raises(EmbedderUnavailable, match="OPENAI_API_KEY, which is to hold the key, has a line") as raised:
+        GatewayEmbedder("openai", EmbeddingSettings("openai", "m"), {"OPENAI_API_KEY": key})
+    assert KEY not in str(raised.value)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from helpers.support import LIVEDEX, Home
+from helpers.support import LIVEDEX, TRACEBACK, Home
 
 OLLAMA = {"message": {"role": "assistant", "content": "A żółw."}}
 OPENAI = {"choices": [{"message": {"role": "assistant", "content": "A żółw."}}]}
@@ -81,6 +81,8 @@ def test_openai(home: Home) -> None:
         (401, b"who are you", 4),
         (302, b"", 4),
         (200, b"not JSON", 4),
+        (200, b"[" * 100_000, 4),
+        (500, b"\x1b]0;title\x07", 75),
         (200, {"choices": []}, 4),
         (200, {"choices": [{"message": {"content": None}}]}, 4),
         (200, [], 4),
@@ -91,7 +93,15 @@ def test_what_goes_wrong_is_said(home: Home, status: int, answer: object, code: 
         done = home.run("exchange", "openai", "tiny", "--url", url, stdin="x")
     assert (done.returncode, done.stdout) == (code, "")
     assert url in done.stderr
+    assert TRACEBACK not in done.stderr and "\x1b" not in done.stderr
     assert len(received.requests) == 1
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_half_a_character_of_an_answer_that_was_cut_is_replaced(home: Home, form: tuple[str, ...]) -> None:
+    with model_server({"message": {"content": "a walrus \ud83e"}}) as (url, _):
+        done = home.run(*form, "exchange", "ollama", "tiny", "--url", url, stdin="x")
+    assert (done.returncode, done.stdout) == (0, '{"text":"a walrus ?"}\n' if form else "a walrus ?\n")
 
 
 def test_a_server_that_is_not_there_may_come_back(home: Home) -> None:
@@ -108,12 +118,26 @@ def test_a_server_that_is_not_there_may_come_back(home: Home) -> None:
         ["openai", "tiny"],
         ["openai", "tiny", "--url", "file:///etc/passwd"],
         ["openai", "tiny", "--url", "http://[x"],
+        ["openai", "tiny", "--url", "http://localhost:1/a b"],
+        ["ollama", "tiny", "--url", "http://localhost:99999"],
+        ["ollama", "tiny", "--url", "http://a..b"],
+        ["ollama", "tiny", "--url", "http://localhost:1/\udcff"],
         ["openai", "tiny", "--url", "http://localhost:1", "--api-key-env", "NOT_SET"],
         ["ollama"],
     ],
 )
 def test_wrong_usage(home: Home, words: list[str]) -> None:
-    assert home.run("exchange", *words, stdin="x").returncode == 2
+    done = home.run("exchange", *words, stdin="x")
+    assert done.returncode == 2
+    assert TRACEBACK not in done.stderr
+
+
+@pytest.mark.parametrize("key", ["secret-key-1\n", "secret-key-1ż"])
+def test_a_key_that_no_header_can_have_is_named_without_it(home: Home, key: str) -> None:
+    words = ["exchange", "openai", "tiny", "--url", "http://localhost:1", "--api-key-env", "MODEL_KEY"]
+    done = home.run(*words, stdin="x", env={"MODEL_KEY": key})
+    assert done.returncode == 2
+    assert "the variable MODEL_KEY has a line break" in done.stderr and "secret" not in done.stderr
 
 
 def test_a_program_gets_its_input_as_it_wants_it(home: Home) -> None:

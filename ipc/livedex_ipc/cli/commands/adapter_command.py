@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 from livedex_ipc.cli.commands.exchange_command import stdin_text
 from livedex_ipc.cli.context import Context
 from livedex_ipc.errors import InvalidParams, Unavailable
+from livedex_ipc.http_gateways import authorization, gateway_address
+from livedex_ipc.params import shown
 
 TRY_AGAIN = os.EX_TEMPFAIL  # `exchange run` gives the message back
 ANSWER_S = 3600.0  # of a model that is slow; `exchange run --timeout` ends it earlier
@@ -37,7 +39,10 @@ def openai(context: Context) -> int:
     if variable is not None:
         if not os.environ.get(variable):
             raise InvalidParams(f"--api-key-env: the variable {variable} is not set", {"field": "--api-key-env"})
-        headers["Authorization"] = f"Bearer {os.environ[variable]}"
+        try:
+            headers = authorization(os.environ[variable])
+        except ValueError as error:
+            raise InvalidParams(f"--api-key-env: the variable {variable} {error}", {"field": "--api-key-env"}) from None
     request = {"model": context.values["model"], "messages": _messages(context)}
     url = f"{context.values['url'].rstrip('/')}/chat/completions"
     return _answer(context, url, request, headers, lambda found: found["choices"][0]["message"]["content"])
@@ -94,30 +99,28 @@ def _answer(context: Context, url: str, request: object, headers: Mapping[str, s
     try:
         text = text_of(json.loads(content))
         assert isinstance(text, str)
-    except (ValueError, LookupError, TypeError, AssertionError) as error:
+    except (ValueError, LookupError, TypeError, AssertionError, RecursionError) as error:
         raise Unavailable(f"{url} gave an answer without a text: {_shortened(content)}") from error
     context.show({"text": text}, lambda _result: text if text.endswith("\n") else text + "\n")
     return 0
 
 
 def _shortened(content: bytes) -> str:
-    return content[:500].decode("utf-8", "replace")
+    from livedex_ipc.cli.render.terminal_text import visible
+
+    return visible(content[:500].decode("utf-8", "replace"))
 
 
 def _post(url: str, content: bytes, headers: Mapping[str, str]) -> tuple[int, bytes]:
     """Return the status and the content of the answer. Raises InvalidParams for the address, and OSError."""
     from http.client import HTTPConnection, HTTPException, HTTPSConnection
-    from urllib.parse import urlsplit
 
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        parts = gateway_address(url)
     except ValueError as error:
-        raise InvalidParams(f"--url: {error}", {"field": "--url"}) from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise InvalidParams(f"--url {url!r} is not an address of http or https", {"field": "--url"})
+        raise InvalidParams(f"--url {error}, not {shown(url)}", {"field": "--url"}) from None
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    connection = kind(host, port, timeout=ANSWER_S)
+    connection = kind(parts.hostname or "", parts.port, timeout=ANSWER_S)
     try:
         connection.request("POST", parts.path, content, {"Content-Type": "application/json", **headers})
         response = connection.getresponse()
