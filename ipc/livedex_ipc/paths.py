@@ -22,9 +22,12 @@ SOCKET_PATH_LIMIT = 104 if sys.platform == "darwin" else 108
 
 
 def home() -> str | None:
-    """Return the folder named by ``LIVEDEX_HOME``, absolute; None if that is unset or empty."""
+    """Return the folder named by ``LIVEDEX_HOME``, absolute; None if that is unset or empty.
+
+    Raises InvalidParams if it is relative, and the working folder is gone.
+    """
     value = os.environ.get("LIVEDEX_HOME", "")
-    return os.path.abspath(value) if value else None
+    return _absolute("LIVEDEX_HOME", value) if value else None
 
 
 def files_environment() -> dict[str, str]:
@@ -33,7 +36,7 @@ def files_environment() -> dict[str, str]:
     What another program starts, with few variables or in another folder, finds the same files with them.
     """
     given = {name: value for name in _VARIABLES if (value := os.environ.get(name))}
-    return {name: os.path.abspath(value) if name.startswith("LIVEDEX_") else value for name, value in given.items()}
+    return {name: _absolute(name, value) if name.startswith("LIVEDEX_") else value for name, value in given.items()}
 
 
 def config_path() -> str:
@@ -66,7 +69,7 @@ def socket_path() -> str:
     """Return the absolute path of the daemon's socket. Its length is checked by bind() and connect()."""
     override = os.environ.get("LIVEDEX_SOCKET", "")
     if override:
-        return os.path.abspath(override)
+        return _absolute("LIVEDEX_SOCKET", override)
     base = home()
     if base:
         return os.path.join(base, SOCKET_NAME)
@@ -95,6 +98,14 @@ def check_length(where: str) -> None:
             " set LIVEDEX_SOCKET or LIVEDEX_HOME to a shorter one",
             {"field": "socket", "length": size, "limit": limit - 1},
         )
+
+
+def _absolute(variable: str, value: str) -> str:
+    try:
+        return os.path.abspath(value)
+    except OSError:
+        message = f"{variable} is {value!r}, which is relative, and the working folder is gone: give an absolute path"
+        raise InvalidParams(message, {"field": variable}) from None
 
 
 def _is_private(folder: str) -> bool:

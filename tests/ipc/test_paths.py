@@ -9,6 +9,7 @@ import platformdirs
 import pytest
 
 from livedex_ipc import paths
+from livedex_ipc.errors import InvalidParams
 
 VARIABLES = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "LIVEDEX_HOME", "LIVEDEX_SOCKET")
 
@@ -50,6 +51,16 @@ def test_a_relative_home_is_taken_from_the_working_folder(monkeypatch: pytest.Mo
     monkeypatch.setenv("LIVEDEX_SOCKET", "s")
     assert paths.home() == str(tmp_path / "h")
     assert paths.socket_path() == str(tmp_path / "s")
+
+
+@pytest.mark.parametrize("variable", ["LIVEDEX_HOME", "LIVEDEX_SOCKET"])
+def test_a_relative_one_needs_a_working_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    monkeypatch.setenv(variable, "here")
+    with pytest.raises(InvalidParams, match=f"{variable} is 'here', which is relative, and the working folder is gone"):
+        paths.socket_path()
 
 
 def test_the_socket_is_in_the_runtime_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -161,6 +161,15 @@ def test_here_is_the_working_folder(home: Home, canned: CannedDaemon, tmp_path: 
         assert canned.sent(method)[0]["paths"] == ["/r", str(tmp_path)]
 
 
+@pytest.mark.parametrize("command", ["search", "watch"])
+def test_here_needs_a_working_folder(home: Home, tmp_path: Path, command: str) -> None:
+    script = 'mkdir gone && cd gone && rmdir ../gone && exec "$@"'
+    words = ["sh", "-c", script, "sh", str(LIVEDEX), command, "--here", "x"]
+    done = subprocess.run(words, env=home.env, cwd=tmp_path, capture_output=True, check=False, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("livedex: --here: '.' is relative, and the working folder is gone")
+
+
 @pytest.mark.parametrize(("applied", "said"), [(True, 'no "tow"; showing "two"'), (False, "did you mean: two")])
 def test_a_correction_comes_before_the_hits(home: Home, canned: CannedDaemon, applied: bool, said: str) -> None:
     canned.answers["search"] = search_result(HIT, did_you_mean={"query": "two", "applied": applied})

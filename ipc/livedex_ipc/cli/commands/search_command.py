@@ -259,5 +259,12 @@ def _refuse_options_of_lines(params: dict[str, object]) -> None:
 def scope_params(values: Mapping[str, Any]) -> dict[str, object]:
     """Return the params of the options, without those that only say how to print."""
     params = {name: value for name, value in values.items() if name not in _OF_THE_COMMAND}
-    paths = [*values.get("paths", []), *([absolute_path(".")] if values.get("here") else [])]
+    paths = [*values.get("paths", []), *([_working_folder()] if values.get("here") else [])]
     return {**params, **wire_paths(paths), **wire_paths(values.get("roots", []), "roots")}
+
+
+def _working_folder() -> bytes:
+    try:
+        return absolute_path(".")
+    except ValueError as error:
+        raise InvalidParams(f"--here: {error}", {"field": "--here"}) from None
