@@ -170,7 +170,8 @@ def _check_string(param: Param, value: Any, field: str | None = None) -> None:
         raise error
     low, high = param.minimum or 0, param.maximum
     if len(value) < low or (high is not None and len(value) > high):
-        raise _fault(param, value, f"a string of {low} to {high} characters", field)
+        most = "or more" if high is None else f"to {high}"
+        raise _fault(param, value, f"a string of {low} {most} characters", field)
 
 
 def _check_strings(param: Param, value: Any) -> None:

@@ -52,6 +52,13 @@ def test_a_limit_is_an_integer_from_1_to_1000(value: Any) -> None:
     assert field_of("search", {"query": "x", "limit": value}) == "limit"
 
 
+def test_a_text_that_is_too_short_names_the_bounds_that_there_are() -> None:
+    with pytest.raises(InvalidParams, match="content must be a string of 1 or more characters, not ''"):
+        check_params("knowledge/add", {"content": ""})
+    with pytest.raises(InvalidParams, match="cursor must be a string of 1 to 20000 characters, not ''"):
+        check_params("search", {"query": "x", "cursor": ""})
+
+
 def test_an_integer_too_long_to_print_is_refused_as_any_other() -> None:
     assert field_of("search", {"query": "x", "limit": 10**5000}) == "limit"
 
