@@ -63,7 +63,12 @@ class WebServer:
             connection.abort()
             return
         task = self._open[connection] = asyncio.create_task(connection.serve())
-        task.add_done_callback(lambda _: self._open.pop(connection))
+        task.add_done_callback(lambda _: self._ended(connection))
+
+    def _ended(self, connection: HttpConnection) -> None:
+        del self._open[connection]
+        # A task that is cancelled before its first step, as in a burst of connections, never served and closed it.
+        connection.abort()
 
     def _end_untrusted(self) -> bool:
         """End the oldest connection that has not shown the token. Return False if all have."""

@@ -250,6 +250,19 @@ def test_half_requests_and_many_connections_keep_no_page_out(web: WebProcess, cl
         assert next(lines) == {"added": 1, "removed": 0}  # this one has it, and was kept
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the sockets of another process")
+def test_a_burst_of_connections_leaves_no_socket(web: WebProcess) -> None:
+    """Of a burst that is accepted at once, some make room for others before they are served for the first time."""
+    before = web.sockets()
+    web.process.send_signal(signal.SIGSTOP)
+    with ExitStack() as stack:
+        for _ in range(MOST_CONNECTIONS + 30):
+            stack.enter_context(web.peer()).sendall(b"GET / HTTP/1.1\r\nHo")
+        web.process.send_signal(signal.SIGCONT)
+        assert web.request("GET", "/").status == 200  # which comes after the burst
+    wait_until(lambda: web.sockets() <= before, what="the end of the connections")
+
+
 def test_a_stream_tells_of_changes_and_ends_with_its_page(web: WebProcess, client: Client, tree: Tree) -> None:
     add_root(client, tree)
     before = web.sockets() if sys.platform == "linux" else 0
