@@ -120,7 +120,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Keep the connection of a client that only ended its side (``… | nc -U``) until its answers are sent."""
         self._stop_frame_timer()
-        if self.state is not State.OPEN or self._is_hung_up():
+        if self.state is not State.OPEN or self.is_hung_up():
             return False
         self._at_end = True
         if self._decoder.partial:
@@ -151,6 +151,12 @@ class Connection(asyncio.Protocol):
     def behind(self) -> bool:
         """Whether the client reads more slowly than it is sent to."""
         return self._outbox.behind
+
+    def is_hung_up(self) -> bool:
+        """Return whether the client has closed the connection altogether, and not only its sending side."""
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket").fileno(), 0)
+        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
 
     def send(self, message: bytes) -> None:
         """Send a message in the connection's own framing."""
@@ -293,15 +299,9 @@ class Connection(asyncio.Protocol):
         self._peer_timer = None
         if self.state is State.CLOSED or self._transport.is_closing():
             return
-        if self._is_hung_up():
+        if self.is_hung_up():
             self._transport.abort()
         elif self._at_end and not self._is_busy():
             self._transport.close()
         elif self._at_end or not self._transport.is_reading():
             self._peer_timer = self._loop.call_later(PEER_S, self._check_peer)
-
-    def _is_hung_up(self) -> bool:
-        """Return whether the client has closed the connection altogether, and not only its sending side."""
-        poll = select.poll()
-        poll.register(self._transport.get_extra_info("socket").fileno(), 0)
-        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))

@@ -111,8 +111,9 @@ class Server:
         self.parser.shutdown(wait=False)
 
     def admit(self, connection: Connection) -> bool:
-        """Count a new connection. Returns False if the limit is reached."""
-        if len(self._connections) < self.limits.connections:
+        """Count a new connection. Returns False if the limit is reached, not counting clients that have gone."""
+        limit = self.limits.connections
+        if len(self._connections) < limit or sum(not one.is_hung_up() for one in self._connections) < limit:
             self._connections.add(connection)
             return True
         self._refused.add(connection)

@@ -16,6 +16,7 @@ import pytest
 from helpers.support import wait_until
 from helpers.threaded_server import Raw, Serving, code_of, request, serving
 from livedex_ipc.limits import Limits
+from livedex_ipc.server import connection
 
 QUICK = Limits(frame_s=0.3, write_s=0.5, stalled_s=0.1, linger_s=0.3, output_bytes=1024 * 1024)
 
@@ -256,6 +257,17 @@ def test_connections_past_the_limit_are_refused_politely() -> None:
         wait_until(lambda: server.server.connections == 9)
         with server.connect() as again:
             assert again.ask("server/ping")["result"] == {}
+
+
+def test_a_client_that_has_gone_takes_no_place_though_nothing_was_read_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "PEER_S", 60.0)
+    with serving(Limits(connections=1, in_flight=1, queued=1)) as server:
+        with server.connect() as gone:
+            gone.send("".join(json.dumps(request("test/job", None, number)) + "\n" for number in range(3)))
+            wait_until(lambda: server.running == 1)
+        with server.connect() as next_one:
+            assert next_one.ask("server/ping")["result"] == {}
+        server.open_gate()
 
 
 def test_more_refused_than_may_linger_are_closed_at_once() -> None:
