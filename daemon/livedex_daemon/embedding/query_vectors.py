@@ -59,9 +59,7 @@ class QueryVectors:
         try:
             return future.result(max(0.0, seconds))
         except TimeoutError:
-            fault = EmbedderUnavailable(f"the embedder gave no vector in {max(0.0, seconds):.1f} s")
-            self._rest(fault)
-            raise fault from None
+            return self._just_come(text, seconds)
         except CancelledError:
             raise EmbedderUnavailable("another embedder just took its place") from None
 
@@ -94,6 +92,17 @@ class QueryVectors:
         finally:
             with self._lock:
                 self._under_way.pop(text, None)
+
+    def _just_come(self, text: str, seconds: float) -> list[float]:
+        """Return a vector that came when its time was over: then the embedder need not rest. Raises
+        EmbedderUnavailable."""
+        fault = EmbedderUnavailable(f"the embedder gave no vector in {max(0.0, seconds):.1f} s")
+        until = self._clock() + REST_S
+        with self._lock:
+            if text in self._known:
+                return self._known[text]
+            self._reason, self._rests_until = str(fault), until
+        raise fault
 
     def _rest(self, fault: EmbedderUnavailable) -> None:
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
@@ -71,6 +72,26 @@ def test_after_a_failure_it_rests(queries: Queries) -> None:
     queries.embedder.may_answer.set()
     wait_until(lambda: queries.vectors.fault is None, what="the first query's vector")
     assert queries.vectors.vector("another", LONG) == [7.0]
+
+
+def test_a_vector_that_comes_just_after_its_time_gives_the_embedder_no_rest() -> None:
+    embedder = Held()
+    calls = count(1)
+
+    def clock() -> float:
+        if next(calls) == 2:  # after the time limit
+            embedder.may_answer.set()
+            assert vectors.vector("word", LONG) == [4.0]
+        return 0.0
+
+    vectors = QueryVectors(embedder, 1, clock=clock)
+    try:
+        assert vectors.vector("word", NO_TIME) == [4.0]
+        assert vectors.fault is None
+        assert vectors.vector("another", LONG) == [7.0]
+    finally:
+        embedder.may_answer.set()
+        vectors.close()
 
 
 def test_a_query_that_waits_for_its_turn_hears_that_another_embedder_took_its_place(queries: Queries) -> None:
