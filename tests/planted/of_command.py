@@ -30,8 +30,22 @@ DEFECTS = (
         "beginning-only-by-stem",
         "`renewa`, while `renewal` is typed, finds no renewal: its stem is `renew`",
         "livedex_indexing/query/query_compiler.py",
-        (("found = [whole, beginning, *_other_stems(reader, whole, counts)]", "found = [whole, beginning]"),),
+        ((", *_other_stems(reader, whole, counts)]", "]"),),
         "tests/indexing/search/test_typing.py::test_every_beginning_of_a_word_finds_it",
+    ),
+    Defect(
+        "short-beginnings-gathered",
+        "at `btf_s`, each statement of a search gathers the places of all words that begin with an s",
+        "livedex_indexing/query/query_terms.py",
+        (("len(tokens[-1]) <= _SHORT", "not tokens[-1]"),),
+        "tests/indexing/search/test_typing.py::test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two",
+    ),
+    Defect(
+        "names-begun-are-not-read",
+        "`btf_s` finds the files with `btf`, and not those with `btf_show` first",
+        "livedex_indexing/rank/name_places.py",
+        (("return sorted(times, key=lambda word: (-times[word], word))", "return []"),),
+        "tests/indexing/search/test_typing.py::test_every_beginning_of_a_name_finds_it",
     ),
     Defect(
         "fence-of-another-name",

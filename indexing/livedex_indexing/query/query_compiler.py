@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from livedex_indexing.model import Query
 from livedex_indexing.query.query_parser import is_phrase, is_prefix
-from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, is_letter
+from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much, is_letter
 from livedex_indexing.query.spell_repair import Repair
 from livedex_indexing.query.typed_name import typed_name
 from livedex_indexing.query.word_counts import WordCounts, idf_of
@@ -34,12 +34,19 @@ _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
 _FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem of nearly every word
 _OTHER_STEMS: Final = 8
+_OTHER_NAMES: Final = 8
 _MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 _AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would match other beginnings
 
 
-def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bool = True) -> CompiledQuery:
+# Returns the words that begin as the last word of a name and follow its other words in the index, the likeliest first.
+Continued = Callable[[Sequence[str], str], Sequence[str]]
+
+
+def compile_query(
+    reader: Reader, query: Query, counts: WordCounts, continued: Continued = lambda *_: (), *, fresh: bool = True
+) -> CompiledQuery:
     """Compile a query against the index. Without ``fresh``, misspelt words may mean what they meant recently."""
     typed = query.text.split()
     unfinished = [typed.pop()] if query.unfinished and typed else []
@@ -48,7 +55,7 @@ def compile_query(reader: Reader, query: Query, counts: WordCounts, *, fresh: bo
     repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
     alone = len(words) + len(unfinished) == 1
     per_word = [_repeatedly(_terms_of(reader, word, counts, repair, alone=alone), times[word]) for word in words]
-    per_word += [_unfinished(reader, word, counts, repair) for word in unfinished]
+    per_word += [_unfinished(reader, word, counts, repair, continued) for word in unfinished]
     phrases = _phrases(reader, query.phrases, counts)
     excluded, excluded_phrases = _excluded(query)
     selected = _select(per_word, repair.others, has_phrases=bool(phrases))
@@ -81,6 +88,13 @@ class _Uncounted(WordCounts):
 
     def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
         return 0, 0
+
+
+class _PathCounts(WordCounts):
+    """Counts the paths with a word, and no chunks."""
+
+    def _rows(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool) -> int:
+        return 0
 
 
 def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
@@ -238,7 +252,7 @@ def _member(reader: Reader, word: str, whole: QueryTerm, counts: WordCounts, rep
     return [term]
 
 
-def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:
+def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair, continued: Continued) -> list[QueryTerm]:
     """Return the terms of a word that is still being typed: the word itself and all words that begin with it.
 
     A word that begins with it may have a stem that does not (``renewa``, but ``renew`` of ``renewal``): such words are
@@ -247,10 +261,12 @@ def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair) -
     whole = _whole(reader, word, counts)
     if whole is None or whole.unsegmented:
         return _terms_of(reader, word, counts, repair, alone=True)
-    if whole.prefix or not is_prefix(word + "*"):
+    if whole.prefix or not is_prefix(word + "*") or (len(whole.tokens) == 1 and is_letter(whole.tokens[0])):
         return [whole]
-    beginning = _whole(reader, word + "*", counts)
-    found = [whole, beginning, *_other_stems(reader, whole, counts)]
+    if begins_too_much(whole.tokens):
+        found = [whole, *_names(reader, word, whole, counts, continued)]
+    else:
+        found = [whole, _whole(reader, word + "*", counts), *_other_stems(reader, whole, counts)]
     terms = [term for term in found if term is not None and (term.rows or term.files)]
     if not terms:
         *first, last = _surfaces(reader, word)
@@ -259,6 +275,16 @@ def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair) -
     others = [term._replace(idf=_BEGUN * min(terms[0].idf, term.idf)) for term in terms[1:]]
     repair.others.update(others)
     return [terms[0], *others]
+
+
+def _names(
+    reader: Reader, word: str, begun: QueryTerm, counts: WordCounts, continued: Continued
+) -> list[QueryTerm | None]:
+    """Return terms for the names that begin so, and for the paths, which are few enough to look for the beginning."""
+    *before, last = begun.tokens
+    names = [name for name in continued(before, last) if name != last][:_OTHER_NAMES]
+    in_paths = _whole(reader, word + "*", _PathCounts(counts.generation, counts))
+    return [in_paths, *(_whole(reader, "_".join((*before, name)), counts) for name in names)]
 
 
 def _other_stems(reader: Reader, begun: QueryTerm, counts: WordCounts) -> list[QueryTerm]:

@@ -5,7 +5,7 @@ Invariant: the expression of a term is valid FTS5 by itself, so terms joined by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 # Words without content: articles, pronouns, prepositions, auxiliaries, and the words people put around a question.
@@ -20,6 +20,7 @@ same shall she should show since so some such than that the their them then ther
 thus to together too toward under until up upon us use used uses using very via want wants was way we well were what
 whatever when where whether which while who whom whose why will with within without would yes yet you your explain
 """
+_SHORT: Final = 2  # characters
 STOP_WORDS: Final = frozenset(_STOP_TEXT.split())
 
 
@@ -97,6 +98,12 @@ def any_of(terms: Iterable[QueryTerm]) -> str:
 def any_path_of(terms: Iterable[QueryTerm]) -> str:
     """Return an FTS5 expression for `paths` that matches any of the terms."""
     return " OR ".join(term.paths or term.match for term in terms)
+
+
+def begins_too_much(tokens: Sequence[str]) -> bool:
+    """Whether the last word of a name is so short that FTS5 would gather the places of very many words that begin so
+    (``btf_s``: 150 ms of CPU in each statement, in an index of 23,000 files)."""
+    return len(tokens) > 1 and len(tokens[-1]) <= _SHORT and "".join(tokens).isascii()
 
 
 def is_letter(token: str) -> bool:

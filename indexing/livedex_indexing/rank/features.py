@@ -152,11 +152,12 @@ def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Ext
         if len(rare) == words:
             reader.rows(_LED, (match, id_list(ids)))  # no other row contains a query word
             return
-        extractor.skip(len(rare))
-        reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
-        extractor.skip(0)
-        ids = ids - extractor.found.keys()
-        places = spans(ids, wanted.phrases, last)
+        if not any(term.prefix for term in wanted.phrases):  # FTS5 would gather it for each of the two statements
+            extractor.skip(len(rare))
+            reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
+            extractor.skip(0)
+            ids = ids - extractor.found.keys()
+            places = spans(ids, wanted.phrases, last)
     if ids:
         reader.rows(IN_SPANS, (places.json, match, id_list(ids)))
 

@@ -5,11 +5,13 @@ Invariant: the index only proposes chunks (it has stems and no case); the live f
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
-from livedex_indexing.query.query_terms import QueryTerm
+from livedex_indexing.query.query_terms import QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
@@ -35,6 +37,7 @@ _STEPS: Final = 6  # … and as many again, so many times, while none has the na
 _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 10_000  # … and the rows of the rarest of them, which FTS5 looks into: 1 ms
+_CONTINUED: Final = 64  # chunks with the first words of a name that are read: with its definition, and with its use
 _PROPOSED: Final = 24  # chunks with its words in a row that are read
 _BEST: Final = 6  # other chunks that are read, the best by their words
 DEFINED: Final = 1.0
@@ -95,6 +98,21 @@ class NamePlaces:
         if not 0 < rarest <= _TITLE_ROWS:
             return []
         return other_chunks(self._reader, f"heads : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
+
+    def continued(self, before: Sequence[str], begun: str) -> list[str]:
+        """Return the words that begin as the last word of a name, in ASCII, where they follow the words ``before`` it;
+        the most frequent first. Only some chunks are read."""
+        phrase = _phrase(before)
+        found = [
+            chunk_id
+            for match in (f"symbols : {phrase}", f"body : {phrase}")
+            for chunk_id in other_chunks(self._reader, match, 0, self._resolved, _CONTINUED)
+        ]
+        words = r"[\W_]+".join((*before, begun))
+        pattern = re.compile(rf"(?<![^\W_]){words}[^\W_]*", re.IGNORECASE)
+        texts = self._texts(set(found)).values()
+        times = Counter(self._tokens(name)[-1] for text in texts for name in pattern.findall(text))
+        return sorted(times, key=lambda word: (-times[word], word))
 
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
@@ -186,7 +204,7 @@ class NamePlaces:
         own, parts = self._tokens(name.name), self._tokens(" ".join(parts_of(name.name)))
         rated: dict[int, float] = {}
         for tokens in (own,) if parts == own else (own, parts):
-            found = self._proposed(f"symbols : {_phrase(tokens)} *") if self._may_begin_a_name(tokens) else []
+            found = self._proposed(f"symbols : {self._beginning(tokens)}") if self._may_begin_a_name(tokens) else []
             symbols: dict[int, str | None] = dict(self._reader.rows_of(_SYMBOLS, found)) if found else {}
             if len(found) > _READ:
                 found = _likely_first(symbols.items(), lambda text: name.name.lower() in text.lower())[:_READ]
@@ -222,6 +240,10 @@ class NamePlaces:
         if not before:
             return True
         return self._may_be_named(before) and self._reader.one(_ANY, (f"symbols : {_phrase(before)}",)) is not None
+
+    def _beginning(self, tokens: Sequence[str]) -> str:
+        """Return the expression that proposes the chunks with names that begin so."""
+        return _phrase(tokens[:-1]) if begins_too_much(tokens) else f"{_phrase(tokens)} *"
 
     def _proposed(self, match: str) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, _ROWS)

@@ -218,8 +218,10 @@ def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilt
         return len(found) >= LIST_ROWS
     ordered = sorted(terms, key=lambda term: (term.rows, term.match))[:COMMON_WORDS]
     _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", resolved, found)
-    if len(ordered) > 1:
-        _add(reader, " AND ".join(term.match for term in ordered), resolved, found)
+    whole = [term.tokens for term in ordered if not term.prefix]
+    together = [term for term in ordered if not (term.prefix and term.tokens in whole)]  # a word begins with itself
+    if len(together) > 1:
+        _add(reader, " AND ".join(term.match for term in together), resolved, found)
     return False
 
 

@@ -16,7 +16,7 @@ from livedex_indexing.hits.live_files import COPY, FileCopy, file_copy
 from livedex_indexing.model import Place
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_filters, resolve_filters
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
-from livedex_indexing.query.query_compiler import compile_query
+from livedex_indexing.query.query_compiler import Continued, compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
 from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
@@ -180,7 +180,8 @@ class WordSearch:
         return compiled, found
 
     def _compile(self) -> CompiledQuery:
-        return compile_query(self._reader, self._query, self._counts, fresh=self._run.request.fresh)
+        continued: Continued = lambda before, begun: self._all_places().continued(before, begun)  # noqa: E731
+        return compile_query(self._reader, self._query, self._counts, continued, fresh=self._run.request.fresh)
 
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
         self._plain = plain
@@ -239,12 +240,14 @@ class WordSearch:
     def _is_pasted(self) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
         tokens = self._tokens(self._run.request.query)
-        if not (tokens and self._reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))):
-            return False  # most often: no filter is needed
+        is_indexed = tokens and self._reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))  # seldom
+        return bool(is_indexed) and self._all_places().is_written(self._run.request.query)
+
+    def _all_places(self) -> NamePlaces:
+        """The places in all files that pass the filters, whatever words are excluded."""
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
         resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
-        places = NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved), self._counts.counted)
-        return places.is_written(self._run.request.query)
+        return NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved), self._counts.counted)
 
     def _has_no_words(self, compiled: CompiledQuery) -> bool:
         """Whether the query has text without a word: then it finds nothing, rather than everything."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -9,6 +14,8 @@ from hypothesis import strategies as st
 from helpers.indexed_folder import Indexed
 from helpers.support import examples
 from livedex_indexing.hits.text_lines import CONTEXT_CHARS
+from livedex_indexing.store import read_pool
+from livedex_indexing.store.database import fetch as fetch_rows
 
 FILES = {
     "root/music.txt": "a xylophone and its renewal, which the supervisor calls snapshot isolation\n",
@@ -29,6 +36,34 @@ def test_every_beginning_of_a_word_finds_it(indexed: Indexed) -> None:
             assert "music.txt" in found(indexed, word[:length]), word[:length]
             assert "music.txt" in found(indexed, f"walls {word[:length]}"), word[:length]
     assert found(indexed, "get_http_resp") == {"code.py"}
+
+
+def test_every_beginning_of_a_name_finds_it(index: Indexed) -> None:
+    index.write("root/net/shown.c", "int btf_show_all(void);\n#define BTF_SEQ_LEN 3\n")
+    index.write("root/net/other.c", "int btf;\nint show_all;\n")
+    for name in ("btf_show_all", "BTF_SEQ_LEN", "net/shown.c"):
+        for length in range(len("btf_s"), len(name) + 1):
+            assert found(index, name[:length]) == {"net/shown.c"}, name[:length]
+    hits = index.search("btf_s", typing=True)
+    assert [hit["text"] for hit in hits] == ["int btf_show_all(void);"]
+    assert found(index, "-path:shown btf_s") == {"net/other.c"}, "its first word, as no name begins so"
+
+
+def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.write("root/net/a.c", "int btf_show(void);\nint btf_seq;\n")
+    matched: list[str] = []
+
+    def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        matched.extend(value for value in values if "MATCH" in sql and "paths" not in sql and isinstance(value, str))
+        return fetch_rows(db, sql, values)
+
+    monkeypatch.setattr(read_pool, "fetch", fetch)
+    for query in ("btf_s", "btf_se", "net/a", "net/a.c", "int btf_s", "_s", "btf_sho"):
+        assert found(index, query) == {"net/a.c"}, query
+    assert [match for match in matched if re.search(r'"[^"]* sho" \*', match)], "but from three letters on"
+    assert not [match for match in matched if re.search(r'["\s]\w{1,2}" \*', match)]
 
 
 def test_no_correction_replaces_the_last_word(indexed: Indexed) -> None:
