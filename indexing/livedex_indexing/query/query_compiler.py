@@ -33,8 +33,7 @@ _BEGINNING: Final = re.compile(r"[^\W\d]\w{3,}")  # the typed beginning of a nam
 _NAME: Final = re.compile(r"[\w.-]+")
 _BEGUN: Final = 0.5  # weight of the words that begin as a word does which is itself in the index
 _FIRST_SUFFIX: Final = 4  # characters: a shorter beginning lies inside the stem of nearly every word
-_OTHER_STEMS: Final = 8
-_OTHER_NAMES: Final = 8
+_OTHERS: Final = 8  # terms of other stems, or of names, that begin as a word does
 _MEMBER_ROWS: Final = 10_000  # chunks with a name whose definitions are looked up: FTS5 reads them all
 _BEGIN_WITH = "SELECT term FROM temp.written WHERE term >= ? AND term < ? LIMIT 200"
 _AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would match other beginnings
@@ -44,19 +43,32 @@ _AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would 
 Continued = Callable[[Sequence[str], str], Sequence[str]]
 
 
+def _none(_before: Sequence[str], _begun: str) -> Sequence[str]:
+    return ()
+
+
+class _Index(NamedTuple):
+    """What a query is compiled against."""
+
+    reader: Reader
+    counts: WordCounts
+    continued: Continued
+
+
 def compile_query(
-    reader: Reader, query: Query, counts: WordCounts, continued: Continued = lambda *_: (), *, fresh: bool = True
+    reader: Reader, query: Query, counts: WordCounts, continued: Continued = _none, *, fresh: bool = True
 ) -> CompiledQuery:
     """Compile a query against the index. Without ``fresh``, misspelt words may mean what they meant recently."""
     typed = query.text.split()
     unfinished = [typed.pop()] if query.unfinished and typed else []
     times = Counter(typed)
     words = list(times)
-    repair = Repair(reader, counts, lambda word: _whole(reader, word, counts), fresh=fresh)
+    index = _Index(reader, counts, continued)
+    repair = Repair(reader, counts, lambda word: _whole(index, word), fresh=fresh)
     alone = len(words) + len(unfinished) == 1
-    per_word = [_repeatedly(_terms_of(reader, word, counts, repair, alone=alone), times[word]) for word in words]
-    per_word += [_unfinished(reader, word, counts, repair, continued) for word in unfinished]
-    phrases = _phrases(reader, query.phrases, counts)
+    per_word = [_repeatedly(_terms_of(index, word, repair, alone=alone), times[word]) for word in words]
+    per_word += [_unfinished(index, word, repair) for word in unfinished]
+    phrases = _phrases(index, query.phrases)
     excluded, excluded_phrases = _excluded(query)
     selected = _select(per_word, repair.others, has_phrases=bool(phrases))
     scored = (*selected.terms, *(phrase.term for phrase in phrases))
@@ -65,8 +77,8 @@ def compile_query(
         terms=selected.terms,
         spoken=selected.spoken,
         phrases=tuple(phrases[:MAX_WORDS]),
-        excluded=tuple(_whole_terms(reader, excluded, counts)[:MAX_WORDS]),
-        excluded_phrases=tuple(_phrases(reader, excluded_phrases, counts)[:MAX_WORDS]),
+        excluded=tuple(_whole_terms(index, excluded)[:MAX_WORDS]),
+        excluded_phrases=tuple(_phrases(index, excluded_phrases)[:MAX_WORDS]),
         total=sum(term.idf for term in scored if term.rows or term.files) or 1.0,
         cut=selected.cut or longest > MAX_WORDS,
         respelt=tuple(repair.respelt.items()),
@@ -103,17 +115,17 @@ def compile_strict(reader: Reader, query: Query) -> CompiledQuery:
     Each word is one term and none is dropped for being one of many, so the meaning does not depend on the index.
     Stop words count only in a query without other words.
     """
-    counts = _Uncounted(0)
-    terms = tuple(dict.fromkeys(_whole_terms(reader, query.text.split(), counts)))
-    phrases = tuple(_phrases(reader, query.phrases, counts))
+    index = _Index(reader, _Uncounted(0), _none)
+    terms = tuple(dict.fromkeys(_whole_terms(index, query.text.split())))
+    phrases = tuple(_phrases(index, query.phrases))
     excluded, excluded_phrases = _excluded(query)
     content = tuple(term for term in terms if not term.is_stop_word)
     return CompiledQuery(
         terms=content if content or phrases else terms,
         spoken=(),
         phrases=phrases,
-        excluded=tuple(dict.fromkeys(_whole_terms(reader, excluded, counts))),
-        excluded_phrases=tuple(_phrases(reader, excluded_phrases, counts)),
+        excluded=tuple(dict.fromkeys(_whole_terms(index, excluded))),
+        excluded_phrases=tuple(_phrases(index, excluded_phrases)),
         total=1.0,
         cut=False,
     )
@@ -183,17 +195,17 @@ def _excluded(query: Query) -> tuple[list[str], list[str]]:
     return words, [text[1:-1] for text in query.excluded if is_phrase(text)]
 
 
-def _whole_terms(reader: Reader, words: Iterable[str], counts: WordCounts) -> list[QueryTerm]:
+def _whole_terms(index: _Index, words: Iterable[str]) -> list[QueryTerm]:
     """Return one term for each word that has tokens."""
-    return [term for word in words if (term := _whole(reader, word, counts)) is not None]
+    return [term for word in words if (term := _whole(index, word)) is not None]
 
 
-def _phrases(reader: Reader, texts: Iterable[str], counts: WordCounts) -> list[Phrase]:
+def _phrases(index: _Index, texts: Iterable[str]) -> list[Phrase]:
     """Return a phrase for each text that has tokens."""
-    return [phrase for text in texts if (phrase := _phrase(reader, text, counts)) is not None]
+    return [phrase for text in texts if (phrase := _phrase(index, text)) is not None]
 
 
-def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, alone: bool) -> list[QueryTerm]:
+def _terms_of(index: _Index, word: str, repair: Repair, *, alone: bool) -> list[QueryTerm]:
     """Return the terms of a typed word: its tokens, and the parts of those in mixed case.
 
     ``alone``: the query is this one word. It then searches for the name as a whole if the index has it. Among other
@@ -202,33 +214,32 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     words corrected if there is such a name, since its other parts match many similar names; a word with other signs
     (``call(x)``) is no name.
     """
-    whole = _whole(reader, word, counts)
+    whole = _whole(index, word)
     if whole is None:
         return []
     if whole.unsegmented:
-        return _runs(reader, whole, counts, repair, alone=alone)
+        return _runs(index, whole, repair, alone=alone)
     indexed = bool(whole.rows or whole.files)
     if whole.prefix or (alone and indexed and not repair.is_missing(whole)):
-        return [whole, *_member(reader, word, whole, counts, repair)]
+        return [whole, *_member(index, word, whole, repair)]
     if alone and not indexed and _BEGINNING.fullmatch(word):
-        beginning = _whole(reader, word + "*", counts)
-        as_written = " AND ".join(f'"{token}"' for token in whole.tokens)
-        if beginning is not None and reader.one(_AS_WRITTEN, (f"{as_written} *",)):
-            return [beginning]
-    joined = [] if indexed else _joined(reader, word, counts, repair)
+        begun = _begun(index, word, whole)
+        if begun:
+            return begun
+    joined = [] if indexed else _joined(index, word, repair)
     # Parts of names are ASCII only: `größe` would be split into `gr` and `e`.
-    pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(reader, word)]
+    pieces = [(piece, parts_of(piece) if piece.isascii() else []) for piece in _surfaces(index, word)]
     if alone and _NAME.fullmatch(word):
         is_serial = any(_is_serial(text) for piece, parts in pieces for text in parts or (piece,))
         if not joined and (is_serial or len(pieces) > 1):
-            named = [(piece, term) for piece, _ in pieces if (term := _whole(reader, piece, counts)) is not None]
+            named = [(piece, term) for piece, _ in pieces if (term := _whole(index, piece)) is not None]
             meant = repair.of_name(word, named)
             if meant:
                 return meant
         if is_serial:
             return [whole, *joined]
     tokens = [
-        [(text, term) for text in (piece, *parts) if (term := _whole(reader, text, counts)) is not None]
+        [(text, term) for text in (piece, *parts) if (term := _whole(index, text)) is not None]
         for piece, parts in pieces
     ]
     if joined:  # then no part of the word is a mistake
@@ -236,83 +247,93 @@ def _terms_of(reader: Reader, word: str, counts: WordCounts, repair: Repair, *, 
     return repair.of(word, [token for token in tokens if token], alone=alone)
 
 
-def _member(reader: Reader, word: str, whole: QueryTerm, counts: WordCounts, repair: Repair) -> list[QueryTerm]:
+def _member(index: _Index, word: str, whole: QueryTerm, repair: Repair) -> list[QueryTerm]:
     """Return, for ``Foo.bar`` of code, the term that finds the chunks which define a ``bar``: a method's definition has
     both names, but not in a row."""
     name = None if whole.files else typed_name(word)
-    own = _whole(reader, name.name, counts) if name is not None and name.owner else None
+    own = _whole(index, name.name) if name is not None and name.owner else None
     if own is None or own.rows > _MEMBER_ROWS:
         return []
     match = f"symbols : {own.match}"
-    rows, _ = counts.of(reader, match, (), False, own.match)
+    rows, _ = index.counts.of(index.reader, match, (), False, own.match)
     if not rows:
         return []
-    term = own._replace(match=match, rows=rows, files=0, idf=idf_of(rows, counts.all_chunks(reader)), in_symbols=True)
+    term = own._replace(
+        match=match, rows=rows, files=0, idf=idf_of(rows, index.counts.all_chunks(index.reader)), in_symbols=True
+    )
     repair.others.add(term)
     return [term]
 
 
-def _unfinished(reader: Reader, word: str, counts: WordCounts, repair: Repair, continued: Continued) -> list[QueryTerm]:
+def _unfinished(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     """Return the terms of a word that is still being typed: the word itself and all words that begin with it.
 
     A word that begins with it may have a stem that does not (``renewa``, but ``renew`` of ``renewal``): such words are
     looked up as they are written.
     """
-    whole = _whole(reader, word, counts)
+    whole = _whole(index, word)
     if whole is None or whole.unsegmented:
-        return _terms_of(reader, word, counts, repair, alone=True)
+        return _terms_of(index, word, repair, alone=True)
     if whole.prefix or not is_prefix(word + "*") or (len(whole.tokens) == 1 and is_letter(whole.tokens[0])):
         return [whole]
-    if begins_too_much(whole.tokens):
-        found = [whole, *_names(reader, word, whole, counts, continued)]
-    else:
-        found = [whole, _whole(reader, word + "*", counts), *_other_stems(reader, whole, counts)]
-    terms = [term for term in found if term is not None and (term.rows or term.files)]
+    is_gathered = not begins_too_much(whole.tokens)
+    begun = [_whole(index, word + "*"), *_other_stems(index, whole)] if is_gathered else _names(index, word, whole)
+    terms = [term for term in (whole, *begun) if term is not None and (term.rows or term.files)]
     if not terms:
-        *first, last = _surfaces(reader, word)
-        found = [_whole(reader, text, counts) for text in (*first, last + "*")] if first else []
+        *first, last = _surfaces(index, word)
+        found = [_whole(index, text) for text in (*first, last + "*")] if first else []
         return [term for term in found if term is not None] or [whole]
     others = [term._replace(idf=_BEGUN * min(terms[0].idf, term.idf)) for term in terms[1:]]
     repair.others.update(others)
     return [terms[0], *others]
 
 
-def _names(
-    reader: Reader, word: str, begun: QueryTerm, counts: WordCounts, continued: Continued
-) -> list[QueryTerm | None]:
+def _begun(index: _Index, word: str, whole: QueryTerm) -> list[QueryTerm]:
+    """Return the terms of what begins with a word that is not in the index."""
+    names = _names(index, word, whole) if begins_too_much(whole.tokens) else []
+    if names:
+        return names
+    beginning = _whole(index, word + "*")
+    as_written = " AND ".join(f'"{token}"' for token in whole.tokens)
+    is_written = index.reader.one(_AS_WRITTEN, (f"{as_written} *",)) is not None
+    return [beginning] if beginning is not None and is_written else []
+
+
+def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
     """Return terms for the names that begin so, and for the paths, which are few enough to look for the beginning."""
     *before, last = begun.tokens
-    names = [name for name in continued(before, last) if name != last][:_OTHER_NAMES]
-    in_paths = _whole(reader, word + "*", _PathCounts(counts.generation, counts))
-    return [in_paths, *(_whole(reader, "_".join((*before, name)), counts) for name in names)]
+    names = [name for name in index.continued(before, last) if name != last][:_OTHERS]
+    paths_only = index._replace(counts=_PathCounts(index.counts.generation, index.counts))
+    found = [_whole(paths_only, word + "*"), *(_whole(index, "_".join((*before, name))) for name in names)]
+    return [term for term in found if term is not None and (term.rows or term.files)]
 
 
-def _other_stems(reader: Reader, begun: QueryTerm, counts: WordCounts) -> list[QueryTerm]:
+def _other_stems(index: _Index, begun: QueryTerm) -> list[QueryTerm]:
     """Return terms for the words that begin with a token, but whose stem does not."""
     token = begun.tokens[0]
     if len(begun.tokens) > 1 or len(token) < _FIRST_SUFFIX:
         return []
     stems: dict[str, QueryTerm] = {}
-    for (written,) in reader.rows(_BEGIN_WITH, (token, token + "\U0010ffff")):
-        term = _whole(reader, written, counts) if len(stems) < _OTHER_STEMS else None
+    for (written,) in index.reader.rows(_BEGIN_WITH, (token, token + "\U0010ffff")):
+        term = _whole(index, written) if len(stems) < _OTHERS else None
         if term is not None and not term.stems[0].startswith(begun.stems[0]):
             stems.setdefault(term.stems[0], term)
     return list(stems.values())
 
 
-def _joined(reader: Reader, word: str, counts: WordCounts, repair: Repair) -> list[QueryTerm]:
+def _joined(index: _Index, word: str, repair: Repair) -> list[QueryTerm]:
     """Return ``read-only`` as one word (``readonly``) if the index has that. Only for words whose hyphenated form is
     not in the index: otherwise each place with a hyphen would count twice (measured on documentation: a loss of
     .004)."""
     for start, end, text in compounds(word):
-        term = _whole(reader, text, counts) if (start, end) == (0, len(word)) else None
+        term = _whole(index, text) if (start, end) == (0, len(word)) else None
         if term is not None and (term.rows or term.files):
             repair.others.add(term)
             return [term]
     return []
 
 
-def _whole(reader: Reader, word: str, counts: WordCounts) -> QueryTerm | None:
+def _whole(index: _Index, word: str) -> QueryTerm | None:
     """Return the tokens of a word as one term; None when it has none (``->``)."""
     prefix = is_prefix(word)
     word = folded(word)[0]
@@ -321,52 +342,52 @@ def _whole(reader: Reader, word: str, counts: WordCounts) -> QueryTerm | None:
         word, begins = query_bigrams(word)
         prefix = begins or (prefix and not RUN.match(unsegmented[-2]))
     encoded = word.encode("utf-8", "replace")
-    tokens = tuple(token for _, _, token in reader.words(encoded))
+    tokens = tuple(token for _, _, token in index.reader.words(encoded))
     if not tokens:
         return None
-    stems = tuple(token for _, _, token in reader.stems(encoded))
+    stems = tuple(token for _, _, token in index.reader.stems(encoded))
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
-    paths, name = ("", frozenset[str]()) if unsegmented else _as_path(reader, word, match)
-    rows, files = counts.of(reader, match, stems, prefix, paths or match)
-    idf = idf_of(rows or files, counts.all_chunks(reader))
+    paths, name = ("", frozenset[str]()) if unsegmented else _as_path(index, word, match)
+    rows, files = index.counts.of(index.reader, match, stems, prefix, paths or match)
+    idf = idf_of(rows or files, index.counts.all_chunks(index.reader))
     return QueryTerm(match, tokens, stems, prefix, rows, files, idf, unsegmented, paths, name)
 
 
-def _as_path(reader: Reader, word: str, match: str) -> tuple[str, frozenset[str]]:
+def _as_path(index: _Index, word: str, match: str) -> tuple[str, frozenset[str]]:
     """Return the expression that finds the files at a path, and the stems of its last part. No phrase reaches from the
     folder, which is a column of its own, into the name."""
     folder, _, name = (part.encode("utf-8", "replace") for part in word.rpartition("/"))
-    above = " ".join([token for _, _, token in reader.words(folder)])
-    stems = frozenset(stem for _, _, stem in reader.stems(path_text(name).encode()))
+    above = " ".join([token for _, _, token in index.reader.words(folder)])
+    stems = frozenset(stem for _, _, stem in index.reader.stems(path_text(name).encode()))
     if not above or not stems:
         return "", frozenset()
     last = match[1:].removeprefix(above).lstrip()  # with the star of a prefix
     return f'({match} OR (folder : "{above}" AND name : "{last}))', stems
 
 
-def _runs(reader: Reader, whole: QueryTerm, counts: WordCounts, repair: Repair, *, alone: bool) -> list[QueryTerm]:
+def _runs(index: _Index, whole: QueryTerm, repair: Repair, *, alone: bool) -> list[QueryTerm]:
     """Return the terms of a word in a script without blanks: one for the whole, or one for each piece; for a sentence
     that is not in the index, its pairs of characters."""
     pieces = pieces_of(whole.unsegmented)
     indexed = bool(whole.rows or whole.files)
     typed_prefix = whole.prefix and whole.unsegmented.endswith("*")
     if len(pieces) > 1 and not typed_prefix and not (alone and indexed):
-        return [term for piece in pieces for term in _terms_of(reader, piece, counts, repair, alone=alone)]
+        return [term for piece in pieces for term in _terms_of(index, piece, repair, alone=alone)]
     if indexed or len(pieces) > 1 or len(pieces[0]) <= _SENTENCE:
         return [whole]
-    pairs = (_whole(reader, "".join(pair), counts) for pair in pairwise(pieces[0]))
+    pairs = (_whole(index, "".join(pair)) for pair in pairwise(pieces[0]))
     return [pair for pair in dict.fromkeys(pairs) if pair is not None and (pair.rows or pair.files)] or [whole]
 
 
-def _phrase(reader: Reader, text: str, counts: WordCounts) -> Phrase | None:
-    term = _whole(reader, text.rstrip("*"), counts)
+def _phrase(index: _Index, text: str) -> Phrase | None:
+    term = _whole(index, text.rstrip("*"))
     return None if term is None else Phrase(text, term)
 
 
-def _surfaces(reader: Reader, word: str) -> list[str]:
+def _surfaces(index: _Index, word: str) -> list[str]:
     """Return the tokens of a word as they are written."""
     encoded = word.encode("utf-8", "replace")
-    return [encoded[start:end].decode("utf-8", "replace") for start, end, _ in reader.words(encoded)]
+    return [encoded[start:end].decode("utf-8", "replace") for start, end, _ in index.reader.words(encoded)]
 
 
 def _rarity(terms: Sequence[QueryTerm]) -> tuple[int, str]:

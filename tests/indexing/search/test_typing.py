@@ -62,6 +62,7 @@ def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
     monkeypatch.setattr(read_pool, "fetch", fetch)
     for query in ("btf_s", "btf_se", "net/a", "net/a.c", "int btf_s", "_s", "btf_sho"):
         assert found(index, query) == {"net/a.c"}, query
+    assert index.found("btf_s") == ["net/a.c"]
     assert [match for match in matched if re.search(r'"[^"]* sho" \*', match)], "but from three letters on"
     assert not [match for match in matched if re.search(r'["\s]\w{1,2}" \*', match)]
 
