@@ -1,15 +1,13 @@
 """``python -m livedex_daemon``: the daemon itself, and the commands that need its rooms but no running daemon.
 
 Invariant: a daemon that cannot start prints its error last on stderr, with --json as one line, and ends with its exit
-code.
+code. Ctrl-C ends a command without a traceback, also while its modules load.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -18,10 +16,17 @@ from livedex_ipc.errors import LivedexError
 # A search takes the interpreter's lock again some two hundred times, after each statement and for each row that is
 # weighed, and while files are indexed it may have to wait so long each time (Python's own: 5 ms).
 SWITCH_S = 0.0005
+_INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _command(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+
+
+def _command(words: list[str]) -> int:
     if words[:1] == ["config"]:
         from livedex_daemon.config import config_command
 
@@ -65,13 +70,19 @@ def _serve(words: Sequence[str]) -> NoReturn:
 
         streams_of(words).error(error)
         code = error.exit_code
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
     except BaseException:
+        import traceback
+
         traceback.print_exc()
     end_process(code)
 
 
 def _run() -> int:
     # Imported here: `config` and `doctor` must work where the daemon's libraries do not.
+    import asyncio
+
     from livedex_daemon.index_file.opener import HomeLock
     from livedex_daemon.process import locations, memory
 

@@ -1,15 +1,16 @@
-"""The modules that `livedex search` imports: start-up time is a feature, and every module costs some of it."""
+"""The start of commands: what `livedex search` imports, since every module costs time, and Ctrl-C meanwhile."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 
 import pytest
 
 from helpers.canned_daemon import CannedDaemon, hit, search_result
-from helpers.support import Home
+from helpers.support import CHECKOUT, Home
 
 OURS = {
     "cli",
@@ -71,3 +72,41 @@ def test_no_form_of_a_search_imports_what_is_slow(home: Home, canned: CannedDaem
     slow = {"asyncio", "dataclasses", "inspect", "argparse", "pathlib", "platformdirs", "rich", "tomllib", "subprocess"}
     slow |= {"logging", "threading", "importlib.metadata", "livedex_ipc.methods", "livedex_ipc.server.rpc_server"}
     assert not slow & imported(home, "search", "x", *words)
+
+
+INTERRUPTED = """
+import sys
+main, wanted, sys.argv[1:] = sys.argv[1], sys.argv[2], sys.argv[3:]
+
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        if name == wanted:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, CtrlC())
+module = __import__(main, fromlist=["main"])
+sys.exit(module.main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("main", "module", "words"),
+    [
+        ("livedex_ipc.__main__", "livedex_ipc.cli.arguments", ["status"]),
+        ("livedex_ipc.__main__", "livedex_ipc.client", ["status"]),
+        ("livedex_daemon.__main__", "livedex_daemon.doctor", ["doctor"]),
+        ("livedex_daemon.__main__", "livedex_daemon.config", ["config", "show"]),
+        ("livedex_daemon.__main__", "asyncio", []),
+    ],
+)
+def test_ctrl_c_while_modules_load_ends_the_command_quietly(
+    home: Home, main: str, module: str, words: list[str]
+) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, main, module, *words]
+    done = subprocess.run(command, env=home.env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_installed_command_is_the_one_that_may_be_interrupted() -> None:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    assert project["scripts"] == {"livedex": "livedex_ipc.__main__:main"}
