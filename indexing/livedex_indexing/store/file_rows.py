@@ -44,11 +44,13 @@ _ADD = """INSERT INTO files (root_id, folder, name, size, mtime_ns, ctime_ns, in
 _CHANGE = """UPDATE files SET size = ?, mtime_ns = ?, ctime_ns = ?, ino = ?, status = ?, reason = ?, content_id = ?,
              content_hash = ?, signature = ?, indexed_at = ?, settled = ? WHERE id = ?"""
 _ADD_PATH = "INSERT INTO paths (rowid, name, folder) VALUES (?, ?, ?)"
-_BELOW_ALL = "SELECT id, content_id, folder, name FROM files WHERE root_id = ?"
-_BELOW = f"{_BELOW_ALL} AND (folder = ? OR folder >= ? AND folder < ?)"
+_BELOW_ALL = "SELECT id, content_id, folder, name FROM files WHERE root_id = ?1"
+# In two parts: for an OR between them, SQLite would pass through all files of the root.
+BELOW = f"{_BELOW_ALL} AND folder = ?2 UNION ALL {_BELOW_ALL} AND folder >= ?3 AND folder < ?4"
 _FOLDERS_ALL = "SELECT DISTINCT folder FROM files WHERE root_id = ? ORDER BY folder"
-_FOLDERS = """SELECT DISTINCT folder FROM files WHERE root_id = ? AND (folder = ? OR folder >= ? AND folder < ?)
-              ORDER BY folder"""
+FOLDERS = """SELECT ?2 AS folder WHERE EXISTS (SELECT 1 FROM files WHERE root_id = ?1 AND folder = ?2)
+             UNION ALL SELECT DISTINCT folder FROM files WHERE root_id = ?1 AND folder >= ?3 AND folder < ?4
+             ORDER BY folder"""
 _DROP = "DELETE FROM files WHERE id = ?"
 _DROP_PATH = "DELETE FROM paths WHERE rowid = ?"
 
@@ -104,7 +106,7 @@ class FileTable:
 
     def remove_below(self, root_id: int, path: bytes, *, forget: bool) -> int:
         """Remove everything below a folder, but not the row of ``path`` itself; ``b""`` is the whole root."""
-        sql, values = (_BELOW, (path, *relpath.range_below(path))) if path else (_BELOW_ALL, ())
+        sql, values = (BELOW, (path, *relpath.range_below(path))) if path else (_BELOW_ALL, ())
         found = fetch(self._db, sql, (root_id, *values))
         if path:
             self.changed_files.update((root_id, relpath.join(*row[2:])) for row in found if row[1] is not None)
@@ -141,7 +143,7 @@ class FileTable:
         return folders
 
     def folders_below(self, root_id: int, path: bytes) -> list[bytes]:
-        sql, values = (_FOLDERS, (path, *relpath.range_below(path))) if path else (_FOLDERS_ALL, ())
+        sql, values = (FOLDERS, (path, *relpath.range_below(path))) if path else (_FOLDERS_ALL, ())
         return [folder for (folder,) in fetch(self._db, sql, (root_id, *values))]
 
     def file(self, root_id: int, path: bytes) -> FileRow | None:

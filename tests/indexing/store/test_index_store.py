@@ -41,6 +41,16 @@ def test_a_folder_is_not_confused_with_one_whose_name_begins_alike(rig: Rig) -> 
     assert rig.store.integrity() == []
 
 
+@pytest.mark.parametrize("sql", [file_rows.FOLDERS, file_rows.BELOW])
+def test_what_lies_below_a_path_is_found_without_a_pass_through_all_files(rig: Rig, sql: str) -> None:
+    """Each file that comes or goes is looked for as a folder, too."""
+    with closing(apsw.Connection(rig.path)) as other:
+        plan = [row[3] for row in other.execute(f"EXPLAIN QUERY PLAN {sql}", (rig.root, b"a", b"a/", b"a0"))]
+    looks = [step for step in plan if "files" in step]
+    assert len(looks) == 2
+    assert all("(root_id=? AND folder" in step for step in looks), plan
+
+
 def test_inode_numbers_of_64_bits(rig: Rig) -> None:
     row = rig.row(b"x", "t")._replace(state=STATE._replace(ino=2**64 - 3))
     rig.store.put_files([row])
