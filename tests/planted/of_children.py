@@ -87,6 +87,13 @@ DEFECTS = (
         "tests/daemon/write/test_chunk_health.py::test_each_failure_doubles_the_rest_up_to_a_limit",
     ),
     Defect(
+        "batch-by-the-size-of-before",
+        "a file that grew since it was queued holds up the small ones of its batch",
+        "livedex_daemon/write/chunk_pool.py",
+        (("        fitting = _fitting(jobs)\n", "        fitting = len(jobs)\n"),),
+        f"{POOL}::test_a_file_that_grew_since_it_was_queued_holds_up_no_other",
+    ),
+    Defect(
         "batch-fails-with-one",
         "an error in a step is the failure of every file of its batch",
         "livedex_daemon/write/chunk_pool.py",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from livedex_daemon.watch.backlog import Backlog, Entry, Key, Mark
 from livedex_daemon.watch.event_source import EventSource
@@ -23,7 +24,7 @@ from livedex_daemon.write.walk import Changes, TreeWalk, WalkTools, Work
 from livedex_indexing.disk import tree
 from livedex_indexing.ignore import rules
 from livedex_indexing.model import Stat
-from livedex_indexing.relpath import is_below, is_within
+from livedex_indexing.relpath import is_at_or_below, is_within, parent
 from livedex_indexing.store.index_store import Store
 
 WALK_S = 0.02  # a walk pauses after so long for edits and commits
@@ -211,8 +212,7 @@ class Inspector:
         if gone and not self._presence.is_same(walk.root):
             del self.changes.removed[files:], self.changes.removed_trees[trees:], walk.absent[:]
             self._presence.check(walk.root)
-        for root_id, path in self.changes.removed_trees[trees:]:
-            self._cancel_below(root_id, path)
+        self._cancel_below(walk.root.id, frozenset(path for _, path in self.changes.removed_trees[trees:]))
         walk.took_s += time.monotonic() - started
         self._backlog.moved(walk.entry)
         works, walk.works = walk.works, []
@@ -272,6 +272,7 @@ class Inspector:
         if not self._departed or any(walk.path and not walk.entry.background for walk in self._walks):
             return
         departed, self._departed = self._departed, []
+        gone: dict[int, set[bytes]] = {}
         for root, entry in departed:
             path = entry.key[1]
             if not self._presence.is_same(root):  # the root itself is gone
@@ -285,22 +286,31 @@ class Inspector:
             if entry.progress is not None:
                 entry.progress.removed += 1
             self.changes.removed.append((root.id, path))
-            self._cancel(root.id, path.__eq__)
-            self._drop_tree(root, path)
+            gone.setdefault(root.id, set()).add(path)
+            self._remove_below(root, path)
             root.rules.invalidate(path)
             self.finished.append(entry)
+        for root_id, paths in gone.items():
+            self._cancel(root_id, partial(is_at_or_below, folders=paths))
 
     def _drop_tree(self, root: Root, path: bytes) -> None:
+        self._remove_below(root, path)
+        self._cancel_below(root.id, frozenset((path,)))
+
+    def _remove_below(self, root: Root, path: bytes) -> None:
         if self._store.folders_below(root.id, path):
             self.changes.removed_trees.append((root.id, path))
         self._watching.unwatch(root.id, path)
-        self._cancel_below(root.id, path)
 
-    def _cancel_below(self, root_id: int, path: bytes) -> None:
-        self._cancel(root_id, lambda other: is_below(other, path))
+    def _cancel_below(self, root_id: int, folders: frozenset[bytes]) -> None:
+        if folders:
+            self._cancel(root_id, lambda other: is_at_or_below(parent(other), folders))
 
     def _cancel(self, root_id: int, is_gone: Callable[[bytes], bool]) -> None:
-        """Drop readings and decisions about paths that are gone: no event would report them again."""
+        """Drop readings and decisions about paths that are gone: no event would report them again.
+
+        It looks at all of them: call it once for many paths.
+        """
         self.changes.rows = [row for row in self.changes.rows if row.root_id != root_id or not is_gone(row.path)]
         for key, work in self._busy.items():
             if key[0] == root_id and is_gone(key[1]):
