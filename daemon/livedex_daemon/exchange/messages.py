@@ -150,10 +150,21 @@ def read(
     if conversation_id is not None:
         conditions.append("m.conversation_id = ?")
         values.append(conversation_id)
+    sql = f"SELECT {_COLUMNS} WHERE {' AND '.join(conditions)} ORDER BY m.id LIMIT ?"
+    return _first_ones(db.execute(sql, (*values, limit)))
+
+
+def newest(db: apsw.Connection, topic: str | None, limit: int) -> list[MessageFields]:
+    """Return the newest messages of a topic, or of all, in the order of the log, as many as ``read`` would."""
+    where = "" if topic is None else "WHERE m.topic_id = ?"
+    values = () if topic is None else (topic_id(db, topic),)
+    return _first_ones(db.execute(f"SELECT {_COLUMNS} {where} ORDER BY m.id DESC LIMIT ?", (*values, limit)))[::-1]
+
+
+def _first_ones(cursor: apsw.Cursor) -> list[MessageFields]:
+    """Return the messages of the first rows whose bodies have at most ``MOST_READ_BYTES``, or the first row's."""
     found: list[MessageFields] = []
     size = 0
-    sql = f"SELECT {_COLUMNS} WHERE {' AND '.join(conditions)} ORDER BY m.id LIMIT ?"
-    cursor = db.execute(sql, (*values, limit))
     for row in cursor:
         size += len(row[2].encode())
         if found and size > MOST_READ_BYTES:
@@ -161,16 +172,6 @@ def read(
         found.append(_fields(row))
     cursor.close(True)
     return found
-
-
-def newest(db: apsw.Connection, topic: str | None, limit: int) -> list[MessageFields]:
-    """Return the newest messages of a topic, or of all, in the order of the log, as many as ``read`` would."""
-    number = None if topic is None else topic_id(db, topic)
-    where = "" if topic is None else "WHERE topic_id = ?"
-    values = () if topic is None else (number,)
-    sql = f"SELECT min(id) FROM (SELECT id FROM messages {where} ORDER BY id DESC LIMIT ?)"
-    first = db.execute(sql, (*values, limit)).get
-    return [] if first is None else read(db, topic, None, first - 1, limit)
 
 
 def newest_id(db: apsw.Connection, topic: str | None, conversation_id: str | None) -> int:

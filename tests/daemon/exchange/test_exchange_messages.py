@@ -141,6 +141,14 @@ def test_an_answer_is_bounded(tmp_path: Path) -> None:
         assert [len(queue.read(after_id=after)) for after in (0, 1, 2, 3)] == [1, 2, 2, 1]
 
 
+def test_large_bodies_leave_out_the_oldest_of_what_is_inspected(tmp_path: Path) -> None:
+    with closing(Queue(tmp_path / "exchange.db", max_body=8 << 20)) as queue:
+        for topic, size in (("a", 2 << 20), ("b", 1), ("a", 3 << 20), ("a", 1 << 20), ("b", 5 << 20)):
+            queue.publish(topic, "x" * size)
+        assert [message["id"] for message in queue.inspect(topic="a")["messages"]] == [3, 4]
+        assert [message["id"] for message in queue.inspect()["messages"]] == [5]
+
+
 def test_what_is_newest_is_inspected(queue: Queue) -> None:
     for number in range(3):
         queue.publish("a", str(number))
