@@ -5,10 +5,12 @@ Invariant: data alone; the built-in store and the one around a plugin's store ha
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import Final, NamedTuple, Protocol
 
 from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.memory_entry import EntryFields, EntryKind
+from livedex_ipc.server import message_json
 
 
 class NewEntry(NamedTuple):
@@ -22,11 +24,26 @@ class NewEntry(NamedTuple):
     metadata: dict[str, object] | None = None
 
 
+MOST_LISTED_BYTES: Final = 4 << 20  # of one page, as JSON; one entry may be larger
+
+
 class Page(NamedTuple):
     """Some entries, and how many there are in all."""
 
     entries: list[EntryFields]
     total: int
+
+
+def bounded(entries: Iterable[EntryFields]) -> list[EntryFields]:
+    """Return the first entries that have at most ``MOST_LISTED_BYTES``, or the first one."""
+    found: list[EntryFields] = []
+    size = 0
+    for entry in entries:
+        size += len(message_json.text(entry).encode())
+        if found and size > MOST_LISTED_BYTES:
+            break
+        found.append(entry)
+    return found
 
 
 class FoundEntries(NamedTuple):

@@ -48,8 +48,10 @@ class BuiltInKnowledge:
     def list_chunks(self, *a: object, **kw: object) -> list[dict[str, object]]:
         """Return the entries, newest last; ``domain``, the first word, limits them to one domain."""
         domain = a[0] if a else kw.get("domain")
-        page = self._store.page(None if domain is None else str(domain), None, _ALL, 0)
-        return [dict(entry) for entry in page.entries]
+        found: list[dict[str, object]] = []
+        while page := self._store.page(None if domain is None else str(domain), None, _ALL, len(found)).entries:
+            found += map(dict, page)
+        return found
 
     def stats(self) -> dict[str, object]:
         return dict(self._store.counts()._asdict())

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import apsw
 
-from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page
+from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page, bounded
 from livedex_daemon.knowledge.entry_ranking import ranked
 from livedex_daemon.knowledge.entry_vectors import entry_hash
 from livedex_daemon.knowledge.hot_memory import Candidate, hot_text
@@ -104,12 +104,15 @@ class KnowledgeStore:
                 db.executemany(sql, [(time.time(), entry["id"]) for entry in found])
 
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
-        """Return entries in the order in which they were added."""
+        """Return entries in the order in which they were added, as many as ``bounded`` lets through."""
         where, values = _conditions(None if domain is None else (domain,), kind)
         with self._database.reading() as db:
             total = int(db.execute(f"SELECT count(*) FROM entries e{where}", values).get)
             sql = f"SELECT {_COLUMNS}, 0.0 FROM entries e{where} ORDER BY e.id LIMIT ? OFFSET ?"
-            return Page([_fields(row) for row in rows(db, sql, (*values, limit, offset))], total)
+            cursor = db.execute(sql, (*values, limit, offset))
+            entries = bounded(map(_fields, cursor))
+            cursor.close(True)
+            return Page(entries, total)
 
     def hot(self, max_chars: int) -> str:
         """Return the entries used last and most as one text of at most ``max_chars`` characters."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page
+from livedex_daemon.knowledge.agent_memory import Counts, FoundEntries, NewEntry, Page, bounded
 from livedex_indexing.plugins import KnowledgeBackend
 from livedex_indexing.plugins.time_limit import LimitedCalls
 from livedex_indexing.search.meaning import Meaning
@@ -69,7 +69,7 @@ class PluginMemory:
     def page(self, domain: str | None, kind: EntryKind | None, limit: int, offset: int) -> Page:
         entries = self._entry_list(self._call(self._store.list_chunks))
         wanted = [entry for entry in entries if domain in (None, entry["domain"]) and kind in (None, entry["kind"])]
-        return Page(wanted[offset : offset + limit], len(wanted))
+        return Page(bounded(wanted[offset : offset + limit]), len(wanted))
 
     def hot(self, max_chars: int) -> str:
         text = self._call(lambda: self._store.get_hot_memory(max_chars))

@@ -52,6 +52,15 @@ def test_a_lost_worker_is_noticed_without_another_claim(queue: Queue) -> None:
     assert queue.check("1")["state"] == "dead"
 
 
+def test_large_replies_are_reported_by_several_calls(tmp_path: Path) -> None:
+    with closing(Queue(tmp_path / "exchange.db", max_body=8 << 20)) as queue:
+        for size in (5 << 20, 2 << 20, 1 << 20, 2 << 20):
+            queue.publish("work.request", "")
+            queue.complete(queue.claim("work.request"), follow_up={"topic": "done", "body": "x" * size})
+        reported = [[each["conversation_id"] for each in queue.exchange.notify()["conversations"]] for _ in range(4)]
+        assert reported == [["1"], ["3", "5"], ["7"], []]
+
+
 def test_each_request_is_reported_once_when_it_is_finished(queue: Queue) -> None:
     for topic in ("work.request", "work", "work.request"):
         queue.publish(topic, "")

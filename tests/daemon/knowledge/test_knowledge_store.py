@@ -117,6 +117,20 @@ def test_entries_are_listed_in_pages(store: KnowledgeStore) -> None:
     assert [entry["content"] for entry in store.page(None, "finding", 9, 0).entries] == ["text 3"]
 
 
+def test_a_page_is_bounded(store: KnowledgeStore) -> None:
+    """A thousand entries of the largest size would take more than a gigabyte in the daemon."""
+    for number in range(40):
+        store.add(NewEntry(f"{number} " + "x" * (200 << 10)))
+    sizes: list[int] = []
+    while (page := store.page(None, None, 1000, sum(sizes))).entries:
+        assert [entry["id"] for entry in page.entries] == [sum(sizes) + 1 + place for place in range(len(page.entries))]
+        assert page.total == 40
+        sizes.append(len(page.entries))
+    assert sizes == [20, 20]
+    store.add(NewEntry("small", metadata={"large": "x" * (5 << 20)}))
+    assert [len(store.page(None, None, 1000, offset).entries) for offset in (39, 40)] == [1, 1]
+
+
 def test_the_fields_come_back(store: KnowledgeStore) -> None:
     store.add(NewEntry("the text", "people", "finding", "A heading", "a source", {"confidence": "high", "n": [1]}))
     (entry,) = store.page(None, None, 1, 0).entries

@@ -151,6 +151,28 @@ def test_all_hits_are_printed_page_after_page(home: Home, canned: CannedDaemon) 
     assert len(home.run_json("search", "-F", "x")["hits"]) == 10, "as the method answers"
 
 
+def test_memory_is_listed_answer_after_answer_up_to_the_limit(home: Home, canned: CannedDaemon) -> None:
+    """An answer has few entries where they are large."""
+    entry: dict[str, Any] = {
+        "domain": "d",
+        "heading": None,
+        "kind": "chunk",
+        "source": None,
+        "score": 0.0,
+        "created_at": None,
+    }
+    entry |= {"used_at": None, "uses": 0, "metadata": {}, "content": "x"}
+
+    def listed(params: dict[str, Any]) -> dict[str, Any]:
+        last = min(7, params["offset"] + min(3, params["limit"]))
+        return {"entries": [{**entry, "id": number} for number in range(params["offset"], last)], "total": 7}
+
+    canned.answers["knowledge/list"] = listed
+    for words, ids in (([], range(7)), (["-n", "5"], range(5)), (["--offset", "6"], [6])):
+        assert [each["id"] for each in home.run_json("knowledge", "list", *words)["entries"]] == list(ids)
+    assert home.run("knowledge", "list").stdout.count("\nx\n") == 7
+
+
 def test_here_is_the_working_folder(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
     for words in (["search", "x"], ["watch", "x"]):
         command = [str(LIVEDEX), *words, "--here", "--in", "/r"]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         KnowledgeStatsResult,
     )
 
+_LIMIT = 100  # of `knowledge/list`
+
 
 def add(context: Context) -> int:
     """Remember a text and print its id."""
@@ -38,8 +40,15 @@ def search(context: Context) -> int:
 
 
 def show(context: Context) -> int:
-    """Print entries; exit code 1 if there is none."""
+    """Print entries, as many answers as they take; exit code 1 if there is none."""
+    limit, offset = context.values.get("limit", _LIMIT), context.values.get("offset", 0)
     result: EntryListResult = _call(context, "knowledge/list")
+    while len(result["entries"]) < min(limit, result["total"] - offset):
+        found = len(result["entries"])
+        more: EntryListResult = _call(context, "knowledge/list", {"limit": limit - found, "offset": offset + found})
+        if not more["entries"]:
+            break
+        result = {"entries": [*result["entries"], *more["entries"]], "total": more["total"]}
     _show_entries(context, result)
     return 0 if result["entries"] else 1
 
