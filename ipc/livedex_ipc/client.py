@@ -17,13 +17,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from livedex_ipc import paths
-from livedex_ipc.errors import InternalError, NoDaemon, TimedOut, Unavailable, from_wire
+from livedex_ipc.errors import NoDaemon, TimedOut, Unavailable, from_wire
 from livedex_ipc.method_calls import MethodCalls
 from livedex_ipc.peers import peer_uid
 
 TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from typing import Any
+
+    from livedex_ipc.wire_results import ServerInfo
 
 RECV_BYTES = 256 * 1024
 FIRST_WAIT_S = 0.3
@@ -55,6 +57,13 @@ class Client(MethodCalls):
     def detach(self) -> socket.socket:
         """Return the socket, to be used in another way; this client is closed. Only before the first call."""
         return socket.socket(fileno=self._sock.detach())
+
+    def who(self, timeout_s: float) -> ServerInfo:
+        """Return who answers. Raises Unavailable, which names the socket, if that is no livedex daemon."""
+        info: ServerInfo = self.call("server/info", timeout_s=timeout_s)
+        if not isinstance(info, dict) or info.get("name") != paths.APP:
+            raise self._stranger()
+        return info
 
     def interrupt(self) -> None:
         """End the call that another thread waits for, and the connection: the call raises Unavailable."""
@@ -138,8 +147,10 @@ class Client(MethodCalls):
                     on_progress(params["value"])
                 self._keep_notification(message)
             elif message.get("id") == self._last_id or ("error" in message and message.get("id") is None):
-                if "error" in message:
+                if isinstance(message.get("error"), dict):
                     raise from_wire(message["error"])
+                if "result" not in message:
+                    raise self._stranger()
                 return message["result"]
 
     def _send(self, message: Mapping[str, object], deadline: float | None) -> None:
@@ -162,10 +173,19 @@ class Client(MethodCalls):
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            message = None
         if not isinstance(message, dict):
-            raise InternalError("the daemon's answer is not a JSON-RPC message")
+            raise self._stranger()
         return message
+
+    def _stranger(self) -> Unavailable:
+        """Return the error of a connection to another program, as to one whose socket LIVEDEX_SOCKET names."""
+        where = os.fsdecode(self._sock.getpeername()) or "the connection"
+        message = f"what answers on {where} is no livedex daemon: end it, or set LIVEDEX_SOCKET to another path"
+        return Unavailable(message, {"socket": where})
 
     def _wait(self, deadline: float | None, on_wait: Callable[[float], None]) -> None:
         """Wait until the daemon sends something."""

@@ -154,6 +154,30 @@ def test_a_daemon_whose_queue_is_full_is_not_waited_for_for_ever(tmp_path: Path)
             taken.close()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 400 Bad Request",
+        b"[" * 100_000,
+        b"null",
+        b'{"jsonrpc": "2.0", "id": 1}',
+        b'{"jsonrpc": "2.0", "id": 1, "error": "no"}',
+        b'{"jsonrpc": "2.0", "id": 1, "result": {}}',
+        b'{"jsonrpc": "2.0", "id": 1, "result": null}',
+        b'{"jsonrpc": "2.0", "id": 1, "result": {"name": "another"}}',
+    ],
+)
+def test_another_program_at_the_socket_is_named(tmp_path: Path, answer: bytes) -> None:
+    path = str(tmp_path / "s")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(path)
+        other.listen()
+        with connect(spawn=False, path=path) as client, other.accept()[0] as theirs:
+            theirs.sendall(answer + b"\n")
+            with pytest.raises(Unavailable, match=f"what answers on {path} is no livedex daemon"):
+                client.who(5)
+
+
 def test_notifications_are_kept_in_their_order_also_during_a_call() -> None:
     ours, theirs = socket.socketpair()
     with client_module.Client(ours) as connected, theirs:

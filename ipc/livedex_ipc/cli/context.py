@@ -65,7 +65,7 @@ class Context:
 
         may_spawn = spawn and not self.line.no_spawn
         client = connect(spawn=may_spawn)
-        info: ServerInfo = client.call("server/info", timeout_s=ANSWER_MS / 1000)
+        info = client.who(ANSWER_MS / 1000)
         self._say_whose(info)
         if info["version"] == __version__:
             return client

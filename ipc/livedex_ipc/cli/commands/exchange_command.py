@@ -183,7 +183,7 @@ def _running_daemon() -> Client | None:
         client = connect(spawn=False)
     except NoDaemon:
         return None
-    if client.call("server/info", timeout_s=ANSWER_MS / 1000)["version"] == __version__:
+    if client.who(ANSWER_MS / 1000)["version"] == __version__:
         return client
     client.close()
     return None

@@ -17,7 +17,7 @@ from livedex_ipc.client import Client, connect
 from livedex_ipc.errors import NoDaemon, TimedOut
 
 if TYPE_CHECKING:
-    from livedex_ipc.wire_results import RootsResult, ServerInfo, StatusResult, SyncResult
+    from livedex_ipc.wire_results import RootsResult, StatusResult, SyncResult
 
 _POLL_S = 0.1
 _ANSWER_S = 60.0
@@ -102,8 +102,7 @@ def stop_daemon() -> int | None:
     except NoDaemon:
         return None
     with client:
-        info: ServerInfo = client.call("server/info", timeout_s=_ANSWER_S)
-        pid = info["pid"]
+        pid = client.who(_ANSWER_S)["pid"]
         client.call("server/shutdown", timeout_s=_ANSWER_S)
         if not has_ended(pid, _STOP_S):
             raise TimedOut(f"the daemon (pid {pid}) has not ended after {_STOP_S:.0f} s", {"pid": pid})

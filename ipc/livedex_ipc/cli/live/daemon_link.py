@@ -95,7 +95,11 @@ class DaemonLink:
             raise Lost from error
         *lines, rest = self._received.split(b"\n") if b"\n" in self._received else [self._received]
         self._received = bytearray(rest)
-        return [json.loads(line) for line in lines if line]
+        try:
+            return [json.loads(line) for line in lines if line]
+        except ValueError as error:  # of a program that is no daemon
+            self.close()
+            raise Lost from error
 
     def _send(self, peer: socket) -> None:
         with contextlib.suppress(BlockingIOError):
