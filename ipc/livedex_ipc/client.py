@@ -177,7 +177,7 @@ class Client(MethodCalls):
             message = json.loads(line)
         except (ValueError, RecursionError):
             message = None
-        if not isinstance(message, dict):
+        if not isinstance(message, dict) or not isinstance(message.get("method", ""), str):
             raise self._stranger()
         return message
 

@@ -160,6 +160,7 @@ def test_a_daemon_whose_queue_is_full_is_not_waited_for_for_ever(tmp_path: Path)
         b"HTTP/1.1 400 Bad Request",
         b"[" * 100_000,
         b"null",
+        b'{"jsonrpc": "2.0", "method": 5}',
         b'{"jsonrpc": "2.0", "id": 1}',
         b'{"jsonrpc": "2.0", "id": 1, "error": "no"}',
         b'{"jsonrpc": "2.0", "id": 1, "result": {}}',
