@@ -169,6 +169,24 @@ def test_a_list_says_when_it_is_fresh(
 
 
 @NEOVIM
+def test_a_search_into_a_list_waits_for_the_newest_changes(
+    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], program: Path
+) -> None:
+    tree.write_all(FILES)
+    unfresh = Unfresh(tmp_path / "unfresh")
+    with start_daemon(**unfresh.env).client() as client:
+        add_root(client, tree)
+    with neovim(program, home, tree.path) as vim:
+        with unfresh.held(until_late=True):
+            vim.type(":Livedex! zither\r")
+            vim.see("livedex zither (searching)")
+            asked_ms = vim.ask("luaeval('vim.uv.now()')")
+            wait_until(lambda: vim.ask("luaeval('vim.uv.now()')") > asked_ms + 1500, what="more time than by default")
+            vim.see("livedex zither (searching)")
+        lists(vim, ["lease.md:5:12:Żółw: a zither for thirty days."])
+
+
+@NEOVIM
 @pytest.mark.shares_daemon
 def test_nothing_blocks_typing(home: Home, daemon: Daemon, indexed: Tree, program: Path) -> None:
     with neovim(program, home, indexed.path) as vim:

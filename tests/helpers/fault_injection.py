@@ -84,8 +84,9 @@ class Unfresh:
         self.env = with_code(folder, _UNFRESH.format(str(self._held)))
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        self._held.touch()
+    def held(self, *, until_late: bool = False) -> Iterator[None]:
+        """``until_late``: they say so when the time of a request is over, and not at once."""
+        self._held.write_text("late" if until_late else "")
         try:
             yield
         finally:
@@ -93,12 +94,16 @@ class Unfresh:
 
 
 _UNFRESH = """
-import os, sys
+import asyncio, os, sys, time
 if "livedex_daemon" in sys.orig_argv:
     from livedex_daemon.answer.freshness import Freshness, FreshState
-    usual = Freshness.ensure
-    async def ensure(*args, **more):
-        return FreshState(False, 1, "recovering") if os.path.exists({!r}) else await usual(*args, **more)
+    usual, held = Freshness.ensure, {!r}
+    async def ensure(self, scope, deadline, **more):
+        while os.path.exists(held) and os.stat(held).st_size and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+        if os.path.exists(held):
+            return FreshState(False, 1, "recovering")
+        return await usual(self, scope, deadline, **more)
     Freshness.ensure = ensure
 """
 

@@ -5,6 +5,7 @@ local connection = require('livedex.connection')
 
 M.CANCELLED = -32800
 local ONCE = 200 -- hits of a search that is not typed
+local PATIENCE_MS = 10000 -- nothing waits for it but a list that says so, and nobody likes to ask again
 local said ---@type string? the last message while typing: not to be repeated at each key
 
 ---Return the most hits in a picker. Each costs the daemon 0.2 ms a key.
@@ -45,7 +46,7 @@ end
 
 ---Search once; call `done` with the entries and the state of the answer. A fault is said: there are no entries then.
 function M.search(params, done)
-  params = vim.tbl_extend('keep', params, { limit = ONCE })
+  params = vim.tbl_extend('keep', params, { limit = ONCE, timeout_ms = PATIENCE_MS })
   connection.request('search', params, function(err, result)
     if err then
       M.say(err.message)
