@@ -23,7 +23,7 @@ DEFECTS = (
         "row-outlives-its-file",
         "a file that went before its row was stored stays listed",
         "livedex_daemon/write/inspector.py",
-        (("self._cancel(root_id, partial(is_at_or_below, folders=paths))", "pass"),),
+        (("self._cancel(root.id, partial(is_at_or_below, folders=paths))", "pass"),),
         f"{INSPECTOR}::test_a_file_that_is_gone_leaves_no_row_that_was_decided_before",
     ),
     Defect(

@@ -193,7 +193,7 @@ class InotifyWatcher:
             return self._folders.watched_of(root_id, folders)
 
     def unwatch_all(self, root_id: int, folders: frozenset[bytes]) -> None:
-        """Remove the watches of a set of folders and of all folders below them, in one pass over the watches."""
+        """Remove the watches of a set of folders and of all folders below them."""
         with self._lock:
             self._folders.remove_below(root_id, folders)
 

@@ -32,6 +32,7 @@ class WatchedFolders:
         self._let_go = let_go
         self._by_wd: dict[int, WatchedFolder] = {}
         self._by_key: dict[Key, WatchedFolder] = {}
+        self._inside: dict[Key, set[bytes]] = {}  # the paths in a folder that are watched, or on the way to one that is
         self._outside: dict[bytes, WatchedFolder] = {}
 
     def get(self, wd: WatchDescriptor) -> WatchedFolder | None:
@@ -42,8 +43,27 @@ class WatchedFolders:
         if known is not None and known.wd != wd:
             self.remove(key)
         folder = self._by_key[key] = self._by_wd.setdefault(wd, WatchedFolder(wd))
+        self._link(key)
         if key not in folder.names:
             folder.names = (*folder.names, key)
+
+    def _link(self, key: Key) -> None:
+        root_id, path = key
+        while path:
+            inside = self._inside.setdefault((root_id, relpath.parent(path)), set())
+            if path in inside:
+                return
+            inside.add(path)
+            path = relpath.parent(path)
+
+    def _unlink(self, key: Key) -> None:
+        root_id, path = key
+        while path and (root_id, path) not in self._by_key and (root_id, path) not in self._inside:
+            above = (root_id, relpath.parent(path))
+            self._inside[above].discard(path)
+            if not self._inside[above]:
+                del self._inside[above]
+            path = above[1]
 
     def add_outside(self, wd: WatchDescriptor, path: bytes) -> None:
         known = self._outside.get(path)
@@ -56,6 +76,7 @@ class WatchedFolders:
     def remove(self, key: Key) -> None:
         folder = self._by_key.pop(key, None)
         if folder is not None:
+            self._unlink(key)
             folder.names = tuple(name for name in folder.names if name != key)
             self.let_go_unused(folder.wd)
 
@@ -66,8 +87,11 @@ class WatchedFolders:
             self.let_go_unused(folder.wd)
 
     def remove_below(self, root_id: int, folders: frozenset[bytes]) -> None:
-        """Remove the names at or below these folders of a root, in one pass."""
-        for key in [key for key in self._by_key if key[0] == root_id and relpath.is_at_or_below(key[1], folders)]:
+        """Remove the names at or below these folders of a root, without a pass through all watches."""
+        left = list(folders)
+        while left:
+            key = (root_id, left.pop())
+            left += self._inside.get(key, ())
             self.remove(key)
 
     def let_go_unused(self, wd: WatchDescriptor) -> None:
@@ -83,6 +107,7 @@ class WatchedFolders:
         if folder is not None:
             for key in folder.names:
                 del self._by_key[key]
+                self._unlink(key)
             for path in folder.outside:
                 del self._outside[path]
         return folder
@@ -99,4 +124,5 @@ class WatchedFolders:
         """Forget everything: the descriptors are closed."""
         self._by_wd.clear()
         self._by_key.clear()
+        self._inside.clear()
         self._outside.clear()

@@ -272,7 +272,7 @@ class Inspector:
         if not self._departed or any(walk.path and not walk.entry.background for walk in self._walks):
             return
         departed, self._departed = self._departed, []
-        gone: dict[int, set[bytes]] = {}
+        gone: dict[Root, set[bytes]] = {}
         for root, entry in departed:
             path = entry.key[1]
             if not self._presence.is_same(root):  # the root itself is gone
@@ -286,12 +286,12 @@ class Inspector:
             if entry.progress is not None:
                 entry.progress.removed += 1
             self.changes.removed.append((root.id, path))
-            gone.setdefault(root.id, set()).add(path)
+            gone.setdefault(root, set()).add(path)
             self._remove_below(root, path)
-            root.rules.invalidate(path)
             self.finished.append(entry)
-        for root_id, paths in gone.items():
-            self._cancel(root_id, partial(is_at_or_below, folders=paths))
+        for root, paths in gone.items():
+            self._cancel(root.id, partial(is_at_or_below, folders=paths))
+            root.rules.invalidate_all(paths)
 
     def _drop_tree(self, root: Root, path: bytes) -> None:
         self._remove_below(root, path)

@@ -32,7 +32,7 @@ from livedex_indexing.ignore.folder_rules import (
     is_settled,
 )  # fmt: skip
 from livedex_indexing.ignore.git_config import user_excludes
-from livedex_indexing.ignore.git_pattern import GitPattern, parse_line
+from livedex_indexing.ignore.git_pattern import parse_line
 from livedex_indexing.ignore.rule_file import MAX_PATTERNS, RuleFile
 from livedex_indexing.ignore.worktree import tops_above, work_tree
 from livedex_indexing.model import FileState, Stat
@@ -174,14 +174,24 @@ class RuleTree:
                 self.outside_version = next(_versions)
                 return
             below = rel_dir + b"/"
-            for folder in [key for key in self._folders if key == rel_dir or key.startswith(below)]:
-                del self._folders[folder]
+            if rel_dir in self._folders:  # else none below it is known: rules are made from the top down
+                for folder in [key for key in self._folders if key == rel_dir or key.startswith(below)]:
+                    del self._folders[folder]
             for path in [path for path in self._loaded if path.startswith(self._absolute(below))]:
                 self._pattern_count -= len(self._loaded.pop(path).patterns)
                 self._faulty.pop(path, None)
             for source in [source for source in self._outside if relpath.is_within(source.owner, rel_dir)]:
                 del self._outside[source]
                 self.outside_version = next(_versions)
+
+    def invalidate_all(self, folders: Collection[bytes]) -> None:
+        """Forget the rules of many folders below the root and of all folders below them, in one pass."""
+        with self._lock:
+            known = frozenset(folder for folder in folders if folder in self._folders)
+            for folder in [key for key in self._folders if relpath.is_at_or_below(key, known)] if known else []:
+                del self._folders[folder]
+            for folder in folders:
+                self.invalidate(folder)
 
     def _forget_files(self) -> None:
         self._folders.clear()
@@ -231,7 +241,8 @@ class RuleTree:
         """
         with self._lock:
             allowed = {path for path in self._denied if tree.may_read(b"/", path.lstrip(b"/"))}
-        folders = {relpath.parent(path[len(self._base) + 1 :]) if self._is_inside(path) else b"" for path in allowed}
+        top = self._base + b"/"
+        folders = {relpath.parent(path[len(top) :]) if path.startswith(top) else b"" for path in allowed}
         for folder in folders:
             mark(folder)
         with self._lock:
@@ -239,22 +250,15 @@ class RuleTree:
             for folder in folders:
                 self.invalidate(folder)
 
-    def _is_inside(self, path: bytes) -> bool:
-        return path.startswith(self._base + b"/")
-
     def faults(self) -> dict[str, str]:
         """Return the ignore files read so far that do not count in full: path to reason. It never waits."""
         files = (*self._faulty.values(), self._user)
         return {file.label: file.fault for file in files if file.fault is not None}
 
     def _user_rules(self, label: str, patterns: Sequence[str], lines: Sequence[int]) -> RuleFile:
-        parsed: list[GitPattern] = []
-        for number, text in enumerate(patterns):
-            line = lines[number] if number < len(lines) else 0
-            pattern = parse_line(os.fsencode(text), line)
-            if pattern is not None:
-                parsed.append(pattern)
-        return RuleFile(label, parsed, fold=self._fold)
+        numbered = zip(patterns, itertools.chain(lines, itertools.repeat(0)), strict=False)
+        parsed = (parse_line(os.fsencode(text), line) for text, line in numbered)
+        return RuleFile(label, [pattern for pattern in parsed if pattern is not None], fold=self._fold)
 
     def _absolute(self, rel: bytes) -> bytes:
         return self._base + b"/" + rel if rel else self._base

@@ -158,13 +158,17 @@ def test_a_changed_ignore_file_is_read_again_when_a_scan_shows_it(tree: Tree, ru
     assert given.rules(b"a", entries(b"a")) is judge
 
 
-def test_invalidate_forgets_a_folder_and_what_is_below_it(tree: Tree, rules: Rules) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_invalidate_forgets_a_folder_and_what_is_below_it(tree: Tree, rules: Rules, at_once: bool) -> None:
     for folder in ("a", "a/b", "ab"):
         tree.write(f"{folder}/.gitignore", "x\n")
     given = rules()
     kept = given.rules(b"ab")
     dropped = given.rules(b"a/b")
-    given.invalidate(b"a")
+    if at_once:
+        given.invalidate_all({b"a", b"a/file", b"b"})
+    else:
+        given.invalidate(b"a")
     assert given.rules(b"ab") is kept
     assert given.rules(b"a/b") is not dropped
     given.invalidate(None)
