@@ -17,7 +17,7 @@ from shlex import quote
 from livedex_daemon.config import settings
 from livedex_daemon.config.settings import RootConfig
 from livedex_daemon.doctor.check_result import Check, failed, ok, warning
-from livedex_daemon.process.locations import Locations, locate, unsafe
+from livedex_daemon.process.locations import Locations, locate, unsafe, unusable_path
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_ipc.cli.render.terminal_text import size_text
 from livedex_ipc.errors import ConfigInvalid, InvalidParams
@@ -161,13 +161,15 @@ def _root(root: RootConfig) -> Check:
 def _folder(folder: str) -> Check:
     """Check one of livedex's own folders. A missing folder is ok if it can be created."""
     fix = "make it writable, or set LIVEDEX_HOME to another folder"
-    if not os.path.lexists(folder):
+    fault = unusable_path(folder)
+    if fault is None and not os.path.lexists(folder):
         above = _existing(folder)
         if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
             return ok("folders", f"{folder} (the daemon creates it at its start)")
         return failed("folders", f"livedex cannot write to {above} to create {folder}", fix)
-    found = os.lstat(folder)
-    fault = unsafe(folder, found)
+    if fault is None:
+        found = os.lstat(folder)
+        fault = unsafe(folder, found)
     if fault is not None:
         message, _, remedy = fault.partition(": ")
         return failed("folders", message, remedy)

@@ -109,9 +109,11 @@ def locate() -> Locations:
 def make_private(folder: str) -> None:
     """Create ``folder`` and its missing parents, 0700 regardless of the umask; check an existing one.
 
-    Raises Unavailable if it cannot be created or written, is a link or not a folder, belongs to another user, or is
-    writable by others.
+    Raises Unavailable if it cannot be created or written, is a link or not a folder, belongs to another user, is
+    writable by others, or has a path that is not UTF-8.
     """
+    if (unusable := unusable_path(folder)) is not None:
+        raise Unavailable(unusable, {"path": os.fsencode(folder).decode("utf-8", "replace")})
     try:
         paths.make_missing(folder)
         found = os.lstat(folder)
@@ -124,6 +126,15 @@ def make_private(folder: str) -> None:
         raise _unwritable(folder, fault.strerror or str(fault)) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise _unwritable(folder, "it cannot be written")  # a read-only file system
+
+
+def unusable_path(folder: str) -> str | None:
+    """Return why no database can be in a folder of this name, with the remedy; None if one can."""
+    try:
+        folder.encode()
+    except UnicodeEncodeError:
+        return f"{folder} is not UTF-8, and SQLite opens no such path: set LIVEDEX_HOME to another folder"
+    return None
 
 
 def unsafe(folder: str, found: os.stat_result) -> str | None:

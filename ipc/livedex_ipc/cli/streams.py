@@ -55,12 +55,7 @@ class Streams:
 
         Raises OutputClosedError when the reader has gone, Unavailable when stdout cannot be written (a full disk).
         """
-        try:
-            if sys.stdout is None:
-                raise OSError("there is no stdout")
-            sys.stdout.buffer.write(_encoded(text))
-        except OSError as error:
-            raise _output_error(error) from error
+        _write_out(_encoded(text))
 
     def flush(self) -> None:
         """Flush stdout. Raises as ``write``."""
@@ -71,10 +66,14 @@ class Streams:
             raise _output_error(error) from error
 
     def write_json(self, value: Any) -> None:
-        """Write one JSON value on one line. On a terminal, as ASCII: JSON may contain raw control characters."""
+        """Write one JSON value on one line. On a terminal, as ASCII: JSON may contain raw control characters.
+
+        In a pipe it is UTF-8 whatever a path has: a byte that is not becomes ?.
+        """
         import json
 
-        self.write(json.dumps(value, ensure_ascii=self.out_is_terminal, separators=(",", ":")) + "\n")
+        text = json.dumps(value, ensure_ascii=self.out_is_terminal, separators=(",", ":"))
+        _write_out(text.encode("utf-8", "replace") + b"\n")
 
     def message(self, text: str) -> None:
         """Print ``text`` as a line on stderr, for people."""
@@ -128,6 +127,15 @@ def may_colour(color: str, is_terminal: bool, environ: Mapping[str, str]) -> boo
     if environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return is_terminal and environ.get("TERM") != "dumb"
+
+
+def _write_out(data: bytes) -> None:
+    try:
+        if sys.stdout is None:
+            raise OSError("there is no stdout")
+        sys.stdout.buffer.write(data)
+    except OSError as error:
+        raise _output_error(error) from error
 
 
 def _encoded(text: str) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -116,6 +118,19 @@ def test_what_must_not_hold_our_files(user: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a folder away")
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file systems take UTF-8 alone")
+def test_a_path_that_is_not_utf8_is_named_before_anything_is_made(home: Home, tmp_path: Path) -> None:
+    other = {**home.env, "LIVEDEX_HOME": os.fsdecode(bytes(tmp_path) + b"/caf\xe9")}
+    for words in (["status"], ["exchange", "stats"]):
+        done = home.run(*words, env=other)
+        assert done.returncode == 4
+        assert "caf\\xe9/data is not UTF-8, and SQLite opens no such path: set LIVEDEX_HOME" in done.stderr
+    assert not os.path.exists(bytes(tmp_path) + b"/caf\xe9/data")
+    checks = json.loads(home.run("--json", "doctor", env=other).stdout)["checks"]
+    (folder, *_others) = [check for check in checks if check["name"] == "folders"]
+    assert (folder["state"], folder["fix"]) == ("failed", "set LIVEDEX_HOME to another folder")
+
+
 def test_a_folder_of_another_user(user: Path) -> None:
     folder = user / "data"
     folder.mkdir(0o700)
