@@ -230,7 +230,8 @@ def _check_object(param: Param, value: Any, field: str | None = None) -> None:
     except UnicodeEncodeError:
         raise _fault(param, value, "text: it contains half of a surrogate pair", field) from None
     if size > MAX_OBJECT_BYTES:
-        raise _fault(param, value, f"an object of at most {MAX_OBJECT_BYTES} bytes", field)
+        where = field or param.name
+        raise InvalidParams(f"{where} has {size} bytes; at most {MAX_OBJECT_BYTES} are taken", {"field": where})
 
 
 def _check_follow_up(param: Param, value: Any) -> None:

@@ -59,6 +59,12 @@ def test_a_text_that_is_too_short_names_the_bounds_that_there_are() -> None:
         check_params("search", {"query": "x", "cursor": ""})
 
 
+def test_an_object_that_is_too_large_names_its_size() -> None:
+    message = {"topic": "a", "body": "b", "metadata": {"a": "x" * 70_000}}
+    with pytest.raises(InvalidParams, match="metadata has 70009 bytes; at most 65536 are taken"):
+        check_params("exchange/publish", message)
+
+
 def test_an_integer_too_long_to_print_is_refused_as_any_other() -> None:
     assert field_of("search", {"query": "x", "limit": 10**5000}) == "limit"
 
