@@ -10,6 +10,7 @@ FRAMING = "tests/ipc/test_framing.py"
 BINDING = "tests/ipc/server/test_binding.py"
 
 NAMES = "tests/indexing/search/test_names_as_typed.py"
+ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
 
 DEFECTS = (
     Defect(
@@ -51,15 +52,43 @@ DEFECTS = (
         "pasted-line-among-the-likely-only",
         "a pasted line of common words is looked for in the likeliest chunks alone",
         "livedex_indexing/rank/results.py",
-        (("self._pasted = [] if found.late else self._with_text()", "self._pasted = []"),),
+        (("self._pasted = [] if found.late else self._with_text(proposed)", "self._pasted = []"),),
         f"{NAMES}::test_a_pasted_line_of_common_words_is_found",
     ),
     Defect(
         "line-worth-a-part-of-one",
         "a text that is a whole line is worth no more than a part of a line",
         "livedex_indexing/rank/name_places.py",
-        (("LINE if is_line(read[i]) else VERBATIM", "VERBATIM"),),
+        (("LINE if is_line(more[i]) else VERBATIM", "VERBATIM"),),
         f"{NAMES}::test_a_whole_line_comes_before_a_part_of_one",
+    ),
+    Defect(
+        "question-for-a-name",
+        "`where is runTask defined` finds what mentions the name",
+        "livedex_indexing/rank/name_places.py",
+        (("if not rated and inside is not None:", "if False:"),),
+        ASKED,
+    ),
+    Defect(
+        "name-in-another-convention",
+        "`parseHeader` finds texts about headers, and not `parse_header`",
+        "livedex_indexing/rank/name_places.py",
+        (("if not rated and words is not None:", "if False:"),),
+        ASKED,
+    ),
+    Defect(
+        "option-without-its-dashes",
+        "`--quiet` finds what says quiet most often",
+        "livedex_indexing/query/typed_name.py",
+        (("    return _signed_word(text.strip())", "    return None"),),
+        ASKED,
+    ),
+    Defect(
+        "suffix-as-a-rare-word",
+        "`py` counts as a rare word where nearly all names end in it",
+        "livedex_indexing/query/query_compiler.py",
+        (("if files > in_all * COMMON_IN_NAMES else 0", "if False else 0"),),
+        ASKED,
     ),
     Defect(
         "prose-beside-code",

@@ -10,6 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
+from livedex_indexing.query.query_terms import STOP_WORDS
+from livedex_indexing.text.terms import parts_of
+
 _CALL: Final = re.compile(r"\(\)\Z")
 _JOINTS: Final = re.compile(r"::|->|\.|#|/|\\")
 _IDENTIFIER: Final = re.compile(r"[^\W\d]\w*[!?]?")
@@ -19,9 +22,16 @@ _LEAST: Final = 2  # characters of a name
 _LEAST_PIECE: Final = 4  # … and of a piece of one
 _WORDS: Final = range(2, 8)  # words that may be the parts of one name
 _VERBATIM: Final = 3  # words of a text that may be pasted, at least; with signs one less
+_AROUND: Final = "?!.,;:\"'`"
+_COMPOUND: Final = re.compile(r"[^\W\d][\w-]*")
+_PIECES: Final = re.compile(r"[-_]")
 _WORD: Final = re.compile(r"\w+")
 _SIGN: Final = re.compile(r"[^\w\s]")
-_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z")  # a sign that prose seldom has
+_CODE: Final = re.compile(r"[^\w\s.,;:?!'\"‘’“”()–—-]|_|\w\(|[,;]\s*\Z|(?<!\S)--\w")  # a sign that prose seldom has
+_KEYWORD_TEXT: Final = "class const def defined definition enum fn func function interface method struct trait type"
+_KEYWORDS: Final = frozenset(_KEYWORD_TEXT.split())
+_ABOUT: Final = STOP_WORDS | _KEYWORDS | {"implementation", "implemented"}  # words that ask for a name
+_SHAPED: Final = re.compile(r"\w_|_\w|[a-z0-9][A-Z]|[A-Z].*[a-z]|\(\)\Z")  # a word that is a name rather than prose
 _PLACE: Final = re.compile(r"(?P<path>[^\s:\"']*[^\s:\"'/]\.\w+):(?P<line>[1-9][0-9]{0,6})(?::[0-9]+)?:?")
 _TRACEBACK: Final = re.compile(r'\s*File "(?P<path>[^"\n]+)", line (?P<line>[1-9][0-9]{0,6})(?:, in \S+)?.*', re.DOTALL)
 
@@ -91,6 +101,26 @@ def typed_name(text: str) -> TypedName | None:
     return TypedName(parts[-1], parts[-2] if len(parts) > 1 else "")
 
 
+def name_inside(text: str) -> TypedName | None:
+    """Return the one name in a text whose other words only ask for it, as in ``def run`` or ``where is runTask?``; None
+    for any other text."""
+    words = [word.strip(_AROUND) for word in text.split()]
+    asked = [word for word in words if word.lower() not in _ABOUT]
+    if len(asked) != 1 or len(words) == 1:
+        return None
+    begins = asked[0] == words[0] and asked[0].istitle()  # as every sentence does
+    is_name = any(word.lower() in _KEYWORDS for word in words) or (_SHAPED.search(asked[0]) and not begins)
+    return typed_name(asked[0]) if is_name else None
+
+
+def in_words(text: str) -> TypedName | None:
+    """Return a name of several parts as plain words; None for any other text."""
+    if not _COMPOUND.fullmatch(text):
+        return None
+    parts = [part for piece in _PIECES.split(text) if piece for part in parts_of(piece) or [piece]]
+    return TypedName(" ".join(parts)) if len(parts) in _WORDS else None
+
+
 def typed_place(text: str) -> TypedPlace | None:
     """Return the file that a whole query may name, with its line in ``tcp.c:123`` or in a traceback's entry; None for
     several words."""
@@ -106,18 +136,39 @@ def may_be_pasted(text: str) -> bool:
 
 
 def typed_text(text: str) -> Finder | None:
-    """Return what finds a text of several words as it was typed, whatever its blanks and case; None for fewer words."""
+    """Return what finds a text of several words as it was typed, whatever its blanks and case, or a word with signs
+    such as ``--all``; None for other texts."""
     has_signs = _CODE.search(text) is not None
-    if len(_WORD.findall(text)) < _VERBATIM - has_signs:
+    if len(_WORD.findall(text)) >= _VERBATIM - has_signs:
+        typed = _evenly(text)
+        return lambda other: typed in _evenly(other)
+    return _signed_word(text.strip())
+
+
+def _signed_word(text: str) -> Finder | None:
+    """Return what finds a text without blanks that has a word and a sign, unless it is a name without an owner."""
+    name = typed_name(text)
+    if len(text.split()) != 1 or not (_SIGN.search(text) and _WORD.search(text)) or (name and not name.owner):
         return None
-    typed = _evenly(text)
-    return lambda other: typed in _evenly(other)
+    folded, before, behind = text.lower(), text[0].isalnum(), text[-1].isalnum()
+
+    def find(other: str) -> bool:
+        low = other.lower()
+        at = low.find(folded)
+        while at >= 0:
+            end = at + len(folded)
+            if not (before and _continues(low[at - 1 : at])) and not (behind and _continues(low[end : end + 1], "-")):
+                return True
+            at = low.find(folded, at + 1)
+        return False
+
+    return find
 
 
 def typed_words(text: str) -> Finder | None:
     """Return what finds the words of a text with signs in a row, whatever signs and blanks are between them, and their
     case: programs, pages and comments put signs of their own there. None for words alone."""
-    if _SIGN.search(text) is None:
+    if _SIGN.search(text) is None or len(_WORD.findall(text)) < 2:
         return None
     typed = f" {_words_alone(text)} "
     return lambda other: typed in f" {_words_alone(other)} "
@@ -175,5 +226,5 @@ def _has_word(text: str, word: str) -> bool:
     return word_place(text, word) >= 0
 
 
-def _continues(character: str) -> bool:
-    return character.isalnum() or character == "_"
+def _continues(character: str, other: str = "_") -> bool:
+    return character.isalnum() or (character != "" and character in ("_", other))

@@ -34,6 +34,8 @@ _LAST_CHUNK = "SELECT max(id) FROM chunks"
 _LENGTHS = """SELECT language, count(*), sum(end_byte - start_byte) FROM chunks
               WHERE id IN (SELECT value FROM json_each(?)) GROUP BY language"""
 _TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the number of rows, then of words
+_PATH_TOTALS = "SELECT block FROM paths_data WHERE id = 1"
+COMMON_IN_NAMES: Final = 0.5  # share of all paths
 
 
 @dataclass
@@ -85,6 +87,7 @@ class WordCounts:
     def __init__(self, generation: int, former: WordCounts | None = None) -> None:
         self.generation = generation
         self.chunks: int | None = None
+        self.paths: int | None = None
         self._known: dict[str, tuple[int, int]] = {}
         self._many: dict[str, int] = {} if former is None else former._many
         self._lengths: dict[int | None, float] | None = None if former is None else former._lengths
@@ -99,6 +102,13 @@ class WordCounts:
             if abs(self.chunks - self._counted_at) > SAME_SIZE * self._counted_at:
                 self._many, self._counted_at, self._lengths = {}, self.chunks, None
         return self.chunks
+
+    def all_paths(self, reader: Reader) -> int:
+        """Return the number of paths in the index."""
+        if self.paths is None:
+            totals = reader.one(_PATH_TOTALS)
+            self.paths = varints(totals)[0] if totals else 0
+        return self.paths
 
     def lengths(self, reader: Reader) -> Mapping[int | None, float]:
         """Return how long the chunks of each language usually are, relative to all chunks, by the language's id (None:

@@ -11,11 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from livedex_indexing.query.filters import ResolvedFilters
-from livedex_indexing.query.query_terms import QueryTerm, begins_too_much
+from livedex_indexing.query.query_terms import STOP_WORDS, QueryTerm, begins_too_much
 from livedex_indexing.query.typed_name import (
     Finder,
     TypedName,
+    in_words,
     may_be_pasted,
+    name_inside,
     typed_line,
     typed_name,
     typed_text,
@@ -38,11 +40,14 @@ _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
 _TITLE_ROWS: Final = 10_000  # … and the rows of the rarest of them, which FTS5 looks into: 1 ms
 _CONTINUED: Final = 64  # chunks with the first words of a name that are read: with its definition, and with its use
-_PROPOSED: Final = 24  # chunks with its words in a row that are read
+_PROPOSED: Final = 96  # chunks with its words in a row that are read …
+_READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
+_HEADED: Final = 24  # chunks with such a heading
 _BEST: Final = 6  # other chunks that are read, the best by their words
 DEFINED: Final = 1.0
 WRITTEN: Final = 0.1  # share of a definition's weight for a chunk with the name as typed
 AS_WORDS: Final = 0.4  # … for the definition of a name that was typed as plain words, or with another owner
+OTHER_FORM: Final = 0.8  # … for that of `runTask` where `run_task` was typed
 PIECE: Final = 0.6  # … for the definition of a name that contains it
 FORM: Final = 0.4  # … for the name as typed, where nothing defines it: more than other forms of it can have
 IN_A_ROW: Final = 0.5  # … for the words of such a text in a row, with other signs between them
@@ -66,12 +71,21 @@ class NamePlaces:
         self._counted = counted
 
     def of_name(self, text: str, corrected: str, best: Sequence[int]) -> dict[int, float]:
-        """Rate the chunks that have the name which a query may be: its definition, else those of longer names, else
-        that of the ``corrected`` name, else those of ``best``, best first, that have it as typed."""
-        name = typed_name(text)
+        """Rate the chunks that have the name which a query may be: its definition, else that of the one name in it,
+        else those of longer names, else that of a name with the same words, or of the ``corrected`` name, else those
+        of ``best``, best first, that have it as typed."""
+        name, inside, words = typed_name(text), name_inside(text), in_words(text)
+        rated = {} if name is None else self._defined(name)
+        if not rated and inside is not None:
+            rated = self._defined(inside)
+        if not rated and name is not None:
+            rated = self._pieces(name)
+        if not rated and words is not None:
+            rated = self._defined(words)
+            if name is not None:  # with a hyphen, it is rather a compound
+                rated = {chunk_id: value * OTHER_FORM / AS_WORDS for chunk_id, value in rated.items()}
         if name is None:
-            return {}
-        rated = self._defined(name) or self._pieces(name)
+            return rated
         if not rated and corrected != text:
             meant = typed_name(corrected)
             rated = {} if meant is None else self._defined(meant._replace(any_case=True))
@@ -79,12 +93,15 @@ class NamePlaces:
             rated = dict.fromkeys(self._written(name, best), FORM)
         return rated
 
-    def with_text(self, text: str) -> list[int]:
-        """Return chunks with all words of a text that looks pasted, in a row. None for other texts, and for very common
-        words: FTS5 reads all rows of all words."""
+    def with_text(self, text: str, best: Sequence[int]) -> list[int]:
+        """Return chunks with all words of a text that looks pasted, in a row; for a single word with signs, those of
+        ``best``. None for other texts, and for very common words: FTS5 reads all rows of all words."""
         tokens = self._tokens(text)
-        if len(tokens) < 2 or not may_be_pasted(text) or typed_text(text) is None:
+        is_asked = may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
+        if not tokens or not is_asked or typed_text(text) is None:
             return []
+        if len(tokens) == 1:
+            return list(best[:_PROPOSED])
         if sum(self._counted(_phrase([token])) or 0 for token in set(tokens)) > _ROWS_READ:
             return []
         return other_chunks(self._reader, f"body : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
@@ -97,7 +114,22 @@ class NamePlaces:
         rarest = min(self._counted(_phrase([token])) or 0 for token in tokens)
         if not 0 < rarest <= _TITLE_ROWS:
             return []
-        return other_chunks(self._reader, f"heads : {_phrase(tokens)}", 0, self._resolved, _PROPOSED)
+        return other_chunks(self._reader, f"heads : {_phrase(tokens)}", 0, self._resolved, _HEADED)
+
+    def with_those_of_text(
+        self,
+        named: Mapping[int, float],
+        text: str,
+        rows: Mapping[int, MatchFeatures],
+        spoken: Sequence[QueryTerm],
+        first: Sequence[int],
+    ) -> Mapping[int, float]:
+        """Return the chunks ``named`` with those of `of_text`: with none where the definition of a single word is
+        known, and alone where the text has the name and more."""
+        if len(text.split()) == 1 and DEFINED in named.values():
+            return named
+        rated = self.of_text(text, rows, spoken, first)
+        return rated if rated and name_inside(text) is not None else {**named, **rated}
 
     def continued(self, before: Sequence[str], begun: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow the words ``before`` it;
@@ -141,9 +173,15 @@ class NamePlaces:
     def _verbatim(self, ids: Collection[int], text: str, finder: Finder) -> dict[int, float]:
         """Rate those of the chunks that have the text, higher where it is a whole line; if none has, those that have
         its words in a row."""
-        read = self._texts(ids) if ids else {}
-        is_line = typed_line(text)
-        rated = {i: LINE if is_line(read[i]) else VERBATIM for i in sorted(read) if finder(read[i])}
+        is_line, found = typed_line(text), list(ids)
+        read: dict[int, str] = {}
+        rated: dict[int, float] = {}
+        for step in range(0, len(found), _READ_AT_ONCE):
+            more = self._texts(found[step : step + _READ_AT_ONCE])
+            rated |= {i: LINE if is_line(more[i]) else VERBATIM for i in sorted(more) if finder(more[i])}
+            read |= more
+            if rated:
+                break
         has_words = None if rated else typed_words(text)
         return rated if has_words is None else {i: IN_A_ROW for i in sorted(read) if has_words(read[i])}
 

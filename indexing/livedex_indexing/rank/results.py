@@ -183,7 +183,7 @@ class RankedResults:
             proposed = sorted(found.chunks, key=lambda chunk_id: (-found.chunks[chunk_id], chunk_id))
             most = EXAMINED if compiled.chunks < _SMALL_INDEX else min(EXAMINED, EXAMINED_PER_WORD * len(self._scored))
             named = {} if found.late else self._with_name(proposed)
-            self._pasted = [] if found.late else self._with_text()
+            self._pasted = [] if found.late else self._with_text(proposed)
             headed = [] if found.late else self._with_heading()
             ids = dict.fromkeys((*proposed[:most], *named, *self._pasted, *headed))
             self._left = [chunk_id for chunk_id in proposed[most:] if chunk_id not in ids]
@@ -301,9 +301,9 @@ class RankedResults:
         corrected = with_words(typed.text, respelt) if respelt else typed.text
         return self._places(typed).of_name(typed.text, corrected, proposed)
 
-    def _with_text(self) -> list[int]:
+    def _with_text(self, proposed: Sequence[int]) -> list[int]:
         typed = self._typed
-        return [] if typed is None or typed.at_line else self._places(typed).with_text(typed.text)
+        return [] if typed is None or typed.at_line else self._places(typed).with_text(typed.text, proposed)
 
     def _with_heading(self) -> list[int]:
         typed = self._typed
@@ -318,14 +318,14 @@ class RankedResults:
             typed={} if named is None else self._as_typed(named, features.rows),
         )
 
-    def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> dict[int, float]:
+    def _as_typed(self, named: dict[int, float], rows: Mapping[int, MatchFeatures]) -> Mapping[int, float]:
         """Add to the chunks ``named`` those that have the whole text of the query, and drop those without its words:
         they are no matches, so facets would not count them."""
         typed = self._typed
         if typed is None or typed.at_line:
             return named
         matching = {chunk_id: value for chunk_id, value in named.items() if chunk_id in rows}
-        return matching | self._places(typed).of_text(typed.text, rows, self._compiled.spoken, self._pasted)
+        return self._places(typed).with_those_of_text(matching, typed.text, rows, self._compiled.spoken, self._pasted)
 
     def _places(self, typed: TypedText) -> NamePlaces:
         return NamePlaces(self._reader, self._resolved, typed.read, typed.counted)

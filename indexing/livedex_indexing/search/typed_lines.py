@@ -12,12 +12,14 @@ from typing import Final
 from livedex_indexing.lines.expression import BadPattern
 from livedex_indexing.lines.line_pattern import Pattern
 from livedex_indexing.lines.vocabulary import Vocabulary
+from livedex_indexing.query.query_terms import STOP_WORDS, is_letter
 from livedex_indexing.search.line_answer import LineRun
 from livedex_indexing.search.search_answer import AS_LINES_WARNING, SearchAnswer
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
 
 _FEW_FILES: Final = 16  # files that may be read where words found something
+_MORE_FILES: Final = 256  # … for a word with signs, or signs alone: words do not lead to it
 _FIRST_LINES: Final = 10  # lines that are compared with the chunks that words found
 
 
@@ -40,7 +42,7 @@ def answer_typed_lines(
         return None
     try:
         found = LineRun(run, pattern, replace(run.request.filters_only(), terms=query.terms), vocabulary)
-        if chunks is not None and found.lines.selected > _FEW_FILES:
+        if chunks is not None and found.lines.selected > _readable(run, text):
             return None
         has_lines = False
         for chunk_id in found.lines.first_chunks(_FIRST_LINES):
@@ -55,3 +57,10 @@ def answer_typed_lines(
         return None
     answer = found.answer("exact")
     return answer._replace(warnings=[*answer.warnings, AS_LINES_WARNING])
+
+
+def _readable(run: SearchRun, text: str) -> int:
+    """Return how many files may be read for a text."""
+    tokens = {token for _, _, token in run.reader.words(text.encode("utf-8", "replace"))}
+    telling = [token for token in tokens if not (is_letter(token) or token in STOP_WORDS)]
+    return _MORE_FILES if len(telling) < (2 if len(text.split()) == 1 else 1) else _FEW_FILES

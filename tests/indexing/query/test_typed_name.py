@@ -6,7 +6,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from livedex_indexing.query.typed_name import TypedName, TypedPlace, typed_name, typed_place, typed_text
+from livedex_indexing.query.typed_name import (
+    TypedName,
+    TypedPlace,
+    in_words,
+    name_inside,
+    typed_name,
+    typed_place,
+    typed_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -103,3 +111,60 @@ def test_pasted_texts() -> None:
     assert finder("a\nif x == -1:   return y")
     assert not finder("if x == 1: return")
     assert typed_text("two words") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("def run", "run"),
+        ("where is run defined?", "run"),
+        ("What does runTask do?", "runTask"),
+        ("how is run_task() implemented", "run_task"),
+        ("what is run", None),  # prose
+        ("run implemented", None),
+        ("Running it", None),  # a sentence begins with a capital
+        ("def run and stop", None),
+        ("run_task", None),
+        ("", None),
+    ],
+)
+def test_names_in_questions(text: str, name: str | None) -> None:
+    assert name_inside(text) == (None if name is None else TypedName(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("parseHeader", "parse Header"),
+        ("parse_header", "parse header"),
+        ("parse-header", "parse header"),
+        ("parse", None),
+        ("parse header", None),
+        ("1.2.3", None),
+        ("", None),
+    ],
+)
+def test_names_in_words(text: str, words: str | None) -> None:
+    assert in_words(text) == (None if words is None else TypedName(words))
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "has"),
+    [
+        ("--all", "use --all, or", True),
+        ("--all", "use --all-files", False),
+        ("--all", "use all", False),
+        ("a.size", "data.size and a.size", True),
+        ("a.size", "data.size and a.sizes", False),
+        ("(x)|y", "f(X)|y", True),
+    ],
+)
+def test_words_with_signs(text: str, other: str, *, has: bool) -> None:
+    finder = typed_text(text)
+    assert finder is not None
+    assert finder(other) is has
+
+
+@pytest.mark.parametrize("text", ["run_task", "run()", "->", "all", ""])
+def test_names_and_signs_alone_are_no_texts(text: str) -> None:
+    assert typed_text(text) is None

@@ -1,0 +1,58 @@
+"""A name is found in the question that asks for it, an option or a reference as it is written, and stop words alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.indexed_folder import LINES, Indexed
+
+FILLER = "".join(f"    step = {number}\n" for number in range(3 * LINES))
+HEADER = "To parse a header, parse header lines. Quilt.\n"
+METER = "class Meter {\n  length() {\n    return queue;  // queue length, queue length\n  }\n}\n"
+MORE = 170  # files: more than are ranked
+MANY = 20  # files: more than are read for lines that words do not lead to
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
+    with Indexed(tmp_path_factory.mktemp("asked")) as made:
+        made.write("root/options.py", f'{FILLER}    parser.add("--quiet")\n{FILLER}')
+        for number in range(MANY):
+            made.write(f"root/night{number}.py", f"# quiet: a quiet night {number}, quiet --quieter\n")
+            made.write(f"root/calls{number}.py", f"runTask(runTask)  # runTask is defined where {number}\n")
+            made.write(f"root/header{number}.md", f"# Parse header {number}\n\n{HEADER}")
+            made.write(f"root/meters/meter{number}.js", METER)
+            made.write(f"root/more/step{number}.py", f"step({number})\n")
+            made.write(f"root/more/turn{number}.py", f"turn({number})\n")
+        for number in range(MORE):
+            made.write(f"root/be/be{number}.py", f"# {number}: be it or not. It is to be so, or not.\n" * 2)
+        made.write("root/loop.py", f"{FILLER}    while not runTask():\n        pass\n{FILLER}")
+        made.write("root/runner.py", f"{FILLER}def runTask(task):\n    pass\n")
+        made.write("root/mail.py", f"{FILLER}def parse_header(line):\n    pass\n")
+        made.write("root/waiting.js", f"{'step();' * 3}\n" * 3 * LINES + "if (queue.length) go();\n")
+        made.write("root/hamlet.md", f"{'Words, words. ' * 30}\n\nTo be or not to be.\n")
+        made.write("root/sewing.py", f"{FILLER}    quilt = 1\n")
+        made.write("root/snakes.py", "# py py, a py\n" * 9)
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("--quiet", "options.py"),
+        ("where is runTask defined?", "runner.py"),
+        ("def runTask", "runner.py"),
+        ("parseHeader", "mail.py"),
+        ("queue.length", "waiting.js"),
+        ("to be or not to be", "hamlet.md"),
+        ("quilt py", "sewing.py"),
+    ],
+)
+def test_what_is_asked_for_comes_first(app: Indexed, query: str, path: str) -> None:
+    assert app.search(query)[0]["relative_path"] == path
+
+
+def test_the_whole_text_comes_before_the_name_in_it(app: Indexed) -> None:
+    assert app.search("while not runTask()")[0]["relative_path"] == "loop.py"
