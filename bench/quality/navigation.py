@@ -36,6 +36,9 @@ _NOWHERE: Final = -1
 _LONGEST_LINE: Final = 1_000  # bytes: a longer one was written by a program
 _PARAGRAPH: Final = re.compile(r"\n\s*\n")
 _VARIABLE: Final = re.compile(r"%[rsdi]|\{[^{}]*\}")
+_OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
+_REFERENCE: Final = re.compile(r"(?<![\w.])[a-z]\w{2,}(?:\.|->)[a-z]\w{3,}(?![\w.(])")
+_ASKED: Final = ("where is {} defined", "what does {} do", "{} definition", "def {}", "function {}")
 _FILLINGS: Final = ("'colour'", "42", "'/tmp/report.txt'", "None", "7", "'width'")
 
 
@@ -296,6 +299,41 @@ def _titles(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
                     yield Navigation("title", found[1].strip(), {path: text.count("\n", 0, found.start()) + 1})
 
 
+def _questions(sources: _Sources, chance: random.Random) -> Iterator[Navigation]:
+    for one in sources.found:
+        yield Navigation("question for a name", chance.choice(_ASKED).format(one.name), {one.path: one.line})
+
+
+def _other_conventions(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    spelt = Counter(tuple(_words(name)) for name in sources.names)
+    for one in sources.found:
+        words = _words(one.name)
+        if len(words) > 1 and spelt[tuple(words)] == 1:
+            camel = words[0] + "".join(word.capitalize() for word in words[1:])
+            yield Navigation("other convention", camel if "_" in one.name else "_".join(words), {one.path: one.line})
+
+
+def _options(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    return _in_one_file("option", _OPTION, sources)
+
+
+def _references(sources: _Sources, _chance: random.Random) -> Iterator[Navigation]:
+    for one in _in_one_file("reference", _REFERENCE, sources):
+        if not next(iter(one.wanted)).endswith(_PROSE):
+            yield one
+
+
+def _in_one_file(kind: str, pattern: re.Pattern[str], sources: _Sources) -> Iterator[Navigation]:
+    """What a pattern finds in one file only."""
+    places: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for path, text in sources.texts.items():
+        for found in pattern.finditer(text):
+            places[found[0]][path] = 0
+    for text, wanted in places.items():
+        if len(wanted) == 1:
+            yield Navigation(kind, text, wanted)
+
+
 _KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigation]]]] = {
     "exact name": _names,
     "decorated": _decorated,
@@ -308,4 +346,8 @@ _KINDS: Final[Mapping[str, Callable[[_Sources, random.Random], Iterable[Navigati
     "half-remembered": _remembered,
     "half-remembered prose": _remembered_prose,
     "title": _titles,
+    "question for a name": _questions,
+    "other convention": _other_conventions,
+    "option": _options,
+    "reference": _references,
 }
