@@ -86,8 +86,8 @@ DEFECTS = (
     Defect(
         "suffix-as-a-rare-word",
         "`py` counts as a rare word where nearly all names end in it",
-        "livedex_indexing/query/query_compiler.py",
-        (("if files > in_all * COMMON_IN_NAMES else 0", "if False else 0"),),
+        "livedex_indexing/query/word_counts.py",
+        (("if files > self.paths * _COMMON_IN_NAMES else 0", "if False else 0"),),
         ASKED,
     ),
     Defect(

@@ -18,7 +18,7 @@ from livedex_indexing.query.query_parser import is_phrase, is_prefix
 from livedex_indexing.query.query_terms import CompiledQuery, Phrase, QueryTerm, begins_too_much, is_letter
 from livedex_indexing.query.spell_repair import Repair
 from livedex_indexing.query.typed_name import typed_name
-from livedex_indexing.query.word_counts import COMMON_IN_NAMES, WordCounts, idf_of
+from livedex_indexing.query.word_counts import WordCounts, idf_of
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.text.path_words import path_text
 from livedex_indexing.text.terms import compounds, parts_of
@@ -96,9 +96,6 @@ class _Uncounted(WordCounts):
     """Counts no word."""
 
     def all_chunks(self, reader: Reader) -> int:
-        return 0
-
-    def all_paths(self, reader: Reader) -> int:
         return 0
 
     def of(self, reader: Reader, match: str, stems: tuple[str, ...], prefix: bool, paths: str) -> tuple[int, int]:
@@ -352,10 +349,7 @@ def _whole(index: _Index, word: str) -> QueryTerm | None:
     match = f'"{" ".join(tokens)}"{" *" if prefix else ""}'
     paths, name = ("", frozenset[str]()) if unsegmented else _as_path(index, word, match)
     rows, files = index.counts.of(index.reader, match, stems, prefix, paths or match)
-    chunks, in_all = index.counts.all_chunks(index.reader), index.counts.all_paths(index.reader)
-    # What so many names have says little, however rare it is in texts: `py`, or the folder that all is in.
-    named = chunks * files // in_all if files > in_all * COMMON_IN_NAMES else 0
-    idf = idf_of(max(rows or files, named), chunks)
+    idf = index.counts.idf(index.reader, rows, files)
     return QueryTerm(match, tokens, stems, prefix, rows, files, idf, unsegmented, paths, name)
 
 

@@ -35,7 +35,7 @@ _LENGTHS = """SELECT language, count(*), sum(end_byte - start_byte) FROM chunks
               WHERE id IN (SELECT value FROM json_each(?)) GROUP BY language"""
 _TOTALS = "SELECT block FROM postings_data WHERE id = 1"  # FTS5's own: the number of rows, then of words
 _PATH_TOTALS = "SELECT block FROM paths_data WHERE id = 1"
-COMMON_IN_NAMES: Final = 0.5  # share of all paths
+_COMMON_IN_NAMES: Final = 0.5  # share of all paths
 
 
 @dataclass
@@ -103,12 +103,16 @@ class WordCounts:
                 self._many, self._counted_at, self._lengths = {}, self.chunks, None
         return self.chunks
 
-    def all_paths(self, reader: Reader) -> int:
-        """Return the number of paths in the index."""
-        if self.paths is None:
-            totals = reader.one(_PATH_TOTALS)
-            self.paths = varints(totals)[0] if totals else 0
-        return self.paths
+    def idf(self, reader: Reader, rows: int, files: int) -> float:
+        """Return the idf of a word that so many chunks and paths have. What most paths have says little, however rare
+        it is in texts: `py`, or the folder that all is in."""
+        chunks, named = self.all_chunks(reader), 0
+        if files:
+            if self.paths is None:
+                totals = reader.one(_PATH_TOTALS)
+                self.paths = varints(totals)[0] if totals else 0
+            named = chunks * files // max(1, self.paths) if files > self.paths * _COMMON_IN_NAMES else 0
+        return idf_of(max(rows or files, named), chunks)
 
     def lengths(self, reader: Reader) -> Mapping[int | None, float]:
         """Return how long the chunks of each language usually are, relative to all chunks, by the language's id (None:
