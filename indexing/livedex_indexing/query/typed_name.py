@@ -105,12 +105,12 @@ def name_inside(text: str) -> TypedName | None:
     """Return the one name in a text whose other words only ask for it, as in ``def run`` or ``where is runTask?``; None
     for any other text."""
     words = [word.strip(_AROUND) for word in text.split()]
-    asked = [word for word in words if word.lower() not in _ABOUT]
-    if len(asked) != 1 or len(words) == 1:
+    names = [word for word in words if word.lower() not in _ABOUT]
+    if len(names) != 1 or len(words) == 1:
         return None
-    begins = asked[0] == words[0] and asked[0].istitle()  # as every sentence does
-    is_name = any(word.lower() in _KEYWORDS for word in words) or (_SHAPED.search(asked[0]) and not begins)
-    return typed_name(asked[0]) if is_name else None
+    begins = names[0] == words[0] and names[0].istitle()  # as every sentence does
+    is_name = any(word.lower() in _KEYWORDS for word in words) or (_SHAPED.search(names[0]) and not begins)
+    return typed_name(names[0]) if is_name else None
 
 
 def in_words(text: str) -> TypedName | None:

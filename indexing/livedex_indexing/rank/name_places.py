@@ -97,8 +97,8 @@ class NamePlaces:
         """Return chunks with all words of a text that looks pasted, in a row; for a single word with signs, those of
         ``best``. None for other texts, and for very common words: FTS5 reads all rows of all words."""
         tokens = self._tokens(text)
-        is_asked = may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
-        if not tokens or not is_asked or typed_text(text) is None:
+        may_be_written = may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
+        if not tokens or not may_be_written or typed_text(text) is None:
             return []
         if len(tokens) == 1:
             return list(best[:_PROPOSED])
