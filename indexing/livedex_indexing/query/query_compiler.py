@@ -40,10 +40,10 @@ _AS_WRITTEN = "SELECT 1 FROM exact WHERE exact MATCH ? LIMIT 1"  # a stem would 
 
 
 # Returns the words that begin as the last word of a name and follow its other words in the index, the likeliest first.
-Continued = Callable[[Sequence[str], str], Sequence[str]]
+Continued = Callable[[str], Sequence[str]]
 
 
-def _none(_before: Sequence[str], _begun: str) -> Sequence[str]:
+def _none(_name: str) -> Sequence[str]:
     return ()
 
 
@@ -302,7 +302,7 @@ def _begun(index: _Index, word: str, whole: QueryTerm) -> list[QueryTerm]:
 def _names(index: _Index, word: str, begun: QueryTerm) -> list[QueryTerm]:
     """Return terms for the names that begin so, and for the paths, which are few enough to look for the beginning."""
     *before, last = begun.tokens
-    names = [name for name in index.continued(before, last) if name != last][:_OTHERS]
+    names = [name for name in index.continued(word) if name != last][:_OTHERS]
     paths_only = index._replace(counts=_PathCounts(index.counts.generation, index.counts))
     found = [_whole(paths_only, word + "*"), *(_whole(index, "_".join((*before, name))) for name in names)]
     return [term for term in found if term is not None and (term.rows or term.files)]

@@ -38,8 +38,9 @@ _READ: Final = 8  # chunks of these that are read …
 _STEPS: Final = 6  # … and as many again, so many times, while none has the name
 _ROWS_READ: Final = 100_000  # rows of the words of a pasted text that is looked up: 15 ms
 _TITLE_WORDS: Final = 12  # words of a title that is looked up
-_TITLE_ROWS: Final = 10_000  # … and the rows of the rarest of them, which FTS5 looks into: 1 ms
+_TITLE_ROWS: Final = 40_000  # … and the rows of the rarest of them, which FTS5 looks into: at most 3 ms
 _CONTINUED: Final = 64  # chunks with the first words of a name that are read: with its definition, and with its use
+_NAMES: Final = 8  # of the names found there, whose definitions are looked up
 _PROPOSED: Final = 96  # chunks with its words in a row that are read …
 _READ_AT_ONCE: Final = 24  # … so many at once, until one has the text
 _HEADED: Final = 24  # chunks with such a heading
@@ -131,9 +132,10 @@ class NamePlaces:
         rated = self.of_text(text, rows, spoken, first)
         return rated if rated and name_inside(text) is not None else {**named, **rated}
 
-    def continued(self, before: Sequence[str], begun: str) -> list[str]:
-        """Return the words that begin as the last word of a name, in ASCII, where they follow the words ``before`` it;
-        the most frequent first. Only some chunks are read."""
+    def continued(self, typed: str) -> list[str]:
+        """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
+        those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
+        *before, begun = self._tokens(typed)
         phrase = _phrase(before)
         found = [
             chunk_id
@@ -142,9 +144,10 @@ class NamePlaces:
         ]
         words = r"[\W_]+".join((*before, begun))
         pattern = re.compile(rf"(?<![^\W_]){words}[^\W_]*", re.IGNORECASE)
-        texts = self._texts(set(found)).values()
-        times = Counter(self._tokens(name)[-1] for text in texts for name in pattern.findall(text))
-        return sorted(times, key=lambda word: (-times[word], word))
+        names = [name for text in self._texts(set(found)).values() for name in pattern.findall(text)]
+        times = Counter(self._tokens(name)[-1] for name in names)
+        joined = {self._tokens(name)[-1] for name in names if name.lower().startswith(typed.lower())}
+        return sorted(times, key=lambda word: (word not in joined, -times[word], word))
 
     def of_text(
         self, text: str, rows: Mapping[int, MatchFeatures], spoken: Sequence[QueryTerm], first: Sequence[int]
@@ -281,7 +284,11 @@ class NamePlaces:
 
     def _beginning(self, tokens: Sequence[str]) -> str:
         """Return the expression that proposes the chunks with names that begin so."""
-        return _phrase(tokens[:-1]) if begins_too_much(tokens) else f"{_phrase(tokens)} *"
+        if not begins_too_much(tokens):
+            return f"{_phrase(tokens)} *"
+        before = tokens[:-1]
+        names = [_phrase([*before, word]) for word in self.continued("_".join(tokens))[:_NAMES]]
+        return f"({' OR '.join(names)})" if names else _phrase(before)
 
     def _proposed(self, match: str) -> list[int]:
         return other_chunks(self._reader, match, 0, self._resolved, _ROWS)

@@ -180,7 +180,7 @@ class WordSearch:
         return compiled, found
 
     def _compile(self) -> CompiledQuery:
-        continued: Continued = lambda before, begun: self._all_places().continued(before, begun)  # noqa: E731
+        continued: Continued = lambda name: self._all_places().continued(name)  # noqa: E731
         return compile_query(self._reader, self._query, self._counts, continued, fresh=self._run.request.fresh)
 
     def _read_as(self, plain: PlainReading, *, with_terms: bool = True) -> None:
