@@ -13,7 +13,7 @@ import pytest
 
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 from livedex_ipc.client import Client
-from livedex_ipc.errors import NotFound, OutsideRoots
+from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots
 
 CHANGE_S, RETURN_S = 5.0, 10.0  # the time in which the contract promises the report of a root's state
 # Root may do everything: without these two capabilities the permission bits apply to it too.
@@ -187,6 +187,37 @@ def test_removed_and_made_again(root: Tree, client: Client) -> None:
     root.path.unlink()
     root.write("made/again.txt", "alpha again")
     wait_until(lambda: found(client, "alpha") == ["made/again.txt"], 2 * RETURN_S, what="the root made again")
+
+
+def test_a_file_in_the_place_of_a_root_stops_neither_the_start_nor_the_other_roots(
+    start_daemon: Callable[..., Daemon], home: Home, tmp_path: Path
+) -> None:
+    notes, other, away = Tree(tmp_path.resolve() / "notes"), Tree(tmp_path.resolve() / "other"), tmp_path / "away"
+    notes.write("a.txt", "alpha one")
+    other.write("b.txt", "alpha two")
+    daemon = start_daemon(f'[[roots]]\npath = "{notes}"\n[[roots]]\npath = "{other}"\n')
+    with daemon.client() as client:
+        wait_ready(client)
+    daemon.kill()
+    notes.path.rename(away)
+    notes.path.write_text("a file")
+    with daemon.start().client() as client:
+        wait_ready(client)
+        assert found(client, "alpha") == ["b.txt"]
+        (missing,) = client.call("status")["warnings"]
+        assert (missing["code"], str(notes) in missing["message"]) == ("root_missing", True)
+        assert ("a file or a link is in its place" in missing["message"], "away" in missing["remedy"]) == (True, True)
+        assert home.run("config", "validate").returncode == 2
+        with pytest.raises(InvalidParams, match="is not a folder"):
+            client.call("roots/add", {"path": str(notes)})
+        add_root(client, Tree(tmp_path / "third"))
+        client.call("server/reload")
+        assert sorted(states(client)) == ["missing", "online", "online"]
+        notes.path.unlink()
+        away.rename(notes.path)
+        wait_until(lambda: states(client) == ["online"] * 3, 2 * RETURN_S, what="the root")
+        assert set(found(client, "alpha")) == {"a.txt", "b.txt"}
+        assert chunked(client) == 0
 
 
 def test_a_root_that_is_not_there_yet(start_daemon: Callable[..., Daemon], home: Home, tmp_path: Path) -> None:

@@ -70,11 +70,13 @@ def _root_warnings(root: Root) -> Warnings:
     if root.is_unseen:
         return []  # what keeps it from being looked at is a warning of its own
     if root.state == "missing":
+        where = ": a file or a link is in its place" if root.is_taken else ""
+        fix = "move that away and create the folder" if root.is_taken else "mount or create it"
         return [
             warning(
                 "root_missing",
-                f"{path} is missing; livedex keeps its entries for 24 hours and does not serve them",
-                f"mount or create it, or run `livedex roots remove {quote(path)}`",
+                f"{path} is missing{where}; livedex keeps its entries for 24 hours and does not serve them",
+                f"{fix}, or run `livedex roots remove {quote(path)}`",
             )
         ]
     if root.state == "denied":

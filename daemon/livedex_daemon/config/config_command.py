@@ -110,7 +110,7 @@ def _edited(streams: Streams, copy: str, before: bytes) -> bytes:
         if after == before:
             return after
         try:
-            config_settings.parse(after, path=copy)
+            config_settings.parse(after, path=copy, accepted=config_edit.roots_in(before))
         except ConfigInvalid as fault:
             if not _wants_again(streams, fault):
                 raise
@@ -167,7 +167,7 @@ def _same(copy: str, before: bytes) -> bool:
 def _rows(where: str, key: str, setting: config_settings.SettingRow) -> list[list[str]]:
     """Return the table rows of one setting: a single row, or one per root and per standing query."""
     if key in (ROOTS, STANDING) and setting["value"]:
-        config = config_settings.load(where)
+        config = config_settings.load(where, accepted=None)
         lines = [entry.line for entry in (config.roots if key == ROOTS else config.standing)]
         shown = zip(setting["value"], lines, strict=False)  # the file may have been saved again since
         return [[key, visible(as_toml(entry)), f"file, line {line}"] for entry, line in shown]

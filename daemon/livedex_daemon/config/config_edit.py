@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from livedex_daemon.config import root_folders, toml_splice
-from livedex_daemon.config.config_check import check
+from livedex_daemon.config.config_check import Fault, check, read_toml
 from livedex_daemon.config.config_file import ConfigFileError, read, read_open
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.setting_values import patterns
@@ -55,7 +55,7 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
 
     def edit(content: bytes | None) -> bytes:
         text = template() if content is None else document_of(content, config).layout.text
-        roots = parse(text, path=config, env=env).roots
+        roots = parse(text, path=config, env=env, accepted=None).roots
         there = _root_at(roots, real)
         if there is None:
             return toml_splice.with_root(text, written, ignore).encode()
@@ -78,7 +78,7 @@ def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) 
         for entry in check(document).roots:
             if wanted & _spellings(entry.path, env):
                 return toml_splice.without_root(document.layout.text, entry.number).encode()
-        parse(content or b"", path=config, env=env)  # a fault in the file may have hidden the root
+        parse(content or b"", path=config, env=env, accepted=None)  # a fault in the file may have hidden the root
         shown = os.fsencode(root).decode("utf-8", "replace")
         raise NotFound(f"{shown} is not a root; `livedex roots list` lists the roots", {"path": shown})
 
@@ -113,6 +113,12 @@ def set_text(config: str, table: str, name: str, value: str, *, env: Mapping[str
     return _edit(config, edit, env)
 
 
+def roots_in(content: bytes) -> frozenset[str]:
+    """Return the roots as written: none if the content is not TOML."""
+    document = read_toml(content)
+    return frozenset() if isinstance(document, Fault) else frozenset(entry.path for entry in check(document).roots)
+
+
 def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
     index = root_folders.same_as(real, [root.path for root in roots])
     return None if index is None else roots[index]
@@ -130,7 +136,7 @@ def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, 
     try:
         target = os.path.realpath(config)
         while read(config) is None:
-            new = _checked(edit(None), config, env)
+            new = _checked(edit(None), b"", config, env)
             make_missing(os.path.dirname(target))
             if _written(target, new, 0o600, _claim):
                 return True
@@ -139,7 +145,7 @@ def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, 
             new = edit(old)
             if new == old:
                 return False
-            return _written(target, _checked(new, config, env), stat.S_IMODE(os.fstat(fd).st_mode), os.replace)
+            return _written(target, _checked(new, old, config, env), stat.S_IMODE(os.fstat(fd).st_mode), os.replace)
     except ConfigFileError as fault:
         raise Unavailable(str(fault), {"path": config}) from None
     except OSError as fault:
@@ -177,8 +183,8 @@ def _lock(descriptor: int, target: str, give_up: float) -> None:
             time.sleep(_LOCK_RETRY_S)
 
 
-def _checked(content: bytes, config: str, env: Mapping[str, str]) -> bytes:
-    parse(content, path=config, env=env)
+def _checked(content: bytes, old: bytes, config: str, env: Mapping[str, str]) -> bytes:
+    parse(content, path=config, env=env, accepted=roots_in(old))
     return content
 
 

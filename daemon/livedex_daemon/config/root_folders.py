@@ -70,9 +70,10 @@ def is_folder(path: str) -> bool:
         return False
 
 
-def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> RealRoot:
+def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str], *, may_be_taken: bool = False) -> RealRoot:
     """Return the real path of a configured root; ``own_folders`` are livedex's own.
 
+    ``may_be_taken``: a file in the place of the folder is a state of the root, as a missing folder is.
     Raises ValueError if the root can never be watched.
     """
     real, is_real = real_path(expand(path, env))
@@ -89,7 +90,7 @@ def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str]) -> Re
         return RealRoot(real, False)
     except (OSError, ValueError):  # missing or closed to us: a state of the root, not a fault of its configuration
         return RealRoot(real, is_real)
-    if not stat.S_ISDIR(mode):
+    if not stat.S_ISDIR(mode) and not may_be_taken:
         raise ValueError("is a file, and a root must be a folder" if stat.S_ISREG(mode) else "is not a folder")
     return RealRoot(real, is_real)
 

@@ -6,7 +6,7 @@ Invariant: every ``Config`` is valid and immutable. A reload creates a new one; 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypedDict
@@ -169,13 +169,20 @@ class SettingRow(TypedDict):
     line: int | None
 
 
-def load(path: str, env: Mapping[str, str] = os.environ, own_folders: Sequence[str] | None = None) -> Config:
+def load(
+    path: str,
+    env: Mapping[str, str] = os.environ,
+    own_folders: Sequence[str] | None = None,
+    *,
+    accepted: Collection[str] | None = (),
+) -> Config:
     """Read and check the file; a missing one means the defaults.
 
     ``env`` gives the home folder for ``~``; ``own_folders`` may contain no root (None: this process's own folders).
-    Raises ConfigInvalid with all faults at once.
+    ``accepted``: roots as written (None: all) that were accepted before: if a file is now in the place of one, it is
+    missing, not a fault. Raises ConfigInvalid with all faults at once.
     """
-    return parse(_content(path), path=path, env=env, own_folders=own_folders)
+    return parse(_content(path), path=path, env=env, own_folders=own_folders, accepted=accepted)
 
 
 def parse(
@@ -184,16 +191,17 @@ def parse(
     path: str = "config.toml",
     env: Mapping[str, str] = os.environ,
     own_folders: Sequence[str] | None = None,
+    accepted: Collection[str] | None = (),
 ) -> Config:
-    """Check a configuration's text; ``path`` is only for messages. Raises ConfigInvalid with all faults."""
+    """Check a configuration's text as ``load`` does; ``path`` is only for messages."""
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return _config(document_of(content, path), path, env, own_folders)
+    return _config(document_of(content, path), path, env, own_folders, accepted)
 
 
 def settings(path: str, env: Mapping[str, str] = os.environ) -> dict[str, SettingRow]:
     """Return every setting in effect by its dotted key. Raises ConfigInvalid as ``load`` does."""
     document = document_of(_content(path), path)
-    _config(document, path, env, None)
+    _config(document, path, env, None, None)
     found = {key: _shown(document, key, document.data.get(key), []) for key in (ROOTS, STANDING)}
     for key, setting in SETTINGS.items():
         group, name = key.split(".")
@@ -223,13 +231,14 @@ def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
 
 
 def _roots(
-    entries: list[RootEntry], env: Mapping[str, str], own_folders: Sequence[str]
+    entries: list[RootEntry], env: Mapping[str, str], own_folders: Sequence[str], accepted: Collection[str] | None
 ) -> tuple[list[RootConfig], list[Fault]]:
     roots: list[RootConfig] = []
     faults: list[Fault] = []
     for entry in entries:
         try:
-            real = root_folders.resolve(entry.path, env, own_folders)
+            may_be_taken = accepted is None or entry.path in accepted
+            real = root_folders.resolve(entry.path, env, own_folders, may_be_taken=may_be_taken)
             first = root_folders.same_as(real.path, [root.path for root in roots])
             if first is not None:
                 raise ValueError(f"is the same folder as the root in line {roots[first].line}")
@@ -248,9 +257,16 @@ def _content(path: str) -> bytes:
         raise invalid([Fault(None, None, None, str(fault))], path) from None
 
 
-def _config(document: Document, path: str, env: Mapping[str, str], own_folders: Sequence[str] | None) -> Config:
+def _config(
+    document: Document,
+    path: str,
+    env: Mapping[str, str],
+    own_folders: Sequence[str] | None,
+    accepted: Collection[str] | None,
+) -> Config:
     checked = check(document)
-    roots, root_faults = _roots(checked.roots, env, locate().own_folders if own_folders is None else own_folders)
+    own = locate().own_folders if own_folders is None else own_folders
+    roots, root_faults = _roots(checked.roots, env, own, accepted)
     faults = [*checked.faults, *root_faults]
     if faults:
         raise invalid(sorted(faults, key=lambda fault: (fault.line or 0, fault.column or 0)), path)

@@ -71,7 +71,7 @@ class Presence:
         """Raises OSError: only an error that says so means that the root is gone."""
         found = root_folder.look(root.path)
         if not stat.S_ISDIR(found.st_mode):
-            self._leave(root, "missing")
+            self._leave(root, "missing", is_taken=True)
             return
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
         if not same and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path):
@@ -126,7 +126,8 @@ class Presence:
             return True
         return mount_kind(root.path) == "network"
 
-    def _leave(self, root: Root, state: RootState) -> None:
+    def _leave(self, root: Root, state: RootState, *, is_taken: bool = False) -> None:
+        root.is_taken = is_taken
         if root.state == state and root.missing_since is not None:
             self.unreadable.discard((root.id, b""))
             return

@@ -110,6 +110,23 @@ def test_paths_are_written_as_given_but_tidy(file: Path, folder: Path, user: Pat
     assert written == ["~/link", str(folder.parent)]
 
 
+def test_a_file_in_the_place_of_one_root_leaves_the_others_editable(file: Path, folder: Path, user: Path) -> None:
+    config_edit.add_root(str(file), str(folder))
+    (user / "more").mkdir()
+    folder.rmdir()
+    folder.touch()
+    assert config_edit.add_root(str(file), str(user / "more"))
+    with pytest.raises(InvalidParams, match="is a file"):
+        config_edit.add_root(str(file), str(folder), ["*.o"])
+    old = file.read_bytes()
+    assert config_edit.replace(str(file), old, old + b"# mine\n")
+    with pytest.raises(ConfigInvalid, match="is a file"):
+        config_edit.replace(str(file), file.read_bytes(), old + f'[[roots]]\npath = "{file}"\n'.encode())
+    config_edit.remove_root(str(file), str(user / "more"))
+    with pytest.raises(NotFound):
+        config_edit.remove_root(str(file), str(user / "more"))
+
+
 @pytest.mark.parametrize("path", ["notes", "/", "", "/nowhere/at/all", "/dev/null", "/proc", "a\0b"])
 def test_what_cannot_be_a_root_is_refused_and_nothing_written(file: Path, path: str) -> None:
     with pytest.raises(InvalidParams) as raised:

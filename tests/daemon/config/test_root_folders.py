@@ -71,6 +71,18 @@ def test_a_root_must_be_a_folder_but_need_not_be_there(tmp_path: Path) -> None:
     assert settings.parse(f'[[roots]]\npath = "{tmp_path}/file/below"').roots  # whatever: it is not there
 
 
+def test_a_file_in_the_place_of_a_root_that_was_accepted_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    text = f'[[roots]]\npath = "{tmp_path}/file"\n[[roots]]\npath = "{tmp_path}"\n'
+    for accepted in (None, {f"{tmp_path}/file"}):
+        assert [root.path for root in settings.parse(text, accepted=accepted).roots] == [
+            f"{tmp_path.resolve()}/file",
+            str(tmp_path.resolve()),
+        ]
+    with pytest.raises(ConfigInvalid, match="is a file"):
+        settings.parse(text, accepted={str(tmp_path)})
+
+
 def test_the_same_root_twice(tmp_path: Path, user: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").symlink_to("a")
