@@ -13,12 +13,14 @@ import select
 import signal
 import sys
 import termios
+import time
 from collections.abc import Iterator, Sequence
 from struct import unpack
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from livedex_ipc.cli.live.live_state import Key, Mouse
+from livedex_ipc.cli.live.pasted_text import ALONE_S, INTERRUPT, PastedText
 from livedex_ipc.cli.live.terminal_keys import key, mouse
 from livedex_ipc.errors import Unavailable
 
@@ -33,9 +35,8 @@ _COLOURS = {
     "bad": curses.COLOR_YELLOW,
 }
 _ESCAPE_MS = 25
-_PASTE_ON, _PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"  # pasted text comes between _PASTED and _PASTE_END
-_PASTED, _PASTE_END = "200~", "\x1b[201~"
-_PASTE_S = 0.5
+_PASTE_ON, _PASTE_OFF = b"\x1b[?2004h", b"\x1b[?2004l"  # after _PASTED comes pasted text
+_PASTED = "200~"
 
 
 class Gone(Exception):
@@ -50,6 +51,7 @@ class Screen:
     def __init__(self, colour: bool) -> None:
         self._colour = colour
         self._window: curses.window | None = None
+        self._paste = PastedText()
         self._styles: dict[str, int] = {}
         self.wake, self.wake_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
         os.set_blocking(self.wake, False)
@@ -135,6 +137,10 @@ class Screen:
         window = self._window
         assert window is not None
         while (code := _next(window)) is not None:
+            if self._paste.is_open(time.monotonic()):
+                if (pasted := self._pasted(window, code)) is not None:
+                    yield pasted
+                continue
             if code == curses.KEY_MOUSE:
                 with contextlib.suppress(curses.error):
                     _, column, row, _, buttons = curses.getmouse()
@@ -142,11 +148,29 @@ class Screen:
                         yield event
                 continue
             then = _next(window) if code == "\x1b" else None
-            pressed = _sequence(window) if then == "[" else key(code, then)
-            if pressed is not None:
+            if then == "[":
+                if _sequence(window) == _PASTED:
+                    self._paste.begin(time.monotonic())
+            elif (pressed := key(code, then)) is not None:
                 yield pressed
         if not os.isatty(0):
             raise Gone
+
+    def _pasted(self, window: curses.window, code: str | int | None) -> Key | None:
+        """Return the pasted text that has come, from ``code`` on; or Ctrl-C, if that came alone."""
+        paste = self._paste
+        if code is not None and paste.may_be_typed(code, time.monotonic()):
+            select.select([0], [], [], ALONE_S)
+            if (then := _next(window)) is None:
+                paste.end()
+                return key(INTERRUPT)
+            paste.add(code, time.monotonic())
+            code = then
+        while code is not None:
+            paste.add(code, now := time.monotonic())
+            code = _next(window) if paste.is_open(now) else None
+        text = paste.take()
+        return Key("text", text) if text else None
 
     def run(self, command: Sequence[str]) -> int:
         """Give the terminal to a program until it ends; return its exit code. Raises OSError if it cannot start."""
@@ -170,25 +194,14 @@ def _next(window: curses.window) -> str | int | None:
         return None
 
 
-def _sequence(window: curses.window) -> Key | None:
-    """Return what a sequence of keys that curses does not know means: pasted text; None for any other."""
+def _sequence(window: curses.window) -> str:
+    """Return the rest of a sequence of keys that curses does not know."""
     read = ""
     while isinstance(code := _next(window), str):
         read += code
         if "@" <= code <= "~":
             break
-    return Key("text", _pasted(window)) if read == _PASTED else None
-
-
-def _pasted(window: curses.window) -> str:
-    """Return the text up to the end of the paste, or as far as it comes."""
-    text = ""
-    while not text.endswith(_PASTE_END):
-        code = _next(window)
-        if code is None and not select.select([0], [], [], _PASTE_S)[0]:
-            return text
-        text += code if isinstance(code, str) else ""
-    return text.removesuffix(_PASTE_END)
+    return read
 
 
 def _send(sequence: bytes) -> None:

@@ -98,6 +98,32 @@ def test_keys_mouse_and_pasted_text(files: Tree, live: Start) -> None:
     assert b"\x1b[?1049l" in terminal.raw
 
 
+@pytest.mark.shares_daemon
+def test_pasted_text_may_come_slowly_and_contain_a_control_c(files: Tree, live: Start) -> None:
+    terminal = live()
+    terminal.see("2 hits")
+    terminal.type("\x1b[200~\x03lease")
+    terminal.see(">  lease\n")
+    terminal.type("\nre\x1b[20")
+    terminal.see(">  lease re\n")
+    terminal.type("1~new")
+    terminal.see(">  lease renew\n")
+
+
+@pytest.mark.shares_daemon
+def test_a_paste_whose_end_is_lost_does_not_lock_the_user_in(files: Tree, live: Start) -> None:
+    terminal = live()
+    terminal.see("2 hits")
+    terminal.type("\x1b[200~lease")
+
+    def ended() -> bool:
+        terminal.type(CTRL_C)
+        return terminal.process.poll() is not None
+
+    wait_until(ended, what="the end")  # its pauses grow: in the end, each Ctrl-C comes alone
+    assert terminal.end()[0] in (130, -signal.SIGINT)  # one may come after the terminal is as it was
+
+
 def selected(text: str) -> int:
     """The place of the selection in the list on the screen."""
     return next(index for index, row in enumerate(text.splitlines()[2:]) if row.startswith("▌"))
