@@ -69,7 +69,7 @@ def path(streams: Streams) -> int:
     if streams.json:
         streams.write_json({"path": where})
     else:
-        streams.write(where + "\n")
+        streams.write((visible(where) if streams.out_is_terminal else where) + "\n")
     return 0
 
 

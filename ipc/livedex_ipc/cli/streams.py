@@ -73,6 +73,8 @@ class Streams:
         import json
 
         text = json.dumps(value, ensure_ascii=self.out_is_terminal, separators=(",", ":"))
+        if self.out_is_terminal:
+            text = harmless_json(text)
         _write_out(text.encode("utf-8", "replace") + b"\n")
 
     def message(self, text: str) -> None:
@@ -101,11 +103,16 @@ class Streams:
         if self.json:
             import json
 
-            self.message(json.dumps({"error": error.to_wire()}))
+            self.message(harmless_json(json.dumps({"error": error.to_wire()})))
         else:
             from livedex_ipc.cli.render.terminal_text import error_text
 
             self.message(error_text(error, colour=self.err_colour))
+
+
+def harmless_json(text: str) -> str:
+    """Return JSON in ASCII without the one control character that it may have: DEL."""
+    return text.replace("\x7f", "\\u007f")
 
 
 def _is_terminal(stream: IO[str] | None) -> bool:

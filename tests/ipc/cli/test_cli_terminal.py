@@ -20,7 +20,7 @@ from helpers.canned_daemon import CannedDaemon, hit, info, root, search_result, 
 from helpers.support import LIVEDEX, Home, wait_until
 from livedex_ipc import __version__
 
-EVIL = hit("/r/notes/\x1b]0;title\x07\u202e.md", "a \x1b[31mred\u200b \x9bmatch", [[13, 18]])
+EVIL = hit("/r/notes/\x1b]0;title\x07\u202e.md", "a \x1b[31mred\u200b \x9bmatch\x7f", [[13, 18]])
 
 
 @pytest.fixture
@@ -91,6 +91,16 @@ def test_forms_for_programs_are_harmless_on_a_terminal_too(home: Home, canned: C
         assert json.loads(text) == search_result(EVIL)
     else:
         assert "\\e]0;title" in text
+
+
+@pytest.mark.parametrize(
+    ("form", "rest"), [("--vimgrep", "1:17:a \\e[31mred\\u200b \\x9bmatch\\x7f"), ("-c", "1"), ("-l", "")]
+)
+def test_with_a_nul_byte_only_the_path_is_raw(home: Home, canned: CannedDaemon, form: str, rest: str) -> None:
+    _, text = run(home, "search", "match", form, "-0")
+    path, _, shown = text.partition("\0")
+    assert path == EVIL["path"]
+    assert shown.removesuffix("\n") == rest
 
 
 def test_names_of_files_are_harmless_on_a_terminal(home: Home) -> None:

@@ -100,7 +100,9 @@ def request(context: Context) -> int:
 def _show_ids(streams: Streams, published: Mapping[str, Any]) -> None:
     ids = {name: published[name] for name in ("id", "conversation_id")}
     if streams.json:
-        streams.message(json.dumps(ids, separators=(",", ":")))
+        from livedex_ipc.cli.streams import harmless_json
+
+        streams.message(harmless_json(json.dumps(ids, separators=(",", ":"))))
     else:
         from livedex_ipc.cli.render.terminal_text import visible
 

@@ -126,7 +126,6 @@ def _print_json(context: Context, pages: Iterable[Result]) -> bool:
 def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
     """Print a line for each file or matching line; on stderr only what makes the answer another than was asked for."""
     from livedex_ipc.cli.render import vimgrep
-    from livedex_ipc.cli.render.terminal_text import visible
 
     streams, form, found = context.streams, context.values["form"], False
     null = bool(context.values.get("null"))
@@ -139,12 +138,19 @@ def _print_for_programs(context: Context, pages: Iterable[Result]) -> bool:
             records = vimgrep.vimgrep(hits, of_lines=of_lines, null=null, every=every)
         else:
             records = vimgrep.file_lines(hits, count=form == "count", null=null)
-        escaped = streams.out_is_terminal and not null
-        streams.write("".join(visible(record[:-1]) + "\n" if escaped else record for record in records))
+        streams.write("".join(map(_harmless, records) if streams.out_is_terminal else records))
         streams.flush()
         found |= bool(hits)
         context.print_state(page, page["pending"], page["warnings"], hints=False)
     return found
+
+
+def _harmless(record: str) -> str:
+    """Return a record for a terminal: all of it is escaped, but for a path that a NUL byte follows."""
+    from livedex_ipc.cli.render.terminal_text import visible
+
+    path, zero, text = record.rpartition("\0")
+    return path + zero + visible(text, "\n")
 
 
 def _print_text(context: Context, pages: Iterable[Result]) -> bool:
