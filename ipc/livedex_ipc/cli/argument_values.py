@@ -1,6 +1,6 @@
 """Converts the words of a command line to the values that the daemon's methods take.
 
-A path keeps its exact bytes; in any other text, bytes that are not UTF-8 are replaced, since JSON cannot express them.
+A path keeps its exact bytes; any other text must be UTF-8, since JSON cannot express other bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ def convert(kind: str, text: str) -> Any:
 
 
 def _text(text: str) -> str:
-    return os.fsencode(text).decode("utf-8", "replace")
+    try:
+        return os.fsencode(text).decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"must be UTF-8 text: {error}") from None
 
 
 def _integer(text: str) -> int:
@@ -42,8 +45,9 @@ def _seconds(text: str) -> int:
 def _object(text: str) -> Any:
     import json
 
+    given = _text(text)
     try:
-        found = json.loads(_text(text))
+        found = json.loads(given)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):

@@ -86,15 +86,36 @@ def test_a_param_that_is_refused_is_named_as_it_was_typed(home: Home, canned: Ca
 
 
 def test_a_path_that_is_not_utf8_arrives_as_its_bytes(home: Home, canned: CannedDaemon, tmp_path: Path) -> None:
-    command = [os.fsencode(LIVEDEX), b"search", b"caf\xe9", b"--path", b"caf\xe9", b"--root", b"/r/\xff"]
+    command = [os.fsencode(LIVEDEX), b"search", b"cafe", b"--path", b"caf\xe9", b"--root", b"/r/\xff"]
     done = subprocess.run(command, env=home.env, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0
     [params] = canned.sent("search")
-    assert params["query"] == "caf\ufffd"
     from livedex_ipc.methods import paths_bytes
 
     assert paths_bytes(params) == [os.fsencode(tmp_path.resolve()) + b"/caf\xe9"]
     assert paths_bytes(params, "roots") == [b"/r/\xff"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (b"search", b"caf\xe9"),
+        (b"search", b"x", b"-g", b"caf\xe9"),
+        (b"watch", b"caf\xe9"),
+        (b"files", b"caf\xe9"),
+        (b"exchange", b"publish", b"topic", b"caf\xe9"),
+        (b"exchange", b"publish", b"caf\xe9", b"body"),
+        (b"exchange", b"publish", b"topic", b"body", b"--metadata", b'{"a": "\xe9"}'),
+        (b"exchange", b"request", b"topic", b"caf\xe9"),
+        (b"knowledge", b"add", b"caf\xe9"),
+        (b"knowledge", b"search", b"caf\xe9"),
+    ],
+)
+def test_text_that_is_not_utf8_is_refused(home: Home, canned: CannedDaemon, words: tuple[bytes, ...]) -> None:
+    done = subprocess.run([os.fsencode(LIVEDEX), *words], env=home.env, capture_output=True, check=False)
+    assert done.returncode == 2
+    assert b"must be UTF-8 text" in done.stderr
+    assert canned.calls == []
 
 
 def test_what_is_printed_is_text_unless_json_is_asked_for(home: Home, canned: CannedDaemon) -> None:
