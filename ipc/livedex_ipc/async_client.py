@@ -15,9 +15,8 @@ from typing import Any
 
 from livedex_ipc.async_method_calls import AsyncMethodCalls
 from livedex_ipc.client import connect
+from livedex_ipc.constants import MAX_MESSAGE
 from livedex_ipc.errors import LivedexError, TimedOut, Unavailable, from_wire
-
-MAX_ANSWER = 64 << 20  # bytes of one line; the daemon's answers hold at most 12 MiB of hits
 
 OnProgress = Callable[[Any], None]
 
@@ -169,7 +168,7 @@ async def connect_async(
     client = await asyncio.to_thread(connect, spawn=spawn, wait_s=wait_s, path=path, command=command)
     sock = client.detach()
     sock.setblocking(False)
-    return AsyncClient(*await asyncio.open_unix_connection(sock=sock, limit=MAX_ANSWER))
+    return AsyncClient(*await asyncio.open_unix_connection(sock=sock, limit=MAX_MESSAGE))
 
 
 def _gone() -> Unavailable:

@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from livedex_ipc import paths
-from livedex_ipc.errors import NoDaemon, TimedOut, Unavailable, from_wire
+from livedex_ipc.constants import MAX_MESSAGE
+from livedex_ipc.errors import LivedexError, NoDaemon, TimedOut, Unavailable, from_wire
 from livedex_ipc.method_calls import MethodCalls
 from livedex_ipc.peers import peer_uid
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from livedex_ipc.wire_results import ServerInfo
 
 RECV_BYTES = 256 * 1024
+MAX_FIRST = 64 * 1024  # bytes of the first answer, if it says who answers
+WHO_S = 10.0
 FIRST_WAIT_S = 0.3
 NEXT_WAIT_S = 0.1
 REFUSED = frozenset({errno.ENOENT, errno.ECONNREFUSED, errno.ENOTDIR, errno.ENOTSOCK, errno.ECONNRESET})
@@ -41,6 +44,7 @@ class Client(MethodCalls):
         self._buffer = bytearray()
         self._notifications: deque[tuple[str, Any]] = deque()  # received, not yet taken
         self._last_id = 0
+        self._most_bytes = MAX_MESSAGE
 
     def __enter__(self) -> Client:
         return self
@@ -55,12 +59,16 @@ class Client(MethodCalls):
         self._sock.close()
 
     def detach(self) -> socket.socket:
-        """Return the socket, to be used in another way; this client is closed. Only before the first call."""
+        """Return the socket, to be used in another way; this client is closed. Only before a notification may
+        come."""
         return socket.socket(fileno=self._sock.detach())
 
     def who(self, timeout_s: float) -> ServerInfo:
         """Return who answers. Raises Unavailable, which names the socket, if that is no livedex daemon."""
+        if not self._last_id:
+            self._most_bytes = MAX_FIRST
         info: ServerInfo = self.call("server/info", timeout_s=timeout_s)
+        self._most_bytes = MAX_MESSAGE
         if not isinstance(info, dict) or info.get("name") != paths.APP:
             raise self._stranger()
         return info
@@ -171,6 +179,8 @@ class Client(MethodCalls):
             if not data:
                 raise ConnectionResetError("end of stream")
             self._buffer += data
+            if len(self._buffer) > self._most_bytes:
+                raise self._stranger()
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:
@@ -227,6 +237,17 @@ def connect(
     from livedex_ipc.spawn import start
 
     return start(where, attempt, wait_s=wait_s, command=command)
+
+
+def connect_known(*, spawn: bool = True) -> Client:
+    """Connect as ``connect`` does. Raises Unavailable, too, if what answers is no livedex daemon."""
+    client = connect(spawn=spawn)
+    try:
+        client.who(WHO_S)
+    except LivedexError:
+        client.close()
+        raise
+    return client
 
 
 def attempt(where: str, wait_s: float = 10.0) -> Client | None:

@@ -158,7 +158,7 @@ def test_a_daemon_whose_queue_is_full_is_not_waited_for_for_ever(tmp_path: Path)
     "answer",
     [
         b"HTTP/1.1 400 Bad Request",
-        b"[" * 100_000,
+        b"[" * 30_000,
         b"null",
         b'{"jsonrpc": "2.0", "method": 5}',
         b'{"jsonrpc": "2.0", "id": 1}',
@@ -177,6 +177,19 @@ def test_another_program_at_the_socket_is_named(tmp_path: Path, answer: bytes) -
             theirs.sendall(answer + b"\n")
             with pytest.raises(Unavailable, match=f"what answers on {path} is no livedex daemon"):
                 client.who(5)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_another_program_that_sends_without_end_is_named(monkeypatch: pytest.MonkeyPatch, first: bool) -> None:
+    monkeypatch.setattr(client_module, "MAX_FIRST" if first else "MAX_MESSAGE", 1000)
+    ours, theirs = socket.socketpair()
+    with client_module.Client(ours) as connected, theirs:
+        theirs.sendall(b"x" * 1001)
+        with pytest.raises(Unavailable, match="is no livedex daemon"):
+            if first:
+                connected.who(5)
+            else:
+                connected.call("server/ping", timeout_s=5)
 
 
 def test_notifications_are_kept_in_their_order_also_during_a_call() -> None:

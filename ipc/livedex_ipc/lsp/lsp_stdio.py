@@ -14,7 +14,7 @@ from binascii import b2a_base64
 from collections import deque
 from typing import BinaryIO
 
-from livedex_ipc.client import Client, connect
+from livedex_ipc.client import Client, connect_known
 from livedex_ipc.errors import LivedexError, OutsideRoots, ParseError, Unavailable
 from livedex_ipc.framing import Decoder, FrameError, encode, parse
 from livedex_ipc.limits import Limits
@@ -156,7 +156,7 @@ class Server:
         return symbols(result["hits"], self._protocol.encoding)
 
     def _connected(self) -> Client:
-        client = self._client or connect()
+        client = self._client or connect_known()
         with self._state:
             self._client = client
         return client

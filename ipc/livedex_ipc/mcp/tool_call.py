@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from livedex_ipc.client import Client, connect
+from livedex_ipc.client import Client, connect_known
 from livedex_ipc.errors import InvalidParams, LivedexError, OutsideRoots, Unavailable
 from livedex_ipc.mcp.answer_budget import Answer, as_text, shortened
 from livedex_ipc.mcp.mcp_tools import Tool
@@ -45,7 +45,7 @@ class Connections:
                 self._idle.clear()
             elif self._idle:
                 return self._idle.pop()
-        return connect()
+        return connect_known()
 
     def put_back(self, client: Client) -> None:
         """Keep a connection on which nothing is under way."""

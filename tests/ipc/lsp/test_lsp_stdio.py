@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from helpers.stranger import stranger
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, wait_until
 
 
@@ -113,6 +114,13 @@ def test_what_is_no_message_is_refused_and_the_next_one_answered(editor: Editor)
     assert editor.receive()["error"]["code"] == -32700
     assert "capabilities" in editor.ask("initialize")["result"]
     editor.ends_with(1)
+
+
+def test_another_program_at_the_socket_is_named(home: Home, editor: Editor) -> None:
+    editor.ask("initialize", capabilities={})
+    with stranger(home.socket):
+        error = editor.ask("workspace/symbol", query="lease")["error"]
+    assert "is no livedex daemon" in error["message"]
 
 
 def test_what_is_no_frame_ends_it(editor: Editor) -> None:

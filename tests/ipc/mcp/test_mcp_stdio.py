@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.mcp_client import McpClient
+from helpers.stranger import stranger
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root
 
 HOSTILE = int(os.environ.get("LIVEDEX_HOSTILE", "200"))
@@ -73,6 +74,11 @@ def test_messages_go_to_another_agent_and_back(indexed: Daemon, agent: McpClient
         assert message["body"] == "find the lease"
         assert other.answer("check", conversation_id=message["conversation_id"])["state"] == "pending"
         assert "conversation" in other.failure("check", conversation_id="none")
+
+
+def test_another_program_at_the_socket_is_named(home: Home) -> None:
+    with stranger(home.socket), McpClient(home) as client:
+        assert "is no livedex daemon" in client.failure("search", query="lease")
 
 
 def test_what_would_be_done_twice_is_not_tried_again(indexed: Daemon, agent: McpClient) -> None:

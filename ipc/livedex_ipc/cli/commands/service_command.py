@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from livedex_ipc import paths
 from livedex_ipc.cli.commands.up_command import stop_daemon
 from livedex_ipc.cli.context import ANSWER_MS, Context
-from livedex_ipc.client import connect
+from livedex_ipc.client import connect_known
 from livedex_ipc.errors import Unavailable
 from livedex_service import service_manager
 from livedex_service.executable import NotInstalledError, daemon_command
@@ -101,7 +101,7 @@ def restart(context: Context) -> int:
 
 def reload(context: Context) -> int:
     """Have the daemon read its configuration, and wait for that. Raises ConfigInvalid with all faults."""
-    with connect(spawn=False) as client:
+    with connect_known(spawn=False) as client:
         result = client.call("server/reload", timeout_s=ANSWER_MS / 1000)
     context.show(result, lambda _: "the configuration was read again\n")
     return 0

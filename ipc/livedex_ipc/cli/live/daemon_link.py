@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from socket import socket
 from typing import Any
 
+from livedex_ipc.constants import MAX_MESSAGE
 from livedex_ipc.errors import LivedexError
 
 Message = Mapping[str, Any]
@@ -42,10 +43,10 @@ class DaemonLink:
             self._attempt.start()
 
     def _connect(self) -> None:
-        from livedex_ipc.client import connect
+        from livedex_ipc.client import connect_known
 
         try:
-            self._result = connect(spawn=self._spawn).detach()
+            self._result = connect_known(spawn=self._spawn).detach()
         except LivedexError as error:
             self._result = error
         except OSError as error:
@@ -96,10 +97,13 @@ class DaemonLink:
         *lines, rest = self._received.split(b"\n") if b"\n" in self._received else [self._received]
         self._received = bytearray(rest)
         try:
-            return [json.loads(line) for line in lines if line]
-        except ValueError as error:  # of a program that is no daemon
+            messages = [json.loads(line) for line in lines if line]
+            if len(self._received) > MAX_MESSAGE or not all(isinstance(message, dict) for message in messages):
+                raise ValueError
+        except (ValueError, RecursionError) as error:  # of a program that is no daemon
             self.close()
             raise Lost from error
+        return messages
 
     def _send(self, peer: socket) -> None:
         with contextlib.suppress(BlockingIOError):
