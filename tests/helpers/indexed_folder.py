@@ -8,10 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import apsw
 import msgspec
+import pytest
 
 from livedex_indexing.chunk import frontmatter
 from livedex_indexing.hits.live_files import Stale
@@ -21,6 +24,8 @@ from livedex_indexing.search.foreign_ranking import Ranker
 from livedex_indexing.search.meaning import Semantics
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.search.searcher import Searcher
+from livedex_indexing.store import read_pool
+from livedex_indexing.store.database import fetch
 from livedex_indexing.store.index_store import Store
 from livedex_indexing.store.read_pool import ReadPool
 from livedex_indexing.text import decoder
@@ -167,3 +172,16 @@ class Indexed:
         """Return the paths of the hits relative to their root, in order, each once."""
         hits = self.search(query, **{"limit": 1000, **params})
         return list(dict.fromkeys(hit["relative_path"] for hit in hits))
+
+
+def expressions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list of FTS5 expressions with which texts are searched from now on, one for each statement."""
+    asked: list[str] = []
+
+    def noted(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        if "postings MATCH" in sql or "exact MATCH" in sql:
+            asked.extend(value for value in values if isinstance(value, str) and not value.startswith("["))
+        return fetch(db, sql, values)
+
+    monkeypatch.setattr(read_pool, "fetch", noted)
+    return asked

@@ -41,6 +41,14 @@ DEFECTS = (
         "tests/indexing/search/test_typing.py::test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two",
     ),
     Defect(
+        "matches-counted-one-by-one",
+        "with `group=file`, each file of a page gathers the places of all words that begin so: 4 s for `be_r*`",
+        "livedex_indexing/hits/hit_builder.py",
+        (("if not any(term.prefix for term in terms):", "if terms:"),),
+        "tests/indexing/search/test_search_order.py"
+        "::test_the_matches_of_all_files_of_a_page_are_counted_by_one_statement_if_a_word_is_begun",
+    ),
+    Defect(
         "names-begun-are-not-read",
         "`btf_s` finds the files with `btf`, and not those with `btf_show` first",
         "livedex_indexing/rank/name_places.py",

@@ -6,6 +6,7 @@ Invariant: all text of a file is cut from the file's bytes after the check that 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
@@ -21,8 +22,10 @@ from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.highlight import Highlighter, Span
+from livedex_indexing.query.query_terms import QueryTerm, any_of
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
+from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
 from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
 from livedex_indexing.text.decoder import decode_slice
@@ -38,6 +41,8 @@ _COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
               ORDER BY (SELECT length(path) FROM roots WHERE id = d.root_id) + length(d.folder) + length(d.name),
               d.folder, d.name, d.root_id"""
 _MATCHES = """SELECT count(*) FROM postings WHERE postings MATCH ? AND postings.rowid BETWEEN ? AND ? AND {}"""
+_MATCHING = """SELECT rowid FROM postings WHERE postings MATCH ? AND postings.rowid BETWEEN ? AND ? AND {}
+               AND +postings.rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid"""
 
 
 class Rows(NamedTuple):
@@ -109,8 +114,10 @@ class _OptionalFields(TypedDict, total=False):
     explain: Explanation
 
 
-def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, match: str | None) -> Rows:
-    """Read what the hits of a page need. ``match``: count the matching chunks of each content."""
+def read_rows(
+    reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters, counted: Sequence[QueryTerm] = ()
+) -> Rows:
+    """Read what the hits of a page need. ``counted``: count the chunks of each content that match one of the terms."""
     ids = {hit.content_id for hit in page}
     contents = {row[0]: ContentRow(*row) for row in reader.rows_of(_CONTENTS, ids)}
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
@@ -120,7 +127,7 @@ def read_rows(reader: Reader, page: Sequence[Placed], resolved: ResolvedFilters,
     copies: dict[int, list[FileCopy]] = {}
     for content_id, *values in reader.rows_of(_COPIES.format(resolved.files.sql), ids, resolved.files.values):
         copies.setdefault(content_id, []).append(file_copy(values))
-    matches = {} if match is None else {c: _count(reader, match, row, resolved) for c, row in contents.items()}
+    matches = _counts(reader, counted, contents, resolved) if counted else {}
     return Rows(contents, chunks, {chunks[i].content_id: i for i in first}, copies, matches)
 
 
@@ -285,7 +292,21 @@ def _best_first(copies: Sequence[FileCopy], file_id: int | None) -> list[FileCop
     return sorted(copies, key=lambda copy: copy.file_id != file_id)
 
 
-def _count(reader: Reader, match: str, content: ContentRow, resolved: ResolvedFilters) -> int:
+def _counts(
+    reader: Reader, terms: Sequence[QueryTerm], contents: Mapping[int, ContentRow], resolved: ResolvedFilters
+) -> dict[int, int]:
+    """Count the matching chunks of each content. With a beginning, one statement counts for all contents: FTS5 would
+    gather the places of all words that begin so for each."""
     sql, values = resolved.rows
-    last = content.first_chunk + content.chunks - 1
-    return int(reader.one(_MATCHES.format(sql), (match, content.first_chunk, last, *values)))
+    match = any_of(terms)
+    spans = {content: range(row.first_chunk, row.first_chunk + row.chunks) for content, row in contents.items()}
+    if not any(term.prefix for term in terms):
+        statement = _MATCHES.format(sql)
+        return {
+            content: int(reader.one(statement, (match, span.start, span.stop - 1, *values)))
+            for content, span in spans.items()
+        }
+    ids = sorted(chunk_id for span in spans.values() for chunk_id in span)
+    asked = (match, ids[0], ids[-1], *values, id_list(ids)) if ids else ()
+    found = [row for (row,) in reader.rows(_MATCHING.format(sql), asked)] if ids else []
+    return {content: bisect_left(found, span.stop) - bisect_left(found, span.start) for content, span in spans.items()}

@@ -18,7 +18,7 @@ from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_fi
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.query_compiler import Continued, compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
-from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, any_path_of
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place, typed_text
 from livedex_indexing.query.word_counts import WordCounts
@@ -233,9 +233,9 @@ class WordSearch:
         else:
             self._facets = {name: {} for name in request.facets} if request.facets else None
             self._total = {"hits": 0, "files": 0} if request.total else None
-        counted = any_of(term for term in compiled.any_of if term.rows) if request.group == "file" else ""
+        counted = [term for term in compiled.any_of if term.rows] if request.group == "file" else []
         with reader.without_deadline():
-            return _Found(page, more, read_rows(reader, page, file_filter.resolved, counted or None))
+            return _Found(page, more, read_rows(reader, page, file_filter.resolved, counted))
 
     def _is_pasted(self) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from helpers.indexed_folder import LINES, Indexed
+from helpers.indexed_folder import LINES, Indexed, expressions
 from livedex_indexing.rank.score import WEIGHTS
 from livedex_ipc.errors import Cancelled
 
@@ -78,6 +78,34 @@ def test_grouped_by_file(index: Indexed) -> None:
     index.write("root/small.txt", "a walrus\n")
     hits = index.search("walrus", group="file")
     assert {hit["relative_path"]: hit["matches"] for hit in hits} == {"big.txt": 5, "small.txt": 1}
+    index.write("root/other/big.txt", "walrus\n" * LINES + "end\n" * LINES)
+    index.write("root/none.txt", "the walruses of walrusland\n")
+    for params in ({"query": "walr*"}, {"query": "walrus", "typing": True}):
+        hits = index.search(group="file", **params)
+        assert {hit["path"]: hit["matches"] for hit in hits} == {
+            str(index.folder / path): count
+            for path, count in (
+                ("root/big.txt", 5),
+                ("root/small.txt", 1),
+                ("root/none.txt", 1),
+                ("root/other/big.txt", 1),
+            )
+        }
+        (hit,) = index.search(group="file", **params, path=str(index.folder / "root/other"))
+        assert hit["matches"] == 1
+
+
+def test_the_matches_of_all_files_of_a_page_are_counted_by_one_statement_if_a_word_is_begun(
+    index: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = expressions(monkeypatch)
+    counts = list[int]()
+    for number in range(4):
+        index.write(f"root/f{number}.txt", f"walrus {number}\n")
+        asked.clear()
+        assert len(index.search("walr*", group="file")) == number + 1
+        counts.append(len([expression for expression in asked if expression.endswith("*")]))
+    assert len(set(counts)) == 1
 
 
 def test_pages_fit_together(index: Indexed) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
-import apsw
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers.indexed_folder import Indexed
+from helpers.indexed_folder import Indexed, expressions
 from helpers.support import examples
 from livedex_indexing.hits.text_lines import CONTEXT_CHARS
-from livedex_indexing.store import read_pool
-from livedex_indexing.store.database import fetch as fetch_rows
 
 FILES = {
     "root/music.txt": "a xylophone and its renewal, which the supervisor calls snapshot isolation\n",
@@ -53,18 +48,12 @@ def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
     index: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.write("root/net/a.c", "int btf_show(void);\nint btf_seq;\n")
-    matched: list[str] = []
-
-    def fetch(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        matched.extend(value for value in values if "MATCH" in sql and "paths" not in sql and isinstance(value, str))
-        return fetch_rows(db, sql, values)
-
-    monkeypatch.setattr(read_pool, "fetch", fetch)
+    asked = expressions(monkeypatch)
     for query in ("btf_s", "btf_se", "net/a", "net/a.c", "int btf_s", "_s", "btf_sho"):
         assert found(index, query) == {"net/a.c"}, query
     assert index.found("btf_s") == ["net/a.c"]
-    assert [match for match in matched if re.search(r'"[^"]* sho" \*', match)], "but from three letters on"
-    assert not [match for match in matched if re.search(r'["\s]\w{1,2}" \*', match)]
+    assert [expression for expression in asked if re.search(r'"[^"]* sho" \*', expression)], "but from three letters on"
+    assert not [expression for expression in asked if re.search(r'["\s]\w{1,2}" \*', expression)]
 
 
 def test_no_correction_replaces_the_last_word(indexed: Indexed) -> None:
