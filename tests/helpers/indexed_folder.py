@@ -176,12 +176,12 @@ class Indexed:
 
 def expressions(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list of FTS5 expressions with which texts are searched from now on, one for each statement."""
-    asked: list[str] = []
+    searched: list[str] = []
 
     def noted(db: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         if "postings MATCH" in sql or "exact MATCH" in sql:
-            asked.extend(value for value in values if isinstance(value, str) and not value.startswith("["))
+            searched.extend(value for value in values if isinstance(value, str) and not value.startswith("["))
         return fetch(db, sql, values)
 
     monkeypatch.setattr(read_pool, "fetch", noted)
-    return asked
+    return searched

@@ -307,6 +307,8 @@ def _counts(
             for content, span in spans.items()
         }
     ids = sorted(chunk_id for span in spans.values() for chunk_id in span)
-    asked = (match, ids[0], ids[-1], *values, id_list(ids)) if ids else ()
-    found = [row for (row,) in reader.rows(_MATCHING.format(sql), asked)] if ids else []
+    found: list[int] = []
+    if ids:
+        rows = reader.rows(_MATCHING.format(sql), (match, ids[0], ids[-1], *values, id_list(ids)))
+        found = [row for (row,) in rows]
     return {content: bisect_left(found, span.stop) - bisect_left(found, span.start) for content, span in spans.items()}

@@ -98,13 +98,13 @@ def test_grouped_by_file(index: Indexed) -> None:
 def test_the_matches_of_all_files_of_a_page_are_counted_by_one_statement_if_a_word_is_begun(
     index: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = expressions(monkeypatch)
+    searched = expressions(monkeypatch)
     counts = list[int]()
     for number in range(4):
         index.write(f"root/f{number}.txt", f"walrus {number}\n")
-        asked.clear()
+        searched.clear()
         assert len(index.search("walr*", group="file")) == number + 1
-        counts.append(len([expression for expression in asked if expression.endswith("*")]))
+        counts.append(len([expression for expression in searched if expression.endswith("*")]))
     assert len(set(counts)) == 1
 
 

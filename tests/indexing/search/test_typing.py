@@ -48,12 +48,14 @@ def test_no_statement_gathers_the_words_that_begin_with_a_letter_or_two(
     index: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index.write("root/net/a.c", "int btf_show(void);\nint btf_seq;\n")
-    asked = expressions(monkeypatch)
+    searched = expressions(monkeypatch)
     for query in ("btf_s", "btf_se", "net/a", "net/a.c", "int btf_s", "_s", "btf_sho"):
         assert found(index, query) == {"net/a.c"}, query
     assert index.found("btf_s") == ["net/a.c"]
-    assert [expression for expression in asked if re.search(r'"[^"]* sho" \*', expression)], "but from three letters on"
-    assert not [expression for expression in asked if re.search(r'["\s]\w{1,2}" \*', expression)]
+    assert [expression for expression in searched if re.search(r'"[^"]* sho" \*', expression)], (
+        "but from three letters on"
+    )
+    assert not [expression for expression in searched if re.search(r'["\s]\w{1,2}" \*', expression)]
 
 
 def test_no_correction_replaces_the_last_word(indexed: Indexed) -> None:
