@@ -21,7 +21,7 @@ from livedex_indexing.store.read_pool import Reader
 from livedex_ipc.server import message_json
 from livedex_ipc.wire_results import RemovedHit, SearchChanged
 
-MESSAGE_CHARS: Final = 1 << 20  # approximate size of one message; the rest follows in the next round
+MESSAGE_CHARS: Final = 1 << 20  # approximate size of one message, at most one hit more; the rest follows later
 _OF_A_HIT: Final = 800  # characters besides its texts
 _OF_A_REMOVED: Final = 300
 
@@ -101,22 +101,17 @@ class AnswerDiff:
         if not (new or gone):
             return set(), stale
         maker = StandingHits(self._reader, subscription.query, self._roots, subscription.style)
-        added: list[Hit] = []
-        removed: list[RemovedHit] = []
+        message = _Message(maker, self._known_paths)
         recorded: dict[FileKey, DeliveredFile | None] = {}
         left = sorted(new.keys() | gone, reverse=True)
-        size = 0
-        while left and size < MESSAGE_CHARS:
+        while left and not message.is_full:
             key = left.pop()
-            hits = maker.of(new[key]) if key in new else None
-            recorded[key] = DeliveredFile.of(new[key]) if hits is not None else None
-            before = self._removed(key, delivered[key]) if key in delivered else []
-            added += hits or []
-            removed += before
-            size += sum(map(_size, hits or [])) + len(before) * _OF_A_REMOVED
+            recorded[key], is_done = message.take(key, delivered.get(key), new.get(key))
+            if not is_done:
+                left.append(key)
         self._delivered.put(subscription.id, recorded)
-        if added or removed:
-            self._send(subscription, added, removed)
+        if message.added or message.removed:
+            self._send(subscription, message.added, message.removed)
         stale.merge(maker.stale)
         return set(left), stale
 
@@ -148,14 +143,6 @@ class AnswerDiff:
         stale.update(dict.fromkeys(unsure, False))
         return seen, new
 
-    def _removed(self, key: FileKey, entry: DeliveredFile) -> list[RemovedHit]:
-        root_id, path = key
-        root = self._known_paths[root_id]
-        return [
-            removed_hit(root, path, entry.content_hash, place.kind, place.start_line, place.end_line)
-            for place in entry.places()
-        ]
-
     def _send(
         self, subscription: Subscription, added: list[Hit], removed: list[RemovedHit], *, fresh: bool = False
     ) -> None:
@@ -170,5 +157,59 @@ class AnswerDiff:
         subscription.call.send_from_thread(message_json.notification("search/changed", params))
 
 
-def _size(hit: Hit) -> int:
-    return _OF_A_HIT + hit.text_chars
+class _Message:
+    """One message: the changes of whole files and, where it gets full, of a part of one."""
+
+    def __init__(self, maker: StandingHits, paths: Mapping[int, bytes]) -> None:
+        self._maker = maker
+        self._paths = paths
+        self._left = MESSAGE_CHARS
+        self.added: list[Hit] = []
+        self.removed: list[RemovedHit] = []
+
+    @property
+    def is_full(self) -> bool:
+        return self._left <= 0
+
+    def take(
+        self, key: FileKey, before: DeliveredFile | None, found: Found | None
+    ) -> tuple[DeliveredFile | None, bool]:
+        """Add what leads from one delivered state of a file to that of ``found``; None: it has no hits any more.
+
+        Return the state that is delivered with this message, and whether nothing is left to be sent.
+        """
+        if before is not None and found is not None and before.begins(DeliveredFile.of(found)):
+            hits = self._hits(found, before.chunks)
+            if hits is not None:
+                return self._add(found, before.chunks, hits)
+            found = None
+        if before is not None:
+            rest = self._remove(key, before)
+            if rest is not None or (self.is_full and found is not None):
+                return rest, False
+        hits = self._hits(found, 0) if found is not None else None
+        return self._add(found, 0, hits) if found is not None and hits is not None else (None, True)
+
+    def _hits(self, found: Found, skipped: int) -> list[Hit] | None:
+        return self._maker.of(found, skipped, self._is_enough)
+
+    def _is_enough(self, hit: Hit) -> bool:
+        self._left -= _OF_A_HIT + hit.text_chars
+        return self.is_full
+
+    def _add(self, found: Found, skipped: int, hits: list[Hit]) -> tuple[DeliveredFile | None, bool]:
+        self.added += hits
+        whole = DeliveredFile.of(found)
+        return whole.first(skipped + len(hits)), skipped + len(hits) == whole.chunks
+
+    def _remove(self, key: FileKey, entry: DeliveredFile) -> DeliveredFile | None:
+        """Remove the last hits, as many as fit, at least one. Return what rest, None for nothing."""
+        root, path = self._paths[key[0]], key[1]
+        kept = max(entry.chunks - max(self._left // _OF_A_REMOVED, 1), 0)
+        places = list(entry.places())[kept:]
+        self.removed += [
+            removed_hit(root, path, entry.content_hash, place.kind, place.start_line, place.end_line)
+            for place in places
+        ]
+        self._left -= len(places) * _OF_A_REMOVED
+        return entry.first(kept)

@@ -59,6 +59,19 @@ class DeliveredFile(NamedTuple):
     def places(self) -> Iterator[Place]:
         return (Place(*values) for values in _PLACE.iter_unpack(self.packed))
 
+    @property
+    def chunks(self) -> int:
+        """The number of chunks."""
+        return len(self.packed) // _PLACE.size
+
+    def first(self, count: int) -> DeliveredFile | None:
+        """Return the state in which only the first ``count`` chunks were delivered; None for none of them."""
+        return DeliveredFile(self.content_hash, self.packed[: count * _PLACE.size]) if count else None
+
+    def begins(self, whole: DeliveredFile) -> bool:
+        """Return whether this is a part of ``whole``, from its first chunk on."""
+        return self.content_hash == whole.content_hash and whole.packed.startswith(self.packed)
+
 
 class DeliveredState:
     """The delivered chunks of all subscriptions. Safe to use from several threads."""

@@ -6,7 +6,8 @@ has no hits now.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import islice
 
 from livedex_indexing import relpath
 from livedex_indexing.hits.document_texts import DocumentTexts
@@ -25,6 +26,10 @@ from livedex_ipc.wire_results import RemovedHit
 _SCORE = 1.0  # a standing query only matches: no hit is better than another
 
 
+def _never(_hit: Hit) -> bool:
+    return False
+
+
 class StandingHits:
     """Builds the hits of one query with one reader. ``stale`` collects the files found changed or unreadable."""
 
@@ -37,21 +42,29 @@ class StandingHits:
         self._style = style
         self.stale = Stale()
 
-    def of(self, found: Found) -> list[Hit] | None:
-        """Return the hits of one file, in file order; None if it is not as it was indexed."""
+    def of(self, found: Found, skipped: int = 0, is_enough: Callable[[Hit], bool] = _never) -> list[Hit] | None:
+        """Return the hits of one file, in file order; None if it is not as it was indexed.
+
+        ``skipped``: without the first ones; ``is_enough`` is called with each hit, and none follows the one for which
+        it is true.
+        """
         live = LiveFiles(self._roots, self._texts)
         content = found.content
         chunks: dict[int, ChunkRow] = {chunk.id: chunk for chunk in found.chunks}
         rows = Rows({content.id: content}, chunks, {}, {content.id: [found.copy]}, {content.id: found.matches})
         maker = HitMaker(rows, self._roots, live, self._highlighter, self._style)
         hits: list[Hit] = []
-        for chunk_id in chunks:
+        is_whole = True
+        for chunk_id in islice(chunks, skipped, None):
             hit = maker.make(Placed(content.id, found.copy.file_id, chunk_id, _SCORE, ()))
             if hit is None:
+                is_whole = False
                 break
             hits.append(hit)
+            if is_enough(hit):
+                break
         self.stale.merge(live.stale)
-        return hits if len(hits) == len(chunks) else None
+        return hits if is_whole else None
 
 
 def removed_hit(root: bytes, path: bytes, content_hash: bytes, kind: int, start_line: int, end_line: int) -> RemovedHit:

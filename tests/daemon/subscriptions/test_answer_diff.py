@@ -148,6 +148,32 @@ def test_a_large_change_comes_in_several_messages(one: Rounds, monkeypatch: pyte
     assert added == [f"{number:02}.txt" for number in range(40)]
 
 
+def test_a_file_with_many_hits_comes_and_goes_in_several_messages(one: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_diff, "MESSAGE_CHARS", 3_000)
+
+    def written(text: str) -> list[dict[str, Any]]:
+        before = len(one.sent())
+        if text:
+            one.indexed.write("root/a.txt", text)
+        else:
+            one.indexed.store.remove_files(1, [b"a.txt"])
+        one.round()
+        while one.queries[0].pending:
+            one.round()
+        return one.sent()[before:]
+
+    first = written("alpha one\n" * 400)
+    whole = one.held()
+    assert sum(whole.values()) == 40
+    assert len(first) >= 10
+    second = written("alpha two\n" * 300)
+    assert sum(one.held().values()) == 30
+    assert not one.held() & whole
+    third = written("")
+    assert not one.held()
+    assert all(len(change["added"]) <= 4 and len(change["removed"]) <= 10 for change in (*first, *second, *third))
+
+
 def test_many_files_are_owed_as_whole_roots(one: Rounds, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subscriptions, "MAX_FILES", 10)
     for number in range(40):
