@@ -71,9 +71,9 @@ class HomeLock:
     """A lock for the life of the daemon: only one daemon runs for a home."""
 
     def __init__(self, path: str) -> None:
-        """Take the lock. Raise Unavailable with the pid of the daemon that has it."""
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        """Take the lock. Raise Unavailable with the pid of the daemon that has it, or if there can be no lock."""
         try:
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             pid = self._read_pid()
@@ -82,8 +82,11 @@ class HomeLock:
                 f"a livedex daemon runs for this home already, as process {pid}; `livedex down` stops it",
                 {"pid": int(pid) if pid.isdigit() else None},
             ) from None
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
+        except OSError as error:
+            raise Unavailable(f"{path} cannot be locked: {error.strerror}", {"path": path}) from error
+        with contextlib.suppress(OSError):  # on a full disk the pid is not known; the lock holds
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, b"%d\n" % os.getpid(), 0)
 
     def _read_pid(self) -> str:
         # The other daemon writes its pid right after it takes the lock.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from livedex_daemon.index_file.opener import open_store, put_aside, remove_damaged
+from livedex_daemon.index_file.opener import HomeLock, open_store, put_aside, remove_damaged
 from livedex_ipc.errors import Unavailable
 
 
@@ -58,3 +58,22 @@ def test_an_index_that_cannot_be_replaced_is_unavailable(tmp_path: Path, monkeyp
     with pytest.raises(Unavailable, match=r"index\.db"):
         open_store(str(index))
     assert index.read_bytes().startswith(b"garbage")
+
+
+@pytest.mark.parametrize("call", ["ftruncate", "pwrite"])
+def test_the_lock_holds_though_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, full)
+        lock = HomeLock(str(tmp_path / "daemon.lock"))
+    with pytest.raises(Unavailable, match="a livedex daemon runs for this home"):
+        HomeLock(str(tmp_path / "daemon.lock"))
+    del lock
+
+
+def test_a_lock_that_cannot_be_taken_is_named(tmp_path: Path) -> None:
+    (tmp_path / "daemon.lock").mkdir()
+    with pytest.raises(Unavailable, match=r"daemon\.lock cannot be locked: Is a directory"):
+        HomeLock(str(tmp_path / "daemon.lock"))
