@@ -241,6 +241,25 @@ DEFECTS = (
         f"{ROOTS}::test_a_file_in_the_place_of_a_root_stops_neither_the_start_nor_the_other_roots",
     ),
     Defect(
+        "start-that-writes",
+        "each opening of the index writes to it, so that the daemon cannot start on a full disk",
+        "livedex_indexing/store/database.py",
+        (
+            (
+                '    db.pragma("synchronous", "normal")\n',
+                '    db.pragma("synchronous", "normal")\n    db.pragma("auto_vacuum", 2)\n',
+            ),
+        ),
+        "tests/system/test_store_faults_disk.py::test_a_start_on_a_full_disk_serves_what_a_killed_daemon_left",
+    ),
+    Defect(
+        "end-fails-on-a-full-disk",
+        "a daemon that stops while its disk is full ends with an error",
+        "livedex_indexing/store/index_store.py",
+        (("        with suppress(apsw.Error):  # a full", "        if True:  # a full"),),
+        "tests/system/test_store_faults_disk.py::test_a_start_on_a_full_disk_serves_what_a_killed_daemon_left",
+    ),
+    Defect(
         "root-that-is-a-file-refused-later",
         "a reload that does not touch a root is refused because a file took its place",
         "livedex_daemon/config_reload.py",

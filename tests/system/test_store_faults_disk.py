@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -102,6 +103,31 @@ def test_searches_go_on_and_it_heals(
     assert indexed.call("index/audit", {})["differences"] == []
     add_root(indexed, other)
     assert found(indexed, "otherword") == ["other.txt"]
+
+
+@pytest.mark.needs("strace")
+def test_a_start_on_a_full_disk_serves_what_a_killed_daemon_left(
+    home: Home, tree: Tree, start_daemon: Callable[..., Daemon]
+) -> None:
+    tree.write_all({"a.txt": "firstword\n", "b.txt": "otherword\n"})
+    daemon = start_daemon()
+    with daemon.client() as client:
+        add_root(client, tree)
+    daemon.kill()
+    tree.write("a.txt", "secondword\n")
+    paths = [word for suffix in ("", "-wal") for word in ("-P", str(home.data / f"index.db{suffix}"))]
+    full = ["-e", "trace=pwrite64", "-e", "inject=pwrite64:error=ENOSPC"]
+    daemon.wrap = ["strace", "-D", "-f", "-qq", "-o", os.devnull, *paths, *full]
+    with daemon.start().client() as client:
+        wait_until(lambda: "disk_full" in codes(client), what="the warning")
+        (hit,) = client.call("search", {"query": "otherword", "fresh": False})["hits"]
+        assert hit["relative_path"] == "b.txt"
+        assert client.call("search", {"query": "firstword", "fresh": False})["hits"] == []
+    assert daemon.stop() == 0
+    daemon.wrap = ()
+    with daemon.start().client() as client:
+        assert found(client, "secondword") == ["a.txt"]
+        assert client.call("status")["state"] == "ready"
 
 
 @needs_namespaces

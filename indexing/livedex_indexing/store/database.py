@@ -192,7 +192,7 @@ def _set_up(db: apsw.Connection, path: str) -> None:
     db.pragma("page_size", page_checksums.PAGE_BYTES)
     if not int(db.execute("SELECT count(*) FROM sqlite_master").get):
         page_checksums.reserve(db)
-    db.pragma("auto_vacuum", 2)  # incremental; has no effect on a file that has tables already
+        db.pragma("auto_vacuum", 2)  # incremental; on a file with tables it writes, which a full disk refuses
     if str(db.pragma("journal_mode", "wal")).lower() != "wal":
         raise IndexUnwritable(f"the filesystem of {path} cannot hold a write-ahead log", {"path": path})
     db.pragma("synchronous", "normal")

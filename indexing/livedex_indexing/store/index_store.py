@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final, Literal, Unpack
 
 import apsw
@@ -97,7 +97,7 @@ class Store:
         Raises the errors of `open`; until a later call succeeds, every use raises IndexUnwritable.
         """
         # Closed first: the last connection to close removes the log by its name, which may be the new file's by then.
-        self._db.close()
+        self.close()
         page_checksums.forget_unsynced(self.path)
         former = self.generation
         db = open_writer(self.path)
@@ -156,7 +156,8 @@ class Store:
 
     def close(self) -> None:
         """Close the file; the last connection to close copies the write-ahead log into it. May be called twice."""
-        self._db.close()
+        with suppress(apsw.Error):  # a full or failing disk: it is closed, and the log stays for the next to open it
+            self._db.close()
 
     # roots
 

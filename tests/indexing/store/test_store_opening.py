@@ -33,6 +33,14 @@ def test_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
         os.umask(before)
 
 
+def test_opening_an_index_writes_nothing(rig: Rig) -> None:
+    rig.put(b"a", "one")
+    log = Path(f"{rig.path}-wal")
+    before = log.read_bytes()
+    with closing(database.open_writer(rig.path)):
+        assert log.read_bytes() == before
+
+
 def _foreign(path: Path) -> None:
     db = apsw.Connection(str(path))
     db.execute("CREATE TABLE mine (x)")
