@@ -16,7 +16,9 @@ from livedex_ipc.mcp.mcp_tools import Tool
 from livedex_ipc.params import nearest, shown
 
 MODERN: Final = ("2026-07-28",)
-LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the newest first
+LEGACY: Final = ("2025-11-25", "2025-06-18", "2024-11-05")  # the newest first
+# Servers of 2025-03-26 must take batches. Its clients know the version before it, and not always the one after it.
+_INSTEAD: Final = {"2025-03-26": "2024-11-05"}
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 UNSUPPORTED_VERSION = -32022
@@ -107,7 +109,7 @@ class Protocol:
         if not isinstance(wanted, str):
             raise _RefusedError(INVALID_PARAMS, "initialize needs protocolVersion, a string")
         return {
-            "protocolVersion": wanted if wanted in LEGACY else LEGACY[0],
+            "protocolVersion": wanted if wanted in LEGACY else _INSTEAD.get(wanted, LEGACY[0]),
             "capabilities": {"tools": {}},
             "serverInfo": _SERVER,
             "instructions": self._instructions,

@@ -28,7 +28,10 @@ def code(line: str) -> int | None:
     return reply["error"]["code"] if "error" in reply else None
 
 
-@pytest.mark.parametrize(("wanted", "given"), [(version, version) for version in LEGACY] + [("1999-01-01", LEGACY[0])])
+@pytest.mark.parametrize(
+    ("wanted", "given"),
+    [(version, version) for version in LEGACY] + [("1999-01-01", LEGACY[0]), ("2025-03-26", "2024-11-05")],
+)
 def test_a_legacy_client_begins_with_initialize(wanted: str, given: str) -> None:
     result = take("initialize", {"protocolVersion": wanted, "capabilities": {}})["result"]
     assert result["protocolVersion"] == given
@@ -41,7 +44,7 @@ def test_a_legacy_client_begins_with_initialize(wanted: str, given: str) -> None
 
 def test_a_modern_client_names_the_version_in_each_request() -> None:
     found = take("server/discover", {"_meta": META})["result"]
-    assert found["supportedVersions"][0] == "2026-07-28"
+    assert found["supportedVersions"] == ["2026-07-28", "2025-11-25", "2025-06-18", "2024-11-05"]
     assert found["resultType"] == "complete"
     assert found["instructions"] == instructions(TOOLSETS["core"])
     listed = take("tools/list", {"_meta": META})["result"]
