@@ -193,4 +193,11 @@ DEFECTS: tuple[Defect, ...] = (
         (("run `livedex roots remove {quote(path)}`", "run `livedex roots remove {path}`"),),
         "tests/daemon/answer/test_status_report.py::test_a_remedy_can_be_typed_as_printed",
     ),
+    Defect(
+        "endless-line",
+        "a program that never sends a line end fills the client's memory",
+        "livedex_ipc/client.py",
+        (("            if len(self._buffer) > self._most_bytes:\n                raise self._stranger()\n", ""),),
+        "tests/ipc/test_client.py::test_another_program_that_sends_without_end_is_named",
+    ),
 )

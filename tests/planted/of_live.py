@@ -67,4 +67,11 @@ DEFECTS = (
         (("        os.dup2(terminal, 1)\n", ""),),
         f"{LIVE}::test_the_choice_goes_into_a_pipe_and_the_picture_to_the_terminal",
     ),
+    Defect(
+        "paste-without-end",
+        "a paste whose end was lost takes each Ctrl-C for pasted text",
+        "livedex_ipc/cli/live/pasted_text.py",
+        (("return code == INTERRUPT and now - self._last >= ALONE_S", "return False"),),
+        f"{LIVE}::test_a_paste_whose_end_is_lost_does_not_lock_the_user_in",
+    ),
 )

@@ -110,4 +110,11 @@ DEFECTS = (
         (("if subscription.id in fresh and subscription.compared:", "if subscription.id in fresh:"),),
         f"{_FRESH}::test_an_answer_without_time_is_completed",
     ),
+    Defect(
+        "file-in-one-message",
+        "all hits of a file come in one message, however many there are",
+        "livedex_daemon/subscriptions/answer_diff.py",
+        (("        return self.is_full\n\n    def _add", "        return False\n\n    def _add"),),
+        "tests/daemon/subscriptions/test_answer_diff.py::test_a_file_with_many_hits_comes_and_goes_in_several_messages",
+    ),
 )
