@@ -10,7 +10,6 @@ FRAMING = "tests/ipc/test_framing.py"
 BINDING = "tests/ipc/server/test_binding.py"
 
 NAMES = "tests/indexing/search/test_names_as_typed.py"
-ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
 
 DEFECTS = (
     Defect(
@@ -63,34 +62,6 @@ DEFECTS = (
         f"{NAMES}::test_a_whole_line_comes_before_a_part_of_one",
     ),
     Defect(
-        "question-for-a-name",
-        "`where is runTask defined` finds what mentions the name",
-        "livedex_indexing/rank/name_places.py",
-        (("if not rated and inside is not None:", "if False:"),),
-        ASKED,
-    ),
-    Defect(
-        "name-in-another-convention",
-        "`parseHeader` finds texts about headers, and not `parse_header`",
-        "livedex_indexing/rank/name_places.py",
-        (("if not rated and words is not None:", "if False:"),),
-        ASKED,
-    ),
-    Defect(
-        "option-without-its-dashes",
-        "`--quiet` finds what says quiet most often",
-        "livedex_indexing/query/typed_name.py",
-        (("    return _signed_word(text.strip())", "    return None"),),
-        ASKED,
-    ),
-    Defect(
-        "suffix-as-a-rare-word",
-        "`py` counts as a rare word where nearly all names end in it",
-        "livedex_indexing/query/word_counts.py",
-        (("if files > self.paths * _COMMON_IN_NAMES else 0", "if False else 0"),),
-        ASKED,
-    ),
-    Defect(
         "prose-beside-code",
         "documents are ranked like code where code answers",
         "livedex_indexing/rank/results.py",
@@ -108,7 +79,7 @@ DEFECTS = (
         "words-of-one-chunk-only",
         "words that several chunks of a file have together count for nothing",
         "livedex_indexing/rank/score.py",
-        (("return self._cover * math.fsum(", "return 0.0 * math.fsum("),),
+        (("covered = self._cover * math.fsum(", "covered = 0.0 * math.fsum("),),
         "tests/indexing/rank/test_score.py::test_words_of_several_chunks_count_together",
     ),
     Defect(

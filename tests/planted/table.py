@@ -22,6 +22,7 @@ from planted.of_mounts import DEFECTS as OF_MOUNTS
 from planted.of_neovim import DEFECTS as OF_NEOVIM
 from planted.of_page import DEFECTS as OF_PAGE
 from planted.of_plugins import DEFECTS as OF_PLUGINS
+from planted.of_questions import DEFECTS as OF_QUESTIONS
 from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
 from planted.of_service import DEFECTS as OF_SERVICE
@@ -36,6 +37,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Looking at the user's files": OF_FILES,
     "Keeping the index and what is precious": OF_KEEPING,
     "Answering": OF_ANSWERS,
+    "What a question finds": OF_QUESTIONS,
     "Lines, and letters as typed": OF_LINES,
     "Calls that fail": OF_ERRORS,
     "Chunking in children": OF_CHILDREN,

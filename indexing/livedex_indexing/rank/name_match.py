@@ -59,6 +59,7 @@ class NameMatcher:
         self._begin = _beginnings(self._named)
         self._inflected = [place for place, term in enumerate(self._named) if _has_variants(term)]
         self._suffixes: dict[bytes, AbstractSet[str]] = {}
+        self._above: dict[bytes, Sequence[bool]] = {}
         self._variants: dict[str, Sequence[int]] = {}
         # A search tests a hundred names: a table lookup and one search for all words cost a third of testing each term.
         self._short: dict[str, list[int]] = {}
@@ -95,6 +96,20 @@ class NameMatcher:
             return _NO_MATCH
         score = sum([self._named[place].idf * weight for place, weight in weights.items()])
         return NameMatch(score, score * covered / max(1, len(own)), [weights.get(place, 0.0) for place in self._scored])
+
+    def above(self, folder: bytes) -> Sequence[bool]:
+        """Return whether each scored term is among the words of a folder's path; nothing where none is."""
+        known = self._above.get(folder)
+        if known is None:
+            known = self._above[folder] = self._terms_in(folder)
+        return known
+
+    def _terms_in(self, folder: bytes) -> Sequence[bool]:
+        if folder.isascii() and not _contains_any(folder.lower(), self._begin):
+            return ()
+        stems = self._words_of(folder).keys()
+        found = [stems >= set(self._named[place].stems) for place in self._scored]
+        return found if any(found) else ()
 
     def _variants_of(self, word: str) -> Sequence[int]:
         """Return the places of the terms that a word of a name abbreviates or contains."""

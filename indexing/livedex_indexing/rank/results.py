@@ -272,7 +272,6 @@ class RankedResults:
                 if is_code:
                     auxiliary = self._demote_auxiliary and is_auxiliary(folder, name)
                     brevity = math.log((1 + _USUAL_NAME) / (1 + len(name)))
-                by_path = paths.get(file_id, 0.0)
                 called = self._compiled.total * self._called(folder, name) if typed_file else 0.0
                 those.append(
                     Copy(
@@ -280,7 +279,7 @@ class RankedResults:
                         path,
                         score,
                         title,
-                        by_path,
+                        paths.get(file_id, 0.0),
                         counts,
                         chunks,
                         auxiliary,
@@ -288,6 +287,7 @@ class RankedResults:
                         called,
                         news,
                         not is_code,
+                        self._names.above(folder),
                     )
                 )
         return copies

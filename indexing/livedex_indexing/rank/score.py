@@ -14,7 +14,8 @@ divided by T, the Σ idf of the query's words:
     heading  Σ idf of the words in the chunk's headings, times the share of the headings' words that they make up
     titled   Σ idf of the words where a heading has them all in a row
     every    Σ idf where a chunk's text has every word as typed, of two and more and no stop word among them
-    close    the same for three and more words in a part of the text of at most 60 words, the more the shorter it is
+    close    the same for three and more words in a part of the text of at most 60 words, the more the shorter it is;
+             where no file has every word as typed, for other forms of them, too, and half of it for any text
     opening  Σ idf of the words among the first eight of the chunk's text
     typed    Σ idf for the definition of the name that was typed, or for the typed line; a share of it for a longer
              name, and for the text as it was typed
@@ -25,7 +26,8 @@ divided by T, the Σ idf of the query's words:
     path     BM25 over the words of the path
     called   Σ idf where the file has the very name that was typed
     short    1 / √ number of the file's chunks: the shorter of two equal files comes first
-    cover    Σ idf of the words that the file's chunks and its name have together
+    cover    Σ idf of the words that the file's chunks and its name have together; that of all in addition for a file
+             that has all of two or three words, some in its path, where no chunk has them all
     brief    bonus of a file of code for a short name, penalty for a long one: a share of all the above
     auxiliary penalty of an auxiliary file of code (test, example, vendored, generated): a share of all the others
     news     penalty of a file about the changes of each version: such a share, too
@@ -44,6 +46,7 @@ from typing import Final, NamedTuple
 from livedex_indexing.query.word_counts import idf_of
 from livedex_indexing.rank.features import FeatureTable
 from livedex_indexing.rank.similarity import NO_COSINES, Cosines
+from livedex_indexing.rank.whole_query import is_nowhere_as_typed, is_spread, may_be_spread
 
 # Tuned on the dev halves of the sets of docs/decisions/2026-11-21-ranking.md: the one place they are kept.
 WEIGHTS: Final[Mapping[str, float]] = {
@@ -80,6 +83,8 @@ _MEANT: Final = [list(WEIGHTS).index(part) for part in ("titled", "every", "type
 _CLOSE: Final = 60  # words: most paragraphs are no longer
 _ALL: Final = 0.999  # of a sum of floating-point numbers
 _NOT_THERE: Final = 0.7  # share of the best chunk for each chunk that a short file lacks (.3 to .7: +.002 to .008)
+_ANYWHERE: Final = 0.5  # share of `close` for other forms of all words, however far apart
+_SPREAD: Final = 1.0  # of Σ idf for a file that has the words where no chunk has
 _GAIN: Final = K1 + 1
 _OF_CHUNKS: Final = 12  # the first parts are those of a chunk, the others those of the file
 DAMPING: Final = 0.5  # factor for a file's second chunk, its square for the third: a page shows files first
@@ -92,7 +97,8 @@ class Copy(NamedTuple):
     ``counts`` has for each scored word its weight in the name: 1, less for a variant; it is empty where no word
     matches. ``auxiliary``: the file is less likely meant than the code that it belongs to. ``brevity``: log of the
     factor by which its name is shorter than usual, 0 where that says nothing. ``called``: up to Σ idf where the file
-    has the name that was typed. ``news``: it is about the changes of each version. ``prose``: it is no code."""
+    has the name that was typed. ``news``: it is about the changes of each version. ``prose``: it is no code.
+    ``above``: whether each scored word is in the names of the folders; empty where none is."""
 
     file_id: int
     path: bytes
@@ -106,6 +112,7 @@ class Copy(NamedTuple):
     called: float = 0.0
     news: bool = False
     prose: bool = False
+    above: Sequence[bool] = ()
 
 
 class Ranked(NamedTuple):
@@ -155,7 +162,7 @@ def rank_files(
         content_id = content_of.get(chunk_id)
         if content_id is not None:
             chunks.setdefault(content_id, []).append(chunk_id)
-    scale = _Scale(features, total, cosines)
+    scale = _Scale(features, content_of, total, cosines)
     ranked = [_rank_one(content_id, chunks.get(content_id, ()), those, scale) for content_id, those in copies.items()]
     ranked.sort(key=_order)
     return ranked
@@ -163,7 +170,7 @@ def rank_files(
 
 def covered(file: Ranked) -> float:
     """Return the share of the query's Σ idf that the file's words have, between 0 and 1."""
-    return file.sums[_COVER] / file.total / WEIGHTS["cover"]
+    return min(1.0, file.sums[_COVER] / file.total / WEIGHTS["cover"])
 
 
 def code_answers(ranked: Sequence[Ranked]) -> bool:
@@ -230,7 +237,7 @@ def diversify(placed: Iterable[Placed]) -> Iterator[Placed]:
 class _Scale:
     """Turns the features of a chunk into parts of a score."""
 
-    def __init__(self, features: FeatureTable, total: float, cosines: Cosines) -> None:
+    def __init__(self, features: FeatureTable, content_of: Mapping[int, int], total: float, cosines: Cosines) -> None:
         self.total = total
         self._typed = {chunk_id: total * value for chunk_id, value in features.typed.items()}
         self._cosines = cosines
@@ -246,6 +253,8 @@ class _Scale:
         # Bare words are remembered ones; with a stop word they are a sentence (counted there: functions -.003).
         bare = len(features.idfs) == len(features.written) > 1
         self._every = sum(features.idfs) if bare else math.inf
+        self._any_form = bare and is_nowhere_as_typed(features.written)
+        self._spread = features.written if may_be_spread(features, content_of) else ()
         weights = tuple(WEIGHTS.values())
         self._weights = weights[:_OF_CHUNKS]
         self._more, self._name, self._title, self._path, self._called, self._short, self._cover = weights[_OF_CHUNKS:-4]
@@ -273,9 +282,12 @@ class _Scale:
                 if text and (contents is None or content_id in contents):
                     written += idf * text * _GAIN / (text + norm)
                     every += idf
-        if every < self._every * _ALL:
-            every = 0.0
+                elif text and self._any_form:
+                    every += idf
+        every = every if every >= self._every * _ALL else 0.0
         close = every * max(0.0, 1 - row.window / _CLOSE) if row.window else 0.0
+        if self._any_form:
+            every, close = 0.0, close + _ANYWHERE * every
         pairs = _bm25(row.pairs, self._pairs, norm) if row.pairs else 0.0
         near = _bm25(row.near, self._near, norm) if row.near else 0.0
         typed = self._typed.get(chunk_id, 0.0)
@@ -288,15 +300,14 @@ class _Scale:
             return 0.0
         return self._weights[-1] * self._similar * self._cosines.of(chunk_id)
 
-    def cover(self, ids: Sequence[int], in_name: Sequence[float]) -> float:
+    def cover(self, ids: Sequence[int], content_id: int, copy: Copy) -> float:
         """Return the weighted Σ idf of the words that chunks of a file and its name have together."""
-        counts: list[Sequence[float]] = [
-            row.counts for chunk_id in ids if (row := self._rows.get(chunk_id)) is not None
-        ]
-        if in_name:
-            counts.append(in_name)
-        idfs = [idf for idf, *found in zip(self._content, *counts, strict=False) if any(found)]
-        return self._cover * math.fsum(idfs)
+        counts = [row.counts for chunk_id in ids if (row := self._rows.get(chunk_id)) is not None]
+        found = [*counts, copy.counts] if copy.counts else counts
+        covered = self._cover * math.fsum(idf for idf, *those in zip(self._content, *found, strict=False) if any(those))
+        if self._spread and is_spread(self._spread, content_id, counts, copy.counts, copy.above):
+            covered += _SPREAD * math.fsum(self._content)
+        return covered
 
     def of_copy(self, copy: Copy) -> tuple[float, ...]:
         """Return the weighted parts of a file that depend on its name."""
@@ -337,7 +348,7 @@ def _rank_one(content_id: int, ids: Sequence[int], copies: Sequence[Copy], scale
         of_name = scale.of_copy(best)
     else:
         best, of_name = min(((copy, scale.of_copy(copy)) for copy in copies), key=_place_of_copy)
-    of_copy = (*of_name, scale.short(best.chunks), scale.cover(ids, best.counts))
+    of_copy = (*of_name, scale.short(best.chunks), scale.cover(ids, content_id, best))
     if not ids:
         nothing = (*repeat(0.0, _OF_CHUNKS - 1), scale.similar(None), 0.0)
         return _ranked(content_id, best, nothing + of_copy, scale, ())

@@ -35,6 +35,15 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         made.write("root/hamlet.md", f"{'Words, words. ' * 30}\n\nTo be or not to be.\n")
         made.write("root/sewing.py", f"{FILLER}    quilt = 1\n")
         made.write("root/snakes.py", "# py py, a py\n" * 9)
+        made.write("root/ship.toml", f"anchor = 1\n{FILLER}mast = 2\n")
+        made.write("root/harbour/plan.py", f"{FILLER}    anchor = 1\n{FILLER}")
+        made.write(
+            "root/lamps.md", f"{'Words, words. ' * 90}A relay dims the lantern when it flickers. {'Words. ' * 90}\n"
+        )
+        made.write("root/formats.md", "toml\n")
+        for number in range(MANY):
+            made.write(f"root/anchor{number}.py", "# An anchor, the anchor of a mast in a harbour\n" * 2)
+            made.write(f"root/lanterns{number}.md", "Lanterns, flickered lanterns.\n")
         yield made
 
 
@@ -48,6 +57,8 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Indexed]:
         ("queue.length", "waiting.js"),
         ("to be or not to be", "hamlet.md"),
         ("quilt py", "sewing.py"),
+        ("anchor mast toml", "ship.toml"),
+        ("dimming lanterns relays", "lamps.md"),
     ],
 )
 def test_what_is_asked_for_comes_first(app: Indexed, query: str, path: str) -> None:

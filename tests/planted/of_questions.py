@@ -1,0 +1,52 @@
+"""Defects of what a question finds: names, options, words that are far apart or have other endings."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+ASKED = "tests/indexing/search/test_asked_names.py::test_what_is_asked_for_comes_first"
+
+DEFECTS = (
+    Defect(
+        "question-for-a-name",
+        "`where is runTask defined` finds what mentions the name",
+        "livedex_indexing/rank/name_places.py",
+        (("if not rated and inside is not None:", "if False:"),),
+        ASKED,
+    ),
+    Defect(
+        "name-in-another-convention",
+        "`parseHeader` finds texts about headers, and not `parse_header`",
+        "livedex_indexing/rank/name_places.py",
+        (("if not rated and words is not None:", "if False:"),),
+        ASKED,
+    ),
+    Defect(
+        "option-without-its-dashes",
+        "`--quiet` finds what says quiet most often",
+        "livedex_indexing/query/typed_name.py",
+        (("    return _signed_word(text.strip())", "    return None"),),
+        ASKED,
+    ),
+    Defect(
+        "other-forms-never-together",
+        "words with other endings find what has one of them as typed, not what has all of them",
+        "livedex_indexing/rank/whole_query.py",
+        (("return bool(known) and not", "return False and not"),),
+        ASKED,
+    ),
+    Defect(
+        "words-spread-over-a-file",
+        "`anchor mast toml` finds a chunk with two of the words, not the file that has them all",
+        "livedex_indexing/rank/score.py",
+        (("covered += _SPREAD *", "covered += 0 *"),),
+        ASKED,
+    ),
+    Defect(
+        "suffix-as-a-rare-word",
+        "`py` counts as a rare word where nearly all names end in it",
+        "livedex_indexing/query/word_counts.py",
+        (("if files > self.paths * _COMMON_IN_NAMES else 0", "if False else 0"),),
+        ASKED,
+    ),
+)
