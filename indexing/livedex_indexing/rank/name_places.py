@@ -144,9 +144,14 @@ class NamePlaces:
         ]
         words = r"[\W_]+".join((*before, begun))
         pattern = re.compile(rf"(?<![^\W_]){words}[^\W_]*", re.IGNORECASE)
-        names = [name for text in self._texts(set(found)).values() for name in pattern.findall(text)]
-        times = Counter(self._tokens(name)[-1] for name in names)
-        joined = {self._tokens(name)[-1] for name in names if name.lower().startswith(typed.lower())}
+        names = Counter(name for text in self._texts(set(found)).values() for name in pattern.findall(text))
+        times = Counter[str]()
+        joined: set[str] = set()
+        for name, count in names.items():
+            word = self._tokens(name)[-1]
+            times[word] += count
+            if name.lower().startswith(typed.lower()):
+                joined.add(word)
         return sorted(times, key=lambda word: (word not in joined, -times[word], word))
 
     def of_text(
