@@ -153,14 +153,18 @@ def test_a_list_outlives_the_daemon(
     assert (tmp_path / "calls").read_text().split() == ["socket", "socket"], "once, and for the second search"
 
 
-@NEOVIM
-def test_a_list_says_when_it_is_fresh(
-    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], program: Path
-) -> None:
+@pytest.fixture
+def unfresh(tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]) -> Unfresh:
+    """Of a daemon that has the files."""
     tree.write_all(FILES)
-    unfresh = Unfresh(tmp_path / "unfresh")
-    with start_daemon(**unfresh.env).client() as client:
+    made = Unfresh(tmp_path / "unfresh")
+    with start_daemon(**made.env).client() as client:
         add_root(client, tree)
+    return made
+
+
+@NEOVIM
+def test_a_list_says_when_it_is_fresh(home: Home, tree: Tree, unfresh: Unfresh, program: Path) -> None:
     with neovim(program, home, tree.path) as vim:
         with unfresh.held():
             vim.type(":LivedexFollow zither\r")
@@ -170,12 +174,8 @@ def test_a_list_says_when_it_is_fresh(
 
 @NEOVIM
 def test_a_search_into_a_list_waits_for_the_newest_changes(
-    home: Home, tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon], program: Path
+    home: Home, tree: Tree, unfresh: Unfresh, program: Path
 ) -> None:
-    tree.write_all(FILES)
-    unfresh = Unfresh(tmp_path / "unfresh")
-    with start_daemon(**unfresh.env).client() as client:
-        add_root(client, tree)
     with neovim(program, home, tree.path) as vim:
         with unfresh.held(until_late=True):
             vim.type(":Livedex! zither\r")
