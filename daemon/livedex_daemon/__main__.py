@@ -11,19 +11,19 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from livedex_ipc.constants import INTERRUPTED
 from livedex_ipc.errors import LivedexError
 
 # A search takes the interpreter's lock again some two hundred times, after each statement and for each row that is
 # weighed, and while files are indexed it may have to wait so long each time (Python's own: 5 ms).
 SWITCH_S = 0.0005
-_INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
     try:
         return _command(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 def _command(words: list[str]) -> int:
@@ -71,7 +71,7 @@ def _serve(words: Sequence[str]) -> NoReturn:
         streams_of(words).error(error)
         code = error.exit_code
     except KeyboardInterrupt:
-        code = _INTERRUPTED
+        code = INTERRUPTED
     except BaseException:
         import traceback
 

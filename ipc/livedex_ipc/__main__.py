@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import sys
 
-_INTERRUPTED = 130
-
 
 def main() -> int:
     """Load the command and run it. Return its exit code."""
     try:
         from livedex_ipc.cli.main import main as run
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        from livedex_ipc.constants import INTERRUPTED
+
+        return INTERRUPTED
     return run()
 
 

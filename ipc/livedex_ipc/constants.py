@@ -13,6 +13,7 @@ CASES = ("smart", "ignore", "sensitive")
 LINE_MODES = ("exact", "regex")
 RANKED_MODES = ("auto", "keyword", "semantic", "hybrid")
 STATUSES = ("indexed", "pending", "skipped", "failed")
+INTERRUPTED = 130  # the exit code after Ctrl-C, as of a shell
 MAX_MESSAGE = 512 << 20  # bytes of one message of the daemon: a body of 64 MiB may take six times as much in JSON
 FRESH_TIMEOUT_MS = 1000  # how long a read waits for the newest changes by default, in milliseconds
 SEARCH_WINDOW = 10_000  # the most that offset + limit of a search may be

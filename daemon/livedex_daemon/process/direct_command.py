@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from livedex_ipc.cli.streams import OutputClosedError, Streams
+from livedex_ipc.constants import INTERRUPTED
 from livedex_ipc.errors import InvalidParams, LivedexError
 from livedex_ipc.params import nearest
 
 Action = Callable[[Streams], int]
-_INTERRUPTED = 130
 
 
 def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
@@ -32,7 +32,7 @@ def run(title: str, actions: Mapping[str, Action], argv: Sequence[str]) -> int:
     except OutputClosedError:
         return 0
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 def is_form(word: str) -> bool:

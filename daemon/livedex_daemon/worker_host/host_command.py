@@ -18,13 +18,12 @@ from livedex_daemon.worker_host.orphans import adopt_orphans
 from livedex_daemon.worker_host.plugin_outcome import Topics
 from livedex_daemon.worker_host.worker_host import HostOptions, RunReport, WorkerHost, require_program
 from livedex_ipc.cli.streams import OutputClosedError, Streams
-from livedex_ipc.constants import LEASE_S
+from livedex_ipc.constants import INTERRUPTED, LEASE_S
 from livedex_ipc.errors import InvalidParams
 
 TIMEOUT_S: Final = 600.0
 MOST_CONCURRENT: Final = 64
 MOST_LEASE_S: Final = 86_400
-_INTERRUPTED: Final = 130
 
 
 def run(values: Mapping[str, Any], streams: Streams) -> int:
@@ -51,7 +50,7 @@ def run(values: Mapping[str, Any], streams: Streams) -> int:
         host.close()
         guard.close()
     if signal.SIGINT in received:
-        return _INTERRUPTED
+        return INTERRUPTED
     return 4 if options.once and not succeeded else 0
 
 

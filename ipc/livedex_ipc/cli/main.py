@@ -12,13 +12,12 @@ from livedex_ipc import __version__
 from livedex_ipc.cli.arguments import ROOT, Command
 from livedex_ipc.cli.command_parser import CommandLine, parse
 from livedex_ipc.cli.streams import OutputClosedError, Streams
+from livedex_ipc.constants import INTERRUPTED
 from livedex_ipc.errors import InvalidParams, LivedexError
 
 TYPE_CHECKING = False  # typing's own would cost the import of typing
 if TYPE_CHECKING:
     from livedex_ipc.cli.context import LocalExchange
-
-_INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None, *, local_exchange: LocalExchange | None = None) -> int:
@@ -38,7 +37,7 @@ def main(arguments: list[str] | None = None, *, local_exchange: LocalExchange | 
     except OutputClosedError:
         return 0
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 def _run(line: CommandLine, arguments: list[str], local_exchange: LocalExchange | None) -> int:
