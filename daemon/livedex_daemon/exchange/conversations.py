@@ -14,8 +14,9 @@ from livedex_daemon.config.settings import ExchangeConfig
 from livedex_daemon.exchange import messages
 from livedex_daemon.exchange.claims import state_of
 from livedex_daemon.exchange.lease_clock import LeaseClock
-from livedex_daemon.exchange.messages import DEAD, MOST_READ_BYTES, Draft, first_message_id, message, replies
+from livedex_daemon.exchange.messages import DEAD, Draft, first_message_id, message, replies
 from livedex_daemon.exchange.topics import derived
+from livedex_daemon.precious.answer_bound import first_ones
 from livedex_daemon.precious.precious_database import rows
 from livedex_ipc.exchange_results import CheckResult, ConversationFields, MessageFields, PublishResult
 
@@ -87,21 +88,22 @@ def has_news(db: apsw.Connection, clock: LeaseClock) -> bool:
 def notify(db: apsw.Connection, clock: LeaseClock) -> list[ConversationFields]:
     """Return the tracked conversations that are finished, and report them no more; at most ``MOST_NOTIFIED``.
 
-    Fewer come if their replies have more than ``MOST_READ_BYTES``; one always comes if there is one.
+    Fewer come if their replies have more than ``MOST_BYTES``; one always comes if there is one.
     """
+    finished = ((number, _reply(db, number)) for number in _finished(db, clock, MOST_NOTIFIED))
     found: list[ConversationFields] = []
-    size = 0
-    for number in _finished(db, clock, MOST_NOTIFIED):
-        first, follow = message(db, number), replies(db, number)
-        reply = message(db, follow[0][0]) if follow else None
-        size += 0 if reply is None else len(reply["body"].encode())
-        if found and size > MOST_READ_BYTES:
-            break
+    for number, reply in first_ones(finished, lambda one: 0 if one[1] is None else len(one[1]["body"].encode())):
         has_reported(db, number)
+        first = message(db, number)
         if first is not None:
             state = state_of(db, number, clock)
             found.append({"conversation_id": first["conversation_id"], "state": state, "reply": reply})
     return found
+
+
+def _reply(db: apsw.Connection, number: int) -> MessageFields | None:
+    follow = replies(db, number)
+    return message(db, follow[0][0]) if follow else None
 
 
 def _finished(db: apsw.Connection, clock: LeaseClock, limit: int) -> list[int]:

@@ -14,13 +14,13 @@ import apsw
 
 from livedex_daemon.config.settings import ExchangeConfig
 from livedex_daemon.exchange.topics import add, check_topic, derived, made_topic_id, topic_id, topic_name
+from livedex_daemon.precious.answer_bound import first_ones
 from livedex_daemon.precious.precious_database import first_row, rows
 from livedex_indexing.hits.answer_json import rfc3339_of_seconds
 from livedex_ipc.errors import InvalidParams, NotFound, Unavailable
 from livedex_ipc.exchange_results import MessageFields, PublishResult
 
 RETRY_AFTER_MS: Final = 1_000
-MOST_READ_BYTES: Final = 4 << 20  # bodies of one answer; one message may be larger
 DEAD: Final = "dead"
 
 _COLUMNS: Final = (
@@ -140,7 +140,7 @@ def read(
 ) -> list[MessageFields]:
     """Return messages in the order of the log, those after ``after_id``, at most ``limit``.
 
-    Fewer come if their bodies have more than ``MOST_READ_BYTES``; one always comes if there is one.
+    Fewer come if their bodies have more than ``MOST_BYTES``; one always comes if there is one.
     """
     conditions: list[str] = ["m.id > ?"]
     values: list[Any] = [after_id]
@@ -162,16 +162,10 @@ def newest(db: apsw.Connection, topic: str | None, limit: int) -> list[MessageFi
 
 
 def _first_ones(cursor: apsw.Cursor) -> list[MessageFields]:
-    """Return the messages of the first rows whose bodies have at most ``MOST_READ_BYTES``, or the first row's."""
-    found: list[MessageFields] = []
-    size = 0
-    for row in cursor:
-        size += len(row[2].encode())
-        if found and size > MOST_READ_BYTES:
-            break
-        found.append(_fields(row))
+    """Return the messages of the first rows whose bodies have at most ``MOST_BYTES``, or the first row's."""
+    found = first_ones(cursor, lambda row: len(row[2].encode()))
     cursor.close(True)
-    return found
+    return [_fields(row) for row in found]
 
 
 def newest_id(db: apsw.Connection, topic: str | None, conversation_id: str | None) -> int:

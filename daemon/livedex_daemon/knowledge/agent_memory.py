@@ -6,8 +6,9 @@ Invariant: data alone; the built-in store and the one around a plugin's store ha
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from livedex_daemon.precious.answer_bound import first_ones
 from livedex_indexing.search.meaning import Meaning
 from livedex_ipc.memory_entry import EntryFields, EntryKind
 from livedex_ipc.server import message_json
@@ -24,9 +25,6 @@ class NewEntry(NamedTuple):
     metadata: dict[str, object] | None = None
 
 
-MOST_LISTED_BYTES: Final = 4 << 20  # of one page, as JSON; one entry may be larger
-
-
 class Page(NamedTuple):
     """Some entries, and how many there are in all."""
 
@@ -35,15 +33,8 @@ class Page(NamedTuple):
 
 
 def bounded(entries: Iterable[EntryFields]) -> list[EntryFields]:
-    """Return the first entries that have at most ``MOST_LISTED_BYTES``, or the first one."""
-    found: list[EntryFields] = []
-    size = 0
-    for entry in entries:
-        size += len(message_json.text(entry).encode())
-        if found and size > MOST_LISTED_BYTES:
-            break
-        found.append(entry)
-    return found
+    """Return the entries of one page: the first that fit into an answer as JSON, or the first one."""
+    return first_ones(entries, lambda entry: len(message_json.text(entry).encode()))
 
 
 class FoundEntries(NamedTuple):
