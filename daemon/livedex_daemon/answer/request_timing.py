@@ -36,12 +36,6 @@ class Timing(NamedTuple):
         began = time.monotonic()
         return Timing(call.connection, began, began + params["timeout_ms"] / 1000, params["fresh"])
 
-    @staticmethod
-    def for_state(call: Call) -> Timing:
-        """Return the timing of a method without a time limit that reads only a few rows."""
-        began = time.monotonic()
-        return Timing(call.connection, began, began + MOST_QUERY_S, False)
-
     @property
     def fresh_until(self) -> float:
         """Return how long to wait for freshness."""

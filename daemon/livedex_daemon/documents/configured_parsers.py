@@ -32,10 +32,7 @@ def parsers_of(config: Config, plugins: PluginHost) -> Mapping[str, str]:
     lacking = {each.name: each for each in found.missing}
     for name in sorted(names - set(plugins.registry.names(PARSER))):
         each = lacking.get(name)
-        reason = (
-            None if each is None else f"the parser {name} for {', '.join(each.suffixes)} {each.reason}: {each.remedy}"
-        )
-        plugins.report(PARSER, name, reason)
+        plugins.report(PARSER, name, None if each is None else _in_words(each))
     plugins.used(PARSER, names)
     return found.by_suffix
 

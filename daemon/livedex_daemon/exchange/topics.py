@@ -5,16 +5,11 @@ Invariant: the counts are changed in the transaction that changes what they coun
 
 from __future__ import annotations
 
-from typing import Final, Literal
-
 import apsw
 
 from livedex_daemon.config.setting_values import MOST_TOPIC_CHARS, TOPIC, TOPIC_FORM
 from livedex_daemon.precious.precious_database import first_row
 from livedex_ipc.errors import InvalidParams
-
-MOST_CHARS: Final = MOST_TOPIC_CHARS
-Count = Literal["messages", "waiting", "active", "dead"]
 
 
 def check_topic(name: str, field: str = "topic") -> str:
@@ -26,7 +21,7 @@ def check_topic(name: str, field: str = "topic") -> str:
 
 def derived(name: str, suffix: str) -> str:
     """Return the topic for what became of a topic's messages, such as ``work.dead``; a long name is cut short."""
-    return f"{name[: MOST_CHARS - 1 - len(suffix)]}.{suffix}"
+    return f"{name[: MOST_TOPIC_CHARS - 1 - len(suffix)]}.{suffix}"
 
 
 def topic_id(db: apsw.Connection, name: str) -> int | None:
@@ -49,6 +44,6 @@ def topic_name(db: apsw.Connection, number: int) -> str:
 
 
 def add(db: apsw.Connection, topic: int, **changes: int) -> None:
-    """Change counts of a topic by these numbers; the names are those of ``Count``."""
+    """Change counts of a topic by these numbers; the names are ``messages``, ``waiting``, ``active`` and ``dead``."""
     assignments = ", ".join(f"{name} = {name} + {change:d}" for name, change in changes.items())
     db.execute(f"UPDATE topics SET {assignments} WHERE id = ?", (topic,))

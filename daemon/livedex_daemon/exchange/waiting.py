@@ -43,7 +43,7 @@ def wait(exchange: Exchange, params: ExchangeWaitParams) -> WaitResult:
     def look() -> bool | None:
         return exchange.is_ready(topic, conversation_id, after_id) or None
 
-    return {"ready": _until(exchange, look, params["timeout_ms"] / 1000) is not None}
+    return {"ready": _until(look, params["timeout_ms"] / 1000) is not None}
 
 
 def request(exchange: Exchange, params: ExchangeRequestParams) -> RequestResult:
@@ -51,7 +51,7 @@ def request(exchange: Exchange, params: ExchangeRequestParams) -> RequestResult:
     published = exchange.begin_request(params)
     found = None
     try:
-        found = _until(exchange, lambda: exchange.reply(params, published["id"]), params["timeout_ms"] / 1000)
+        found = _until(lambda: exchange.reply(params, published["id"]), params["timeout_ms"] / 1000)
     finally:
         if found is None:
             exchange.end_request(published["id"])
@@ -60,7 +60,7 @@ def request(exchange: Exchange, params: ExchangeRequestParams) -> RequestResult:
     return {"id": published["id"], "conversation_id": published["conversation_id"], "reply": found}
 
 
-def _until(exchange: Exchange, look: Callable[[], T | None], timeout_s: float) -> T | None:
+def _until(look: Callable[[], T | None], timeout_s: float) -> T | None:
     """Return what ``look`` finds, None if the time runs out. Leases that end change nothing in the file: look often."""
     deadline = time.monotonic() + timeout_s
     while True:

@@ -113,7 +113,7 @@ class Pipelines:
         if plan.plugin is not None and text:
             try:
                 spans = cut(plan.plugin, text, suffix)
-                return self._tiles_of(spans, document, text, plan), None
+                return self._tiles_of(spans, text, plan), None
             except PipelineFailed as failed:
                 fault = str(failed)
         chunker = self._code(plan.language) if plan.pipeline == "code" else self._text
@@ -123,7 +123,7 @@ class Pipelines:
                 one.metadata = {**one.metadata, "fallback": "pipeline"}
         return tile(pieces, text, self._chunk_size), fault
 
-    def _tiles_of(self, spans: list[Span], document: Document, text: str, plan: Plan) -> list[Tile]:
+    def _tiles_of(self, spans: list[Span], text: str, plan: Plan) -> list[Tile]:
         """Return the spans of a plugin as tiles, with the names of the definitions in them."""
         pieces = [piece_at(text[one.start : one.end], one.start, {"span": one}) for one in spans if one.end > one.start]
         short = [part for one in pieces for part in _bounded(one)]

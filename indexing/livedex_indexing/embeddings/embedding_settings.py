@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from urllib.parse import urlsplit
 
-MOST_BATCH = 2_048
-
 
 class EmbedderUnavailable(Exception):
     """The embedder gives no vectors now: it is not installed, does not answer, or answers nonsense. The message names

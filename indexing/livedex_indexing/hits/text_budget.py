@@ -22,9 +22,9 @@ _encode: Final = msgspec.json.Encoder().encode
 class TextBudget:
     """The text that an answer may still take: ``chars`` characters, None for no limit."""
 
-    def __init__(self, chars: int | None, most_bytes: int = ANSWER_BYTES) -> None:
+    def __init__(self, chars: int | None) -> None:
         self._left = chars
-        self._bytes_left = most_bytes
+        self._bytes_left = ANSWER_BYTES
         self._empty = True
 
     def snippet_chars(self, wanted: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from livedex_indexing.plugins import Embedder
 from livedex_indexing.store.read_pool import ReadPool
@@ -24,13 +24,6 @@ _IN_USE = """SELECT id, hash, signature, first_chunk, chunks FROM contents
                   AND d.root_id IN (SELECT id FROM roots WHERE missing_since IS NULL)) > 0
              ORDER BY id LIMIT ?"""
 _KEPT = "SELECT id, hash, signature, first_chunk FROM contents WHERE id > ? ORDER BY id LIMIT ?"
-
-
-class Pending(NamedTuple):
-    """A content without vectors, and the number of its chunks."""
-
-    id: int
-    chunks: int
 
 
 class Filler:

@@ -143,13 +143,13 @@ class VectorStore:
             self._db.execute("DELETE FROM contents WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             self.index.remove(self._db, gone)
 
-    def sweep(self, keep_s: float = KEEP_S) -> None:
-        """Note which texts are in no chunk, remove those for which this is so for ``keep_s``, and give pages back."""
+    def sweep(self) -> None:
+        """Note which texts are in no chunk, remove those for which this is so for ``KEEP_S``, and give pages back."""
         now = self._now()
         with self._transaction():
             self._db.execute(_REUSED)
             self._db.execute(_SWEEP, (now,))
-            self._db.execute(_EXPIRE, (now - keep_s,))
+            self._db.execute(_EXPIRE, (now - KEEP_S,))
         self.index.tidy(self._db)
         self._db.pragma("wal_checkpoint(passive)")
 
