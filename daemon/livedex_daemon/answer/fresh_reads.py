@@ -249,8 +249,7 @@ class FreshReads:
         return {"documents_pending": count} if count else {}
 
     def served(self) -> dict[int, bytes]:
-        """Return all roots by id: the index itself knows which are absent, and serves nothing from them."""
-        return {root.id: root.path for root in self._roots}
+        return self._roots.paths()
 
     async def request(self, params: FilterParams) -> tuple[SearchRequest, list[bytes] | None]:
         """Return the request of checked search params and the real paths that it is limited to. Raise OutsideRoots."""

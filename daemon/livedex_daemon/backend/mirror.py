@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from livedex_daemon.backend.backend_calls import BackendCalls, BackendLost
@@ -273,7 +273,7 @@ class Mirror:
                 self._working = len(files) - number - 1
 
     def _send_one(self, place: Place) -> None:
-        roots = self._served()
+        roots = self._roots.paths()
         root = roots.get(place.root_id)
         path = text_of(relpath.absolute(root, place.path)) if root is not None else None
         if path is None:
@@ -294,7 +294,7 @@ class Mirror:
         fresh = self._stored.load() == plan
         if not fresh:
             self._stored.save(None)
-        roots = self._served()
+        roots = self._roots.paths()
         files = {(root_id, path): digest for root_id in roots for path, digest in self._indexed(root_id).items()}
         wanted = {text_of(relpath.absolute(roots[key[0]], key[1])): key for key in files}
         has: dict[str, str | None] = {}
@@ -317,9 +317,6 @@ class Mirror:
             raise
         except LivedexError as fault:
             raise BackendLost(f"the index cannot be read: {fault.message}") from fault
-
-    def _served(self) -> Mapping[int, bytes]:
-        return {root.id: root.path for root in self._roots}
 
 
 def _found(backend: Backend, query: Query) -> list[Hit]:

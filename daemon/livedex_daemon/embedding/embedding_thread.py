@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 import apsw
@@ -240,7 +240,7 @@ class EmbeddingThread:
     def _made(self, settings: EmbeddingSettings) -> VectorSet:
         embedder = self._plugins.obtain_embedder(settings.embedder)
         plugin = self._plugins.identity(EMBEDDER, settings.embedder)
-        return VectorSet(self._files, embedder, settings, self._index.readers, self._served, plugin)
+        return VectorSet(self._files, embedder, settings, self._index.readers, self._roots.paths, plugin)
 
     def _use_former(self, new: VectorSet) -> None:
         """Use the complete vectors of the embedder before, until the new ones are complete."""
@@ -253,7 +253,7 @@ class EmbeddingThread:
             try:
                 config = {**self._plugins.config_for(EMBEDDER, settings.embedder), "embedding": settings.as_dict()}
                 embedder = self._plugins.embedder_with(settings.embedder, config)
-                former = VectorSet(self._files, embedder, settings, self._index.readers, self._served)
+                former = VectorSet(self._files, embedder, settings, self._index.readers, self._roots.paths)
             except Exception as fault:  # whatever it is: searches compare words until the new ones are there
                 log.info("former_vectors", extra={"reason": type(fault).__name__})
                 continue
@@ -327,6 +327,3 @@ class EmbeddingThread:
 
     def _settings(self) -> EmbeddingSettings:
         return settings_of(self._config.config.effective)
-
-    def _served(self) -> Mapping[int, bytes]:
-        return {root.id: root.path for root in self._roots}

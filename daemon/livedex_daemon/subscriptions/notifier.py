@@ -240,7 +240,7 @@ class ChangeNotifier:
         return newest, stale
 
     def _served(self) -> dict[int, bytes]:
-        roots = {root.id: root.path for root in self._roots}
+        roots = self._roots.paths()
         self._known_paths |= roots
         return roots
 

@@ -253,16 +253,13 @@ class StandingMessages:
     def _first_contents(
         self, reader: Reader, query: ConfiguredQuery, roots: dict[int, bytes], news: set[FileKey]
     ) -> set[bytes]:
-        served, unsure = self._served(), set[FileKey]()
+        served, unsure = self._roots.paths(), set[FileKey]()
         contents: set[bytes] = set()
         for part in parts_of_all(reader, roots):
             live = LiveFiles(served, DocumentTexts(reader))
             found = query.query.found(reader, part, served, live, unsure)
             contents.update(each.content.hash for each in found if each.key not in news)
         return contents | content_hashes(reader, unsure - news)
-
-    def _served(self) -> dict[int, bytes]:
-        return {root.id: root.path for root in self._roots}
 
     # -- news
 
@@ -276,7 +273,7 @@ class StandingMessages:
                 with self._snapshot() as reader:
                     generation = int(reader.one(GENERATION))
                     while due:
-                        self._publish(reports, _Round(reader, self._served(), generation), *due[0])
+                        self._publish(reports, _Round(reader, self._roots.paths(), generation), *due[0])
                         due.pop(0)
         finally:
             with self._wake:

@@ -176,6 +176,10 @@ class Roots:
     def by_path(self, path: bytes) -> Root | None:
         return self.table.by_path(path)
 
+    def paths(self) -> dict[int, bytes]:
+        """Return the paths by id, absent roots included: the index itself serves nothing from them."""
+        return {root.id: root.path for root in self}
+
     def absolute(self, root_id: int, path: bytes) -> bytes:
         """Return the absolute path of a place; the path relative to its root if that is no longer watched."""
         root = self.get(root_id)

@@ -81,7 +81,7 @@ class Committer:
 
         All at once, since each change writes the whole record.
         """
-        paths = {root.id: root.path for root in self._roots}
+        paths = self._roots.paths()
         self._forgotten.clear_files((paths[row.root_id], row.path) for row in rows if row.status == "indexed")
 
     def admits(self, root_id: int, path: bytes) -> bool:
