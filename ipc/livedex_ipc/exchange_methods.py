@@ -5,13 +5,13 @@ Invariant: as that of the table; the daemon and the command answer these methods
 
 from __future__ import annotations
 
+from livedex_ipc.common_params import MAX_WAIT_MS
 from livedex_ipc.constants import LEASE_S, OUTCOMES, REQUEST_TIMEOUT_MS
 from livedex_ipc.method_types import Field, Method
 from livedex_ipc.params import MAX_INTEGER, Param
 
 MAX_NAME = 200  # characters of a label, a key or the id of a conversation
 MAX_LEASE_S = 24 * 60 * 60
-MAX_WAIT_MS = 24 * 60 * 60 * 1000
 
 _MESSAGE = "{id, topic, body, created_at, parent_id, conversation_id, producer, metadata}"
 _CLAIM = (

@@ -25,10 +25,11 @@ from livedex_daemon.watch.root_table import Roots
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings, settings_of
 from livedex_indexing.plugins import EMBEDDER
 from livedex_indexing.search.meaning import Fusion, Vectors
+from livedex_indexing.store.database import DAMAGED
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.nearest import VectorSource
 from livedex_indexing.vectors.token_frequencies import chunks_in
-from livedex_indexing.vectors.vector_database import DAMAGED, SqliteVecMissing
+from livedex_indexing.vectors.vector_database import SqliteVecMissing
 from livedex_ipc.errors import LivedexError
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,8 @@ from functools import partial
 
 from livedex_indexing.embeddings.embedding_settings import settings_of
 from livedex_indexing.embeddings.gateways import SERVICES, GatewayEmbedder
-from livedex_indexing.embeddings.process_embedder import FASTEMBED, STATIC, ProcessEmbedder, StaticInProcess
+from livedex_indexing.embeddings.models import FASTEMBED, STATIC
+from livedex_indexing.embeddings.process_embedder import ProcessEmbedder, StaticInProcess
 from livedex_indexing.plugins import Registrar
 
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
 
 from livedex_indexing.embeddings.embed_process import EmbedProcess
 from livedex_indexing.embeddings.embedding_settings import EmbeddingSettings
+from livedex_indexing.embeddings.models import STATIC
 from livedex_indexing.embeddings.static_embedder import StaticEmbedder
 from livedex_indexing.plugins import BaseEmbedder
-
-STATIC: Final = "static"
-FASTEMBED: Final = "fastembed"
 
 
 class ProcessEmbedder(BaseEmbedder):

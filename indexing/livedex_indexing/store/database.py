@@ -29,7 +29,7 @@ SCHEMA_VERSION: Final = 7  # grows with every change of schema.sql, and of how w
 
 _encode: Final = msgspec.json.Encoder().encode  # a tenth of the standard library's time
 
-_DAMAGED = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _UNWRITABLE = (
     apsw.FullError,
     apsw.IOError,
@@ -62,7 +62,7 @@ def translated(path: str) -> Iterator[None]:
     """Turn the SQLite errors that a caller can act on into livedex errors; others pass unchanged."""
     try:
         yield
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise IndexDamaged(f"the index {path} is damaged: {error}", {"path": path}) from error
     except apsw.BusyError as error:
         raise IndexUnwritable(f"the index {path} is locked by another program", {"path": path}) from error

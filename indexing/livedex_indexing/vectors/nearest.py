@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import apsw
 
 from livedex_indexing.plugins import VectorModel
-from livedex_indexing.store.database import fetch, id_list
+from livedex_indexing.store.database import DAMAGED, fetch, id_list
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.quantize import from_bytes, to_bytes
 
@@ -168,7 +168,7 @@ class VectorIndex:
         try:
             with self._connection() as db:
                 return dict(fetch(db, sql, values))
-        except vector_database.DAMAGED:
+        except DAMAGED:
             self.damaged = True
         except (apsw.CantOpenError, apsw.IOError):
             if not self.closed:

@@ -14,12 +14,11 @@ from typing import Final
 
 import apsw
 
-from livedex_indexing.store.database import fetch
+from livedex_indexing.store.database import DAMAGED, fetch
 
 APPLICATION_ID: Final = 0x4C445645  # "LDVE", in the file's header
 SCHEMA_VERSION: Final = 1
 BUSY_MS: Final = 5_000
-DAMAGED: Final = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
 _CACHE_KIB: Final = 2_048
 
 _SCHEMA = """

@@ -12,11 +12,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.store.database import fetch, id_list
+from livedex_indexing.store.database import DAMAGED, fetch, id_list
 from livedex_indexing.vectors import vector_database
 from livedex_indexing.vectors.nearest import EXACT_BYTES, VectorIndex
 from livedex_indexing.vectors.quantize import to_bytes
-from livedex_indexing.vectors.vector_database import DAMAGED
 
 KEEP_S: Final = 30 * 86_400.0  # how long a vector is kept whose text is in no file
 _BATCH: Final = 10_000

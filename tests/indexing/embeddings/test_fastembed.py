@@ -11,7 +11,8 @@ import pytest
 from helpers.made_model import DIMENSIONS
 from helpers.onnx_model import write_onnx_model
 from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, EmbeddingSettings
-from livedex_indexing.embeddings.process_embedder import FASTEMBED, ProcessEmbedder
+from livedex_indexing.embeddings.models import FASTEMBED
+from livedex_indexing.embeddings.process_embedder import ProcessEmbedder
 
 pytest.importorskip("fastembed", reason="the extra `fastembed` is not installed")
 
