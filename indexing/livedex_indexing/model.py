@@ -226,3 +226,8 @@ class Query:
     kinds: tuple[Kind, ...] = ()
     modified_after: float | None = None
     modified_before: float | None = None
+
+    @property
+    def has_text(self) -> bool:
+        """Whether more than filters was typed: if that has no word, the query finds nothing, rather than everything."""
+        return bool(self.text or self.phrases)

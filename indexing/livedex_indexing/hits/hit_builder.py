@@ -27,14 +27,13 @@ from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
+from livedex_indexing.store.row_types import CHUNK, ChunkRow, ContentRow, read_contents
 from livedex_indexing.text.decoder import decode_slice
 
 ALSO_AT: Final = 20
 _TYPED: Final = list(WEIGHTS).index("typed")
 _PIPELINE_KIND: Final[Mapping[str, Kind]] = {"markdown": "markdown_text", "code": "code"}
 
-_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?))"
 _COPIES = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
               WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}}
@@ -119,7 +118,7 @@ def read_rows(
 ) -> Rows:
     """Read what the hits of a page need. ``counted``: count the chunks of each content that match one of the terms."""
     ids = {hit.content_id for hit in page}
-    contents = {row[0]: ContentRow(*row) for row in reader.rows_of(_CONTENTS, ids)}
+    contents = read_contents(reader, ids)
     bare = {hit.content_id for hit in page if hit.chunk_id is None}
     first = first_chunks(reader, bare, resolved)
     wanted = {*first, *(hit.chunk_id for hit in page if hit.chunk_id is not None)}

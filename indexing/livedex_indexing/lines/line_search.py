@@ -29,13 +29,10 @@ from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.filters import ResolvedFilters, files_with_chunks
 from livedex_indexing.rank.facets import Facets, counted_by
-from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
-from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
+from livedex_indexing.store.row_types import CHUNK, ChunkRow, ContentRow, read_contents
 from livedex_indexing.store.sql import IN_CONTENT
 from livedex_ipc.errors import Cancelled
-
-MODES: Final = ("exact", "regex")
 
 _FIRST_BATCH: Final = 16  # files whose rows are read at once; each batch doubles the one before …
 _LARGEST_BATCH: Final = 512
@@ -44,7 +41,6 @@ _LONGEST_CHAR: Final = 4  # bytes
 _COLUMNS = "d.id, d.root_id, d.folder, d.name, d.content_id, d.mtime_ns"
 _LATER = "SELECT id FROM contents WHERE id > ?"
 _COPIES = f"SELECT d.content_id, {COPY} FROM files d WHERE d.id IN (SELECT value FROM json_each(?))"
-_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _CHUNKS = f"""SELECT {CHUNK} FROM contents t
               JOIN chunks c ON {IN_CONTENT}
               WHERE t.id = ? AND {{}} ORDER BY c.id"""
@@ -270,8 +266,7 @@ class LineSearch:
         ids = json.dumps([file.file_id for file in files])
         with self._reader.snapshot():
             copies = {row[1]: (row[0], file_copy(row[1:])) for row in self._reader.rows(_COPIES, (ids,))}
-            wanted = id_list({content_id for content_id, _ in copies.values()})
-            contents = {row[0]: ContentRow(*row) for row in self._reader.rows(_CONTENTS, (wanted,))}
+            contents = read_contents(self._reader, {content_id for content_id, _ in copies.values()})
         for file in files:
             if self._ended():
                 raise DeadlinePassed("the search ran past its deadline")

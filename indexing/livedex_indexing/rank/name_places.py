@@ -97,7 +97,7 @@ class NamePlaces:
     def with_text(self, text: str, best: Sequence[int]) -> list[int]:
         """Return chunks with all words of a text that looks pasted, in a row; for a single word with signs, those of
         ``best``. None for other texts, and for very common words: FTS5 reads all rows of all words."""
-        tokens = self._tokens(text)
+        tokens = self._reader.tokens(text)
         may_be_written = may_be_pasted(text) or STOP_WORDS.issuperset(tokens)
         if not tokens or not may_be_written or typed_text(text) is None:
             return []
@@ -109,7 +109,7 @@ class NamePlaces:
 
     def with_heading(self, text: str) -> list[int]:
         """Return chunks whose headings have all words of a text in a row. None for very common words."""
-        tokens = self._tokens(text)
+        tokens = self._reader.tokens(text)
         if not 1 < len(tokens) <= _TITLE_WORDS:
             return []
         rarest = min(self._counted(_phrase([token])) or 0 for token in tokens)
@@ -135,7 +135,7 @@ class NamePlaces:
     def continued(self, typed: str) -> list[str]:
         """Return the words that begin as the last word of a name, in ASCII, where they follow its other words: first
         those that are joined to them as it was typed, the most frequent first. Only some chunks are read."""
-        *before, begun = self._tokens(typed)
+        *before, begun = self._reader.tokens(typed)
         phrase = _phrase(before)
         found = [
             chunk_id
@@ -148,7 +148,7 @@ class NamePlaces:
         times = Counter[str]()
         joined: set[str] = set()
         for name, count in names.items():
-            word = self._tokens(name)[-1]
+            word = self._reader.tokens(name)[-1]
             times[word] += count
             if name.lower().startswith(typed.lower()):
                 joined.add(word)
@@ -196,16 +196,16 @@ class NamePlaces:
     def _are_all_words(self, text: str, spoken: Sequence[QueryTerm]) -> bool:
         """Whether the terms are the words of a text, one by one, so that neighbours of one are those of the other."""
         tokens = [term.tokens for term in spoken if term.rows and not term.prefix]
-        return len(tokens) <= WORDS and text.isascii() and tokens == [(token,) for token in self._tokens(text)]
+        return len(tokens) <= WORDS and text.isascii() and tokens == [(token,) for token in self._reader.tokens(text)]
 
     def is_written(self, text: str) -> bool:
         """Whether a chunk has a text of several words as it was typed."""
-        finder, tokens = typed_text(text), self._tokens(text)
+        finder, tokens = typed_text(text), self._reader.tokens(text)
         found = self._proposed(f"body : {_phrase(tokens)}") if finder is not None and tokens else []
         return finder is not None and bool(self._having(found[:_READ], finder))
 
     def _defined(self, name: TypedName) -> dict[int, float]:
-        own, owner = self._tokens(name.name), self._tokens(name.owner)
+        own, owner = self._reader.tokens(name.name), self._reader.tokens(name.owner)
         if not own or not self._may_be_named(own):
             return {}
         matches = [_phrase(own)]
@@ -231,7 +231,7 @@ class NamePlaces:
     def _written(self, name: TypedName, best: Sequence[int]) -> list[int]:
         """Return those of the best chunks that have the name as typed; none where all may have it, since a lower-case
         word has no form of its own."""
-        tokens = self._tokens(name.name)
+        tokens = self._reader.tokens(name.name)
         if len(tokens) == 1 and (self._counted(_phrase(tokens)) or 0) <= WRITTEN_ROWS:
             contents = dict(self._reader.rows_of(CONTENT_OF, best))
             among = id_list(set(contents.values()))
@@ -247,7 +247,7 @@ class NamePlaces:
         """Rate definitions of names that contain this one, which is not defined itself: the shortest come first."""
         if not name.may_be_piece:
             return {}
-        own, parts = self._tokens(name.name), self._tokens(" ".join(parts_of(name.name)))
+        own, parts = self._reader.tokens(name.name), self._reader.tokens(" ".join(parts_of(name.name)))
         rated: dict[int, float] = {}
         for tokens in (own,) if parts == own else (own, parts):
             found = self._proposed(f"symbols : {self._beginning(tokens)}") if self._may_begin_a_name(tokens) else []
@@ -310,9 +310,6 @@ class NamePlaces:
             firsts.setdefault(content_id, chunk_id)
         first = set(firsts.values())
         return {chunk_id: value if chunk_id in first else WRITTEN * value for chunk_id, value in rated.items()}
-
-    def _tokens(self, text: str) -> list[str]:
-        return [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
 
 
 def _phrase(tokens: Sequence[str]) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 
 from livedex_indexing.hits.live_files import Stale
 from livedex_indexing.lines.line_pattern import Pattern
-from livedex_indexing.lines.line_search import MODES
 from livedex_indexing.lines.vocabulary import Vocabulary
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank.phrase_filter import PhraseMemory
@@ -25,6 +24,7 @@ from livedex_indexing.search.typed_lines import answer_typed_lines
 from livedex_indexing.search.unknown_values import unknown_values
 from livedex_indexing.search.word_search import WordSearch
 from livedex_indexing.store.read_pool import DeadlinePassed, ReadPool
+from livedex_ipc.constants import LINE_MODES
 
 
 class Searcher:
@@ -58,7 +58,7 @@ class Searcher:
         InvalidParams for a pattern or glob that cannot be read, Cancelled once ``cancelled()`` is true.
         """
         request.refuse_contradictions()
-        pattern = _pattern(request) if request.mode in MODES else None
+        pattern = _pattern(request) if request.mode in LINE_MODES else None
         left = (deadline - self._pool.clock()) / 2
         is_ranked = pattern is None and request.sort == "relevance"
         meaning = meaning_of(request, semantics, min(left, EMBED_S)) if is_ranked else KEYWORD

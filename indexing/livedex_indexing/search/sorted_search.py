@@ -61,7 +61,7 @@ class _SortedSearch:
         end = request.offset + request.limit
         page, omitted = self._page(matches[request.offset : end], hits)
         run.live.stale.merge(hits.stale)
-        no_words = bool(self._typed.text or self._typed.phrases) and not textual
+        no_words = self._typed.has_text and not textual
         applies = ((self._cut, CUT_WARNING), (self._late, LATE_WARNING), (no_words, NO_WORDS_WARNING))
         left = end < len(matches) or omitted > 0
         reached = min(end, len(matches)) - request.offset - omitted

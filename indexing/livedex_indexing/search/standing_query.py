@@ -25,7 +25,7 @@ from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.search_request import SearchRequest
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.row_types import CHUNK, CONTENT, ChunkRow, ContentRow
+from livedex_indexing.store.row_types import CHUNK, ChunkRow, ContentRow, read_contents
 from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import InvalidParams, OutsideRoots
 
@@ -48,7 +48,6 @@ _OF_FILES = """SELECT t.first_chunk, t.first_chunk + t.chunks FROM contents t
                WHERE t.first_chunk BETWEEN ? AND ?
                      AND EXISTS (SELECT 1 FROM files d WHERE d.content_id = t.id AND {})"""
 _CHUNKS = f"SELECT {CHUNK} FROM chunks c WHERE c.id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY c.id"
-_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 _OWNERS = "SELECT DISTINCT content_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))"
 
 
@@ -99,7 +98,7 @@ def content_hashes(reader: Reader, keys: Iterable[FileKey]) -> set[bytes]:
     """Return the hashes of the contents that these files have in the index."""
     rows = reader.rows_of_each(_FILE, [(root_id, *relpath.split(path)) for root_id, path in keys])
     contents = {content_id for _, content_id in rows}
-    return {ContentRow(*row).hash for row in reader.rows_of(_CONTENTS, contents)}
+    return {content.hash for content in read_contents(reader, contents).values()}
 
 
 def parts_of_all(reader: Reader, roots: Collection[int] | None = None) -> Iterator[Part]:
@@ -141,7 +140,7 @@ class StandingQuery:
         ``unsure``: their matches are unknown now. Raises DeadlinePassed and Cancelled.
         """
         compiled = self.compiled(reader)
-        if self._has_no_words(compiled):
+        if self._query.has_text and not compiled.textual:
             return
         candidates = _with_words(reader, compiled, part) if compiled.textual else None
         if candidates is not None and not candidates:
@@ -159,7 +158,7 @@ class StandingQuery:
         if not chunks:
             return
         copies = _copies(reader, chunks.keys(), filters, part)
-        contents = {row[0]: ContentRow(*row) for row in reader.rows_of(_CONTENTS, copies)}
+        contents = read_contents(reader, copies)
         check = _Phrases(reader, compiled, part, live)
         for content_id, those in copies.items():
             content = contents[content_id]
@@ -174,10 +173,6 @@ class StandingQuery:
         """Return the query with its paths and roots resolved as they are now. Raises OutsideRoots."""
         inside = None if self._paths is None else tuple(_places_of(self._paths, roots))
         return replace(self._query, places=inside, root_ids=tuple(root_at(root, roots) for root in self._roots))
-
-    def _has_no_words(self, compiled: CompiledQuery) -> bool:
-        """Whether the query has text without a word: then it finds nothing, rather than everything."""
-        return bool(self._query.text or self._query.phrases) and not compiled.textual
 
 
 def standing_query(

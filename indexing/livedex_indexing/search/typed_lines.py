@@ -61,6 +61,6 @@ def answer_typed_lines(
 
 def _readable(run: SearchRun, text: str) -> int:
     """Return how many files may be read for a text."""
-    tokens = {token for _, _, token in run.reader.words(text.encode("utf-8", "replace"))}
+    tokens = set(run.reader.tokens(text))
     telling = [token for token in tokens if not (is_letter(token) or token in STOP_WORDS)]
     return _MORE_FILES if len(telling) < (2 if len(text.split()) == 1 else 1) else _FEW_FILES

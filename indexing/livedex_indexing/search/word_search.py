@@ -40,7 +40,7 @@ from livedex_indexing.search.search_answer import (
 )
 from livedex_indexing.search.search_run import SearchRun
 from livedex_indexing.store.read_pool import DeadlinePassed
-from livedex_indexing.store.row_types import CONTENT, ContentRow
+from livedex_indexing.store.row_types import read_contents
 from livedex_indexing.text.decoder import decode_slice
 from livedex_ipc.errors import Cancelled
 from livedex_ipc.wire_results import AnswerWarning, DidYouMean, TotalFields
@@ -52,7 +52,6 @@ _HAS_PHRASE = "SELECT EXISTS (SELECT 1 FROM postings WHERE postings MATCH ?)"
 _IS_FILE = "SELECT 1 FROM files WHERE root_id = ? AND folder = ? AND name = ?"
 _PLACES_OF = """SELECT c.id, c.content_id, t.hash, t.encoding, c.start_byte, c.end_byte FROM chunks c
                 JOIN contents t ON t.id = c.content_id WHERE c.id IN (SELECT value FROM json_each(?))"""
-_CONTENT = f"SELECT {CONTENT} FROM contents t WHERE t.id = ?"
 _COPIES_OF = f"""SELECT d.content_id, {COPY} FROM {OF_CONTENT}
                  WHERE d.content_id IN (SELECT value FROM json_each(?)) AND {{}} ORDER BY d.id"""
 _NAMED = "SELECT d.folder, d.name FROM paths p JOIN files d ON d.id = p.rowid WHERE paths MATCH ? LIMIT 2000"
@@ -153,7 +152,7 @@ class WordSearch:
         has_typed = any(placed.parts[part] > least for placed in firsts if placed.parts for part in _AS_TYPED)
         if not may_be_pasted(text) or (has_typed and not compiled.respelt):
             return False
-        tokens = self._tokens(text)
+        tokens = self._reader.tokens(text)
         is_word = len(tokens) == 1 and text.strip().isalnum()
         return not (is_word and self._reader.one(_HAS_WORD, (f'"{tokens[0]}"',)))
 
@@ -190,19 +189,16 @@ class WordSearch:
 
     def _names_a_file(self, path: str) -> bool:
         """Whether an indexed file has the name that a path ends in: else its colon and number are no line."""
-        tokens = self._tokens(path.rpartition("/")[2])
+        tokens = self._reader.tokens(path.rpartition("/")[2])
         match = f'name : "{" ".join(tokens)}"'
         rows = self._reader.rows(_NAMED, (match,)) if tokens else ()
         return any(called_as(path, folder, name) for folder, name in rows)
-
-    def _tokens(self, text: str) -> list[str]:
-        return [token for _, _, token in self._reader.words(text.encode("utf-8", "replace"))]
 
     def _warnings(self, compiled: CompiledQuery) -> list[AnswerWarning]:
         warnings = (
             (self._cut or compiled.cut, CUT_WARNING),
             (self._late, LATE_WARNING),
-            (self._has_no_words(compiled), NO_WORDS_WARNING),
+            (self._query.has_text and not compiled.textual, NO_WORDS_WARNING),
         )
         lost = [] if self._lost is None else [lost_backend(self._lost)]
         return [*(warning for applies, warning in warnings if applies), *self._meaning.warnings, *lost]
@@ -226,7 +222,7 @@ class WordSearch:
         file_filter = build_file_filter(reader, compiled, resolved)
         page: list[Placed] = []
         more = False
-        if not self._has_no_words(compiled):
+        if compiled.textual or not self._query.has_text:
             check = self._phrase_check(compiled, file_filter)
             page, more = self._page(compiled, file_filter, check)
             self._count(compiled, file_filter, check)
@@ -239,7 +235,7 @@ class WordSearch:
 
     def _is_pasted(self) -> bool:
         """Whether a file has the whole text of the query as it was typed: then its dashes are part of it."""
-        tokens = self._tokens(self._run.request.query)
+        tokens = self._reader.tokens(self._run.request.query)
         is_indexed = tokens and self._reader.one(_HAS_PHRASE, (f'body : "{" ".join(tokens)}"',))  # seldom
         return bool(is_indexed) and self._all_places().is_written(self._run.request.query)
 
@@ -248,10 +244,6 @@ class WordSearch:
         filters = build_filters(self._reader, replace(self._query, excluded=()), self._run.roots, None)
         resolved = resolve_filters(self._reader, filters, self._counts.generation, 0)
         return NamePlaces(self._reader, resolved, lambda ids: self._texts_of(ids, resolved), self._counts.counted)
-
-    def _has_no_words(self, compiled: CompiledQuery) -> bool:
-        """Whether the query has text without a word: then it finds nothing, rather than everything."""
-        return bool(self._query.text or self._query.phrases) and not compiled.textual
 
     def _phrase_check(self, compiled: CompiledQuery, file_filter: FileFilter) -> PhraseCheck:
         excluded = [text[1:-1] for text in self._query.excluded if is_phrase(text)]
@@ -265,7 +257,7 @@ class WordSearch:
         )
 
     def _without_words(self, phrases: Iterable[str]) -> list[str]:
-        return [text for text in phrases if not self._reader.words(text.encode("utf-8", "replace"))]
+        return [text for text in phrases if not self._reader.tokens(text)]
 
     def _count(self, compiled: CompiledQuery, file_filter: FileFilter, check: PhraseCheck) -> None:
         """Count the facets and the hits: all of them, or none if the time runs out, since a part would be wrong."""
@@ -367,7 +359,7 @@ class WordSearch:
             yield hit
 
     def _bytes_of(self, content_id: int, resolved: ResolvedFilters) -> Bytes | None:
-        row = ContentRow(*self._reader.rows(_CONTENT, (content_id,))[0])
+        row = read_contents(self._reader, (content_id,))[content_id]
         sql, values = resolved.files
         copies = [file_copy(values) for values in self._reader.rows(_COPIES.format(sql), (content_id, *values))]
         found = self._run.live.read(content_id, row.hash, copies)

@@ -79,6 +79,10 @@ class Reader:
         if self._deadline_applies and self.is_past_deadline():
             raise DeadlinePassed("the search ran past its deadline")
 
+    def tokens(self, text: str) -> list[str]:
+        """Return the words of a text as the postings have them, without stems."""
+        return [token for _, _, token in self.words(text.encode("utf-8", "replace"))]
+
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement. Raises DeadlinePassed, Cancelled or an error from `translated`."""
         try:

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections.abc import Collection
 from typing import Any, NamedTuple
+
+from livedex_indexing.store.read_pool import Reader
 
 CONTENT = """t.id, t.hash, t.encoding, t.pipeline, t.first_chunk, t.chunks, t.lossy, t.fallback, t.frontmatter,
              (SELECT name FROM languages WHERE id = t.language), t.parsed_by, t.pages"""
 CHUNK = """c.id, c.content_id, c.kind, (SELECT name FROM languages WHERE id = c.language), c.start_byte, c.end_byte,
            c.start_line, c.end_line, c.context_chars, c.heading, c.symbol, c.metadata"""
+_CONTENTS = f"SELECT {CONTENT} FROM contents t WHERE t.id IN (SELECT value FROM json_each(?))"
 
 
 class ContentRow(NamedTuple):
@@ -64,3 +68,8 @@ class ChunkRow(NamedTuple):
     heading: str | None
     symbol: str | None
     metadata: str | None
+
+
+def read_contents(reader: Reader, ids: Collection[int]) -> dict[int, ContentRow]:
+    """Return the contents with these ids, by id."""
+    return {row[0]: ContentRow(*row) for row in reader.rows_of(_CONTENTS, ids)}
