@@ -19,7 +19,9 @@ from hypothesis import HealthCheck, settings
 
 from helpers.browser import Tabs, chromium, opened
 from helpers.daemon_health import healthy_to_the_end
+from helpers.fake_gateway import FakeGateway
 from helpers.fault_injection import TICKS_OFTEN, with_code
+from helpers.postgres_server import Postgres, running_postgres
 from helpers.shared_daemon import SharedDaemon
 from helpers.support import Daemon, Home, Tree, examples, temporary_home
 from helpers.web_process import WebProcess
@@ -117,6 +119,21 @@ def client(daemon: Daemon) -> Iterator[Client]:
     """A connection to ``daemon``."""
     with daemon.client() as connected:
         yield connected
+
+
+@pytest.fixture
+def gateway() -> Iterator[FakeGateway]:
+    """A gateway of embeddings on this machine."""
+    made = FakeGateway()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL in a folder."""
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -119,6 +119,9 @@ def hit(path: str, snippet: str, highlights: list[list[int]], **fields: Any) -> 
     return {**base, "modified_at": "2026-01-01T00:00:00.000Z", **fields}
 
 
+HIT = hit("/r/notes/a.md", "one two\nthree two", [[4, 7], [14, 17]])
+
+
 def status_result(*roots: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """Return a result of `status`."""
     base: dict[str, Any] = {"state": "ready", "version": "0", "pid": os.getpid(), "uptime_s": 1.5, "generation": 1}

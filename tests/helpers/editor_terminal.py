@@ -11,14 +11,15 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from helpers.support import CHECKOUT, LIVEDEX, Home, wait_until
+from helpers.screen import Screen
+from helpers.support import CHECKOUT, LIVEDEX, Home
 
 TREES = sorted((CHECKOUT / "build" / "editors").glob("*/commands"))
 
@@ -53,7 +54,7 @@ def editors(program: str) -> list[ParameterSet]:
     return [pytest.param(path, id=name) for name, path in found.items()]
 
 
-class EditorTerminal:
+class EditorTerminal(Screen):
     """A terminal with a program in it."""
 
     def __init__(self, tmux: Sequence[str]) -> None:
@@ -68,26 +69,7 @@ class EditorTerminal:
         self._run("send-keys", *keys)
 
     def rows(self) -> list[str]:
-        """The rows of the screen, without blanks at their ends."""
         return [row.rstrip() for row in self._run("capture-pane", "-p").splitlines()]
-
-    def text(self) -> str:
-        return "\n".join(self.rows())
-
-    def see(self, wanted: str | Callable[[str], object], timeout: float = 20) -> str:
-        """Return the screen once it has this text, or the condition is true."""
-        seen = ""
-
-        def shown() -> bool:
-            nonlocal seen
-            seen = self.text()
-            return bool(wanted in seen if isinstance(wanted, str) else wanted(seen))
-
-        try:
-            wait_until(shown, timeout, what=f"{wanted!r} on the screen")
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{seen}") from None
-        return seen
 
     def _run(self, *words: str) -> str:
         return subprocess.run([*self.tmux, *words], capture_output=True, text=True, check=True).stdout

@@ -9,14 +9,15 @@ import select
 import struct
 import subprocess
 import termios
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pyte
 
+from helpers.screen import Screen
 from helpers.support import LIVEDEX, Home, wait_until
 
 
-class LiveTerminal:
+class LiveTerminal(Screen):
     """The program with its terminal as stdin and stderr. `piped`: stdout is a pipe, whose text `end` returns."""
 
     def __init__(
@@ -59,27 +60,8 @@ class LiveTerminal:
         os.write(self.master, keys.encode())
 
     def rows(self) -> list[str]:
-        """The rows of the screen, as drawn so far."""
         self._read()
         return [row.rstrip() for row in self._screen.display]
-
-    def text(self) -> str:
-        return "\n".join(self.rows())
-
-    def see(self, wanted: str | Callable[[str], object]) -> str:
-        """Return the screen once it has this text, or the condition is true."""
-        seen = ""
-
-        def shown() -> bool:
-            nonlocal seen
-            seen = self.text()
-            return bool(wanted in seen if isinstance(wanted, str) else wanted(seen))
-
-        try:
-            wait_until(shown, what=f"{wanted!r} on the screen")
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{seen}") from None
-        return seen
 
     def _read(self) -> None:
         while select.select([self.master], [], [], 0)[0]:

@@ -5,18 +5,15 @@ Invariant: only that daemon and its children see it, and it may change at any ti
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 
 from helpers.fault_injection import HAS_NAMESPACES, in_namespaces, with_code
+from helpers.other_user import CAN_DENY, HUMBLE
 from helpers.support import Home
 from livedex_daemon.process.descriptors import RESERVE
 
 CONNECTIONS = 64  # all that the daemon may accept
-# Root may do everything: without these two capabilities the permission bits apply to it too.
-HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-CAN_DENY = not HUMBLE or shutil.which("setpriv") is not None
 
 # In the daemon and its children: files that the test changes say whether the machine is on battery, which program
 # starts a child, and which code a process runs.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from helpers.clock import Clock
 from helpers.indexed_folder import SIGNATURE, chunked
 from livedex_indexing.model import FileRow, FileState
 from livedex_indexing.store.index_store import Store
@@ -12,20 +13,12 @@ from livedex_indexing.store.index_store import Store
 STATE = FileState(5, 1_700_000_000_000_000_000, 1_700_000_000_000_000_001, 7)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Rig:
     """A store with one root, and short ways to fill it."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
-        self.clock = Clock()
+        self.clock = Clock(1_000_000.0)
         self.store = Store.open(self.path, now=self.clock)
         self.root = self.store.put_root(b"/r", 1, 2)
 

@@ -184,6 +184,13 @@ class Home:
         return "\n".join(file.read_text(errors="replace") for file in files if file.exists())
 
 
+def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """Return the error that a command printed as JSON, and nothing else."""
+    assert done.stdout == ""
+    error: dict[str, Any] = json.loads(done.stderr)["error"]
+    return error
+
+
 def peer_pid(peer: socket.socket) -> int:
     """Return the process id at the other end of a Unix socket."""
     if sys.platform == "darwin":

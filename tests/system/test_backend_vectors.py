@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers.fault_injection import with_code
-from helpers.postgres_server import Postgres, running_postgres
+from helpers.postgres_server import Postgres
 from helpers.support import Daemon, Home, Tree, wait_until
 from helpers.vector_backend import PLUGIN
 from livedex_ipc.client import Client
@@ -46,12 +46,6 @@ FILES = {
     "over.md": "overleaf the vase is shelved\n",
 }
 QUERY = "vessel harbours"
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 class Place:

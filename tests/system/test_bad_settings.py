@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,15 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.other_user import HUMBLE, needs_permissions
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import ConfigInvalid
-
-# Root may do everything: without these two capabilities the permission bits apply to it too.
-HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-needs_permissions = pytest.mark.skipif(
-    bool(HUMBLE) and shutil.which("setpriv") is None, reason="root may do everything, and setpriv is not here"
-)
 
 BROKEN = """[[roots]]
 path = 5

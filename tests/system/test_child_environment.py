@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,13 +28,6 @@ def register(registry):
     registry.register_pipeline("signed", lambda config: Signed(os.environ.get(config["plugin"]["access_env"])))
 """
 KEYS = {"GATEWAY_ACCESS": "of the gateway", "OPENAI_API_KEY": "of another", "PIPELINE_ACCESS": "of the pipeline"}
-
-
-@pytest.fixture
-def gateway() -> Iterator[FakeGateway]:
-    made = FakeGateway()
-    yield made
-    made.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of a process")

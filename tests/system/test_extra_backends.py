@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from helpers.mcp_client import McpClient
-from helpers.postgres_server import Postgres, running_postgres
+from helpers.postgres_server import Postgres
 from helpers.support import CHECKOUT, Daemon, Home, Tree, wait_until
 from livedex_ipc.client import Client
 
 FINDER = CHECKOUT / "tests" / "helpers" / "word_finder.py"
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 def settings(backend: str, request: pytest.FixtureRequest, folder: Path) -> str:

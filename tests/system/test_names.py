@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import sys
 import unicodedata
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from helpers.disk_inventory import path_params, raw_path
 from helpers.support import Daemon, Home, Tree, add_root, found, wait_converted, wait_until
 
 if TYPE_CHECKING:
@@ -56,24 +56,10 @@ def indexed(client: Client, tree: Tree) -> Iterator[Client]:
     yield client
 
 
-def path_of(hit: dict[str, Any]) -> bytes:
-    """Return the full path of a hit."""
-    encoded = hit.get("path_b64")
-    return os.fsencode(hit["path"]) if encoded is None else base64.b64decode(encoded)
-
-
-def asked(path: bytes) -> dict[str, str]:
-    """Return a path as a param."""
-    try:
-        return {"path": path.decode()}
-    except UnicodeDecodeError:
-        return {"path_b64": base64.b64encode(path).decode()}
-
-
 def hits(client: Client, query: str, **params: Any) -> list[bytes]:
     answer = client.call("search", {"query": query, "limit": 100, "timeout_ms": 20_000, **params})
     assert answer["fresh"]
-    return sorted(path_of(hit) for hit in answer["hits"])
+    return sorted(raw_path(hit) for hit in answer["hits"])
 
 
 @needs_any_bytes
@@ -89,11 +75,11 @@ def test_every_name(indexed: Client, tree: Tree, home: Home, as_folder: bool) ->
     assert hits(indexed, "namedword") == sorted(paths.values())
     for number, path in enumerate(paths.values()):
         assert hits(indexed, f"kind{number}kind") == [path]
-        assert hits(indexed, "namedword", **asked(path)) == [path]
-        listed = indexed.call("files/list", asked(path))["files"]
-        assert [path_of(file) for file in listed] == [path]
-        assert "namedword" in indexed.call("files/retrieve", asked(path))["chunks"][0]["text"]
-        assert indexed.call("files/explain", asked(path))["status"] == "indexed"
+        assert hits(indexed, "namedword", **path_params(path)) == [path]
+        listed = indexed.call("files/list", path_params(path))["files"]
+        assert [raw_path(file) for file in listed] == [path]
+        assert "namedword" in indexed.call("files/retrieve", path_params(path))["chunks"][0]["text"]
+        assert indexed.call("files/explain", path_params(path))["status"] == "indexed"
     printed = home.run("--json", "search", "namedword", "-n", "100").stdout
     assert printed.count("\n") == 1, "one object is one line whatever the names"
     for words in (["search", "namedword", "-n", "100"], ["list"], ["why", str(tree / NAMES["escape"])]):

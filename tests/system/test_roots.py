@@ -11,16 +11,12 @@ from typing import Any
 
 import pytest
 
+from helpers.other_user import HUMBLE, needs_permissions
 from helpers.support import LIVEDEX, Daemon, Home, Tree, add_root, found, wait_ready, wait_until
 from livedex_ipc.client import Client
 from livedex_ipc.errors import InvalidParams, NotFound, OutsideRoots
 
 CHANGE_S, RETURN_S = 5.0, 10.0  # the time in which the contract promises the report of a root's state
-# Root may do everything: without these two capabilities the permission bits apply to it too.
-HUMBLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-needs_permissions = pytest.mark.skipif(
-    bool(HUMBLE) and shutil.which("setpriv") is None, reason="root may do everything, and setpriv is not here"
-)
 
 
 def states(client: Client) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -17,13 +16,6 @@ from livedex_ipc.client import Client
 KILLS = int(os.environ.get("LIVEDEX_EMBED_KILLS", "3"))
 BATCH = 4
 FILES = 120
-
-
-@pytest.fixture
-def gateway() -> Iterator[FakeGateway]:
-    made = FakeGateway()
-    yield made
-    made.close()
 
 
 def configure(home: Home, gateway: FakeGateway) -> None:

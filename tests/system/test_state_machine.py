@@ -21,7 +21,7 @@ from hypothesis.stateful import initialize, invariant, precondition, rule, run_s
 
 from helpers.daemon_histories import DaemonHistories, connected
 from helpers.folder_model import IGNORE_PATTERNS, Model, Shared, new_word, next_number
-from helpers.machine_state import CAN_DENY
+from helpers.other_user import CAN_DENY
 from helpers.rebuild_oracle import assert_as_rebuilt
 from helpers.support import Tree, wait_until
 

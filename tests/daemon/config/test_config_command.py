@@ -8,11 +8,10 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from helpers.support import Home, wait_until
+from helpers.support import Home, error_of, wait_until
 from livedex_daemon.config.config_template import template
 from livedex_daemon.config.settings_schema import SETTINGS
 
@@ -31,12 +30,6 @@ def run(home: Home, *words: str, **env: str) -> subprocess.CompletedProcess[str]
         timeout=60,
         check=False,
     )
-
-
-def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert done.stdout == ""
-    error: dict[str, Any] = json.loads(done.stderr)["error"]
-    return error
 
 
 def write(home: Home, text: str) -> None:

@@ -17,15 +17,6 @@ from livedex_daemon.config.config_template import template
 from livedex_ipc.errors import ConfigInvalid, Conflict, InvalidParams, NotFound, Unavailable
 
 
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    home = tmp_path / "user"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("LIVEDEX_HOME", str(tmp_path / "livedex"))
-    return home
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "livedex" / "config.toml"

@@ -6,15 +6,13 @@ import errno
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from helpers.other_user import NOBODY, as_nobody
 from livedex_daemon.config import settings
 from livedex_ipc.errors import ConfigInvalid
-
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -31,19 +29,6 @@ def file_fault(path: Path) -> str:
     assert str(path) in fault["message"]
     message: str = fault["message"]
     return message
-
-
-@contextmanager
-def as_nobody() -> Iterator[None]:
-    """Run the block without root's permissions."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def test_what_is_no_ordinary_file(tmp_path: Path, file: Path) -> None:

@@ -12,16 +12,6 @@ from livedex_daemon.config import settings
 from livedex_ipc.errors import ConfigInvalid
 
 
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder other than the user's."""
-    home = tmp_path / "user"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("LIVEDEX_HOME", str(tmp_path / "livedex"))
-    return home.resolve()
-
-
 def fault_of(text: str) -> dict[str, Any]:
     with pytest.raises(ConfigInvalid) as raised:
         settings.parse(text)

@@ -15,18 +15,6 @@ from livedex_daemon.config.config_template import template
 from livedex_daemon.config.settings import Config
 from livedex_ipc.errors import ConfigInvalid
 
-NOBODY = 65534
-
-
-@pytest.fixture(autouse=True)
-def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder other than the user's."""
-    home = tmp_path / "user"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("LIVEDEX_HOME", str(tmp_path / "livedex"))
-    return home.resolve()
-
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from helpers.other_user import NOBODY
 from helpers.support import Home
 from livedex_daemon.doctor import doctor_command, file_checks, system_checks
 from livedex_daemon.doctor.check_result import Check
 
-NOBODY = 65534
 RUN = "import sys; from livedex_daemon.doctor import doctor_command; sys.exit(doctor_command.run(sys.argv[1:]))"
 
 

@@ -6,19 +6,17 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from helpers.other_user import NOBODY, as_nobody
 from helpers.support import Home
 from livedex_daemon.process.locations import locate, make_private
 from livedex_ipc import paths
 from livedex_ipc.errors import Unavailable
 
-NOBODY = 65534
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "LIVEDEX_HOME", "LIVEDEX_SOCKET")
 
 
@@ -28,18 +26,6 @@ def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
-
-
-@contextmanager
-def as_nobody() -> Iterator[None]:
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(NOBODY)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def mode_of(path: str | Path) -> int:

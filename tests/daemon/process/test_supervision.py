@@ -7,17 +7,10 @@ import sys
 import threading
 from collections.abc import Callable
 
+from helpers.clock import Clock
 from livedex_daemon.process.supervision import WELL_S, SupervisedTask, SupervisedThread
 
 WAIT_S = 10
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Failing:

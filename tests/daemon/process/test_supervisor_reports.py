@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from helpers.clock import Clock
 from livedex_daemon.process.supervisor_reports import SILENT_S, Heartbeat, SupervisorReports
 
 
@@ -26,16 +27,8 @@ class Writer:
         return self.orders[-1]
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_a_writer_that_answers_is_alive() -> None:
-    writer, clock = Writer(), Clock()
+    writer, clock = Writer(), Clock(0.0)
     heartbeat = Heartbeat(writer, clock=clock)
     for _ in range(10):
         clock.now += SILENT_S / 2
@@ -43,7 +36,7 @@ def test_a_writer_that_answers_is_alive() -> None:
 
 
 def test_a_writer_that_hangs_is_not_called_alive_for_long() -> None:
-    writer, clock = Writer(), Clock()
+    writer, clock = Writer(), Clock(0.0)
     heartbeat = Heartbeat(writer, clock=clock)
     assert heartbeat.beats()
     writer.works = False
@@ -58,7 +51,7 @@ def test_a_writer_that_hangs_is_not_called_alive_for_long() -> None:
 
 
 def test_a_dead_or_failing_writer_is_not_called_alive() -> None:
-    writer, clock = Writer(), Clock()
+    writer, clock = Writer(), Clock(0.0)
     heartbeat = Heartbeat(writer, clock=clock)
     writer.lives = False
     assert not heartbeat.beats()

@@ -6,15 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.clock import Clock
 from livedex_daemon.watch.backlog import SETTLE_MAX_S, SETTLE_S, Backlog, Entry, Key, Mark, intersects
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-import pytest
-
-from helpers.postgres_server import Postgres, running_postgres
+from helpers.postgres_server import Postgres
 from helpers.support import wait_until
 from livedex_indexing.plugins import VectorModel
 
 T = TypeVar("T")
 MODEL = VectorModel("pairs/2", 2)
 WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Postgres]:
-    with running_postgres() as server:
-        yield server
 
 
 def both(server: Postgres, held_back_by: str, first: Callable[[], T], second: Callable[[], T]) -> list[T]:

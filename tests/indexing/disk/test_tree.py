@@ -14,14 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from helpers.other_user import NOBODY
 from helpers.raw_entries import MIB, meanwhile, put
 from helpers.support import remove_tree
 from livedex_indexing.disk import tree
 from livedex_indexing.model import FileState, Stat
 from livedex_indexing.path_text import display_path, path_b64
-
-NOBODY = 65_534
-
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user to be denied, so root to become one")
 

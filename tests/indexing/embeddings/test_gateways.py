@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from helpers.fake_gateway import FakeGateway
@@ -13,13 +11,6 @@ from livedex_indexing.embeddings.embedding_settings import EmbedderUnavailable, 
 from livedex_indexing.embeddings.gateways import SERVICES, GatewayEmbedder
 
 KEY = "secret-key-1"
-
-
-@pytest.fixture
-def gateway() -> Iterator[FakeGateway]:
-    made = FakeGateway()
-    yield made
-    made.close()
 
 
 def embedder_of(name: str, gateway: FakeGateway, timeout: float = 20.0) -> GatewayEmbedder:

@@ -7,29 +7,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from helpers.canned_daemon import CannedDaemon, hit, root, search_result, status_result
-from helpers.support import LIVEDEX, Home, wait_until
+from helpers.canned_daemon import HIT, CannedDaemon, hit, search_result, status_result
+from helpers.support import LIVEDEX, Home, error_of, wait_until
 from livedex_ipc.errors import Conflict, InternalError, InvalidParams, NotFound, OutsideRoots, TimedOut
-
-HIT = hit("/r/notes/a.md", "one two\nthree two", [[4, 7], [14, 17]])
-
-
-@pytest.fixture
-def canned(home: Home) -> Iterator[CannedDaemon]:
-    with CannedDaemon(home.socket, search=search_result(HIT), status=status_result(root("/r"))) as daemon:
-        yield daemon
-
-
-def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert done.stdout == ""
-    error: dict[str, Any] = json.loads(done.stderr)["error"]
-    return error
 
 
 def test_a_result_is_printed_unchanged(home: Home, canned: CannedDaemon) -> None:

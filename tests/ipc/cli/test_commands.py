@@ -5,29 +5,12 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from helpers.canned_daemon import CannedDaemon, hit, info, root, search_result, status_result
-from helpers.support import LIVEDEX, Home, wait_until
+from helpers.canned_daemon import CannedDaemon, info, root, status_result
+from helpers.support import LIVEDEX, Home, error_of, wait_until
 from livedex_ipc.errors import OutsideRoots
-
-HIT = hit("/r/notes/a.md", "one two\nthree two", [[4, 7], [14, 17]])
-
-
-@pytest.fixture
-def canned(home: Home) -> Iterator[CannedDaemon]:
-    with CannedDaemon(home.socket, search=search_result(HIT), status=status_result(root("/r"))) as daemon:
-        yield daemon
-
-
-def error_of(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert done.stdout == ""
-    error: dict[str, Any] = json.loads(done.stderr)["error"]
-    return error
 
 
 def test_down_needs_no_daemon_and_starts_none(home: Home) -> None:
