@@ -57,7 +57,7 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
 
 
 # For `with_code`: the next walk does not read a file again only because it was written just now.
-SETTLES_AT_ONCE = "from livedex_daemon.write import reconcile\nreconcile.RACY_S = 0.0\n"
+SETTLES_AT_ONCE = "from livedex_indexing.disk import settled\nsettled.RACY_S = 0.0\n"
 
 # For `with_code`: the daemon checks its roots, its socket and its files often. Each promised time that depends on
 # this has a test with an unchanged daemon.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,17 @@ def test_an_example(
     monkeypatch.chdir(notes.parent)
     exec(compile(code, "python.md", "exec"), {})
     assert bool(capsys.readouterr().out) == ("print(" in code), "an example that prints has something to print"
+
+
+def test_a_file_that_had_just_changed_is_read_again_later(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file system that counts in whole seconds, or two, may show the same times after another write."""
+    clock = time.time
+    with Index(notes.parent / "index.db") as index:
+        monkeypatch.setattr(time, "time", lambda: clock() + 1.5)
+        files = index.add(notes).read
+        monkeypatch.setattr(time, "time", lambda: clock() + 10)
+        assert index.add(notes).read == files
+        assert index.add(notes).read == 0
 
 
 def test_an_index_follows_its_folder(notes: Path) -> None:

@@ -24,11 +24,11 @@ from livedex_daemon.write.outcomes import (
     Unsettled,
     Waiting,
 )
-from livedex_daemon.write.reconcile import is_settled
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work, bare_row
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.disk import tree
+from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.model import ChunkedContent, FileRow
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 from livedex_indexing.store.index_store import Store

@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from livedex_indexing.model import FileRow, Stat
 
-RACY_S = 2.0  # a file indexed this soon after its last change may change again with the same times
-
 
 class Keep(NamedTuple):
     """The index already agrees with the disk."""
@@ -68,15 +66,6 @@ def decide(
 def _skip_unless_recorded(reason: str, stat: Stat, row: FileRow | None) -> Decision:
     recorded = row is not None and row.status == "skipped" and row.reason == reason and row.state == stat.state
     return KEEP if recorded else Skip(reason)
-
-
-def is_settled(stat: Stat, now: float, since: float | None = None) -> bool:
-    """Return False while a later write could leave the file's times unchanged.
-
-    ``now``: the time, in seconds since the epoch; ``since``: when its reading began, None if only its state was read.
-    """
-    newest = max(stat.mtime_ns, stat.ctime_ns) / 1e9
-    return newest < (now if since is None else since) - RACY_S or newest > now + RACY_S
 
 
 def same_suffix(old: bytes, new: bytes) -> bool:

@@ -18,10 +18,11 @@ from livedex_daemon.watch.backlog import SETTLE_S, Entry, Key
 from livedex_daemon.watch.root_table import Root
 from livedex_daemon.write.plan_check import PlanCheck
 from livedex_daemon.write.policy import Policy
-from livedex_daemon.write.reconcile import Keep, Read, decide, is_settled, same_suffix
+from livedex_daemon.write.reconcile import Keep, Read, decide, same_suffix
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.mounts import mount_kind
 from livedex_indexing.disk.remote_mounts import REMOTE
+from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.disk.tree import Denied, Missing, ReadFailed
 from livedex_indexing.ignore.rules import RULE_NAMES
 from livedex_indexing.model import FileRow, FileState, KnownState, Stat

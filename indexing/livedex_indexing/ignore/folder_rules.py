@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from livedex_indexing import relpath
 from livedex_indexing.disk import tree
+from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, VerdictKind, builtin
 from livedex_indexing.ignore.rule_file import Applied, RuleFile
 from livedex_indexing.ignore.secret_names import secrets_inside
@@ -20,8 +21,6 @@ from livedex_indexing.path_text import display_path
 
 BUILT_IN = "built-in"
 RULE_NAMES = (b".livedexignore", b".gitignore", b".git")
-# Two changes inside one tick of the filesystem's clock leave the same times: up to 2 s on FAT.
-UNSETTLED_NS = 2_000_000_000
 
 
 class Verdict(NamedTuple):
@@ -42,11 +41,6 @@ class Link(NamedTuple):
 
     file: RuleFile
     base: bytes
-
-
-def is_settled(state: FileState, now_ns: int) -> bool:
-    """Return False if the file changed so recently that another change may leave the same state behind."""
-    return not 0 <= now_ns - state.ctime_ns < UNSETTLED_NS
 
 
 class Stamp(NamedTuple):
@@ -105,8 +99,8 @@ class DirRules:
         self._root, self._rel, self._base = folder
         self.links = links
         self._stamps = stamps
-        now_ns = time.time_ns()
-        self._settled = all(is_settled(stamp.state, now_ns) for stamp in stamps.values())
+        now = time.time()
+        self._settled = all(is_settled(stamp.state, now) for stamp in stamps.values())
         self._never = never
         self._on_marker = on_marker
         self._inside = secrets_inside(relpath.name_of(folder.base))

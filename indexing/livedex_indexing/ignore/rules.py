@@ -18,6 +18,7 @@ from typing import NamedTuple
 from livedex_indexing import relpath
 from livedex_indexing.disk import tree
 from livedex_indexing.disk.beneath import check_relative
+from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.ignore.defaults import FOLDER_MARKERS, IGNORE_FILES, MARKER_NAMES, VerdictKind
 from livedex_indexing.ignore.external_files import UNREADABLE, Lines, Source, lines_at, lines_beneath, users_lines
 from livedex_indexing.ignore.folder_rules import (
@@ -29,7 +30,6 @@ from livedex_indexing.ignore.folder_rules import (
     Links,
     Stamp,
     Verdict,
-    is_settled,
 )  # fmt: skip
 from livedex_indexing.ignore.git_config import user_excludes
 from livedex_indexing.ignore.git_pattern import parse_line
@@ -360,7 +360,7 @@ class RuleTree:
                 self._remember(source, state)
 
     def _remember(self, source: Source, state: FileState | None) -> None:
-        self._outside[source] = _Known(state, state is None or is_settled(state, time.time_ns()))
+        self._outside[source] = _Known(state, state is None or is_settled(state, time.time()))
         self.outside_version = next(_versions)
 
     def _tail(self, base: bytes, exclude: bytes | None, rel: bytes) -> tuple[Link, ...]:

@@ -15,6 +15,7 @@ from livedex_indexing import relpath
 from livedex_indexing.chunk.chunk_plan import HEAD_BYTES, ChunkSettings, choose
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.disk import tree
+from livedex_indexing.disk.settled import is_settled
 from livedex_indexing.ignore.rules import RuleTree
 from livedex_indexing.model import FileRow, FileState, Stat
 from livedex_indexing.query.scope import places
@@ -132,16 +133,16 @@ class Index:
 
     def _row(self, root_id: int, root: bytes, path: bytes) -> FileRow:
         """Read a file and store its content. Must run inside a transaction."""
-        now = time.time()
+        since = time.time()
         try:
             data, stat = tree.read_file(root, path, MAX_FILE_SIZE)
         except tree.TooLarge as fault:
-            return _bare(root_id, path, fault.stat, "too_large", now)
+            return _bare(root_id, path, fault.stat, "too_large", since)
         except tree.TreeError as fault:
-            state = FileState(0, 0, 0, 0)
-            return FileRow(root_id, path, state, "failed", f"read: {fault}", None, None, None, None, now, settled=False)
+            state, why = FileState(0, 0, 0, 0), f"read: {fault}"
+            return FileRow(root_id, path, state, "failed", why, None, None, None, None, since, settled=False)
         if is_binary(data[:HEAD_BYTES]):
-            return _bare(root_id, path, stat, "binary", now)
+            return _bare(root_id, path, stat, "binary", since)
         name = path.rpartition(b"/")[2]
         plan = choose(name, data[:HEAD_BYTES], self._settings)
         digest = hashlib.blake2b(data, digest_size=_HASH_BYTES).digest()
@@ -149,7 +150,8 @@ class Index:
         if content_id is None:
             content = chunk_content(data, name, self._settings)
             content_id = self._store.add_content(digest, plan.signature, len(data), content)
-        settled = _is_settled(stat, now)
+        now = time.time()
+        settled = is_settled(stat, now, since)
         return FileRow(
             root_id, path, stat.state, "indexed", None, content_id, digest, plan.signature, plan.language, now, settled
         )
@@ -174,14 +176,10 @@ def _walk(root: bytes, rules: RuleTree) -> Iterator[tuple[bytes, Stat]]:
                 yield relpath.join(above, name), stat
 
 
-def _bare(root_id: int, path: bytes, stat: Stat, reason: str, now: float) -> FileRow:
-    settled = _is_settled(stat, now)
+def _bare(root_id: int, path: bytes, stat: Stat, reason: str, since: float) -> FileRow:
+    now = time.time()
+    settled = is_settled(stat, now, since)
     return FileRow(root_id, path, stat.state, "skipped", reason, None, None, None, None, now, settled)
-
-
-def _is_settled(stat: Stat, now: float) -> bool:
-    """Return False while a later write could leave the file's times unchanged. ``now``: seconds since the epoch."""
-    return now * 1e9 - max(stat.mtime_ns, stat.ctime_ns) > tree.RECENT_NS
 
 
 def _absolute(path: Path) -> bytes:

@@ -13,12 +13,12 @@ from livedex_daemon.watch.backlog import Entry
 from livedex_daemon.watch.root_table import Roots
 from livedex_daemon.write.commit import Applied, Committer
 from livedex_daemon.write.outcomes import Failed, Known, Outcome, Result, Skipped
-from livedex_daemon.write.reconcile import RACY_S
 from livedex_daemon.write.search_priority import SearchPriority
 from livedex_daemon.write.walk import Changes, Work
 from livedex_indexing.child.code_version import failure_signature
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
+from livedex_indexing.disk.settled import RACY_S
 from livedex_indexing.model import ChunkedContent, FileRow, FileState, Stat
 from livedex_indexing.store.index_store import IndexUnwritable, Store
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from livedex_daemon.write.reconcile import KEEP, RACY_S, READ, Skip, decide, is_settled
-from livedex_indexing.model import FileRow, FileState, Stat
+from livedex_daemon.write.reconcile import KEEP, READ, Skip, decide
+from livedex_indexing.model import FileRow, Stat
 
 FILE = Stat("file", 10, 5_000_000_000, 6_000_000_000, 42, 1, 0o100644)
 
@@ -81,20 +81,3 @@ def test_a_failure_that_says_nothing_now_is_tried_again() -> None:
         assert decide(FILE, failed, max_size=100, is_outdated=lambda known: True) is READ
         assert decide(FILE, failed, max_size=100, is_outdated=lambda known: False) is KEEP
     assert decide(FILE, row(), max_size=100, is_outdated=lambda known: True) is KEEP
-
-
-def test_settled_is_about_distance_not_order() -> None:
-    at = FILE.ctime_ns / 1e9
-    assert not is_settled(FILE, at + RACY_S / 2)
-    assert is_settled(FILE, at + RACY_S + 0.1)
-    assert is_settled(FILE, at - RACY_S - 0.1)  # a time in the future
-
-
-def test_what_changed_since_its_reading_began_is_not_settled() -> None:
-    at = max(FILE.mtime_ns, FILE.ctime_ns) / 1e9
-    long_after = at + 10 * RACY_S
-    assert is_settled(FILE, long_after, at + RACY_S + 0.1)
-    assert not is_settled(FILE, long_after, at + 0.1)  # as when the commit had to wait
-    assert not is_settled(FILE, long_after, at - 5 * RACY_S)  # as when the process was stopped
-    assert is_settled(FILE, at - RACY_S - 0.1, at - 5 * RACY_S)
-    assert FileState(*FILE.state) == FILE.state
