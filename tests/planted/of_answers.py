@@ -220,7 +220,7 @@ DEFECTS = (
         "common-words-not-scored",
         "a row with a rare word is worth as much with the common ones of the query as without",
         "livedex_indexing/rank/postings.py",
-        (("scores = top(any_of(rare)) | both", "scores = both | top(any_of(rare))"),),
+        (("scores = top(match_any(rare)) | both", "scores = both | top(match_any(rare))"),),
         "tests/indexing/rank/test_postings.py::test_the_best_rows_with_a_rare_word_come_with_the_score_of_all_words",
     ),
     Defect(

@@ -22,7 +22,7 @@ from livedex_indexing.model import KINDS, Kind
 from livedex_indexing.path_text import display_path, path_b64
 from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters
 from livedex_indexing.query.highlight import Highlighter, Span
-from livedex_indexing.query.query_terms import QueryTerm, any_of
+from livedex_indexing.query.query_terms import QueryTerm, match_any
 from livedex_indexing.rank.postings import first_chunks
 from livedex_indexing.rank.score import WEIGHTS, Placed
 from livedex_indexing.store.database import id_list
@@ -297,7 +297,7 @@ def _counts(
     """Count the matching chunks of each content. With a beginning, one statement counts for all contents: FTS5 would
     gather the places of all words that begin so for each."""
     sql, values = resolved.rows
-    match = any_of(terms)
+    match = match_any(terms)
     spans = {content: range(row.first_chunk, row.first_chunk + row.chunks) for content, row in contents.items()}
     if not any(term.prefix for term in terms):
         statement = _MATCHES.format(sql)

@@ -20,7 +20,7 @@ from livedex_indexing.model import KINDS, Query, Term
 from livedex_indexing.query.scope import within
 from livedex_indexing.store.properties import meta_condition, tag_condition
 from livedex_indexing.store.read_pool import Reader
-from livedex_indexing.store.sql import IN_CONTENT, any_of
+from livedex_indexing.store.sql import IN_CONTENT, any_true
 from livedex_ipc.errors import InvalidParams
 
 SMALL: Final = 5_000  # chunks: up to this number their ids are listed, the fastest filter there is
@@ -238,7 +238,7 @@ def _languages(reader: Reader, names: Sequence[str], *, excluded: bool) -> Condi
 def _extensions(names: Sequence[str], excluded: bool) -> Condition:
     suffixes = [b"." + name.removeprefix(".").lower().encode("utf-8", "replace") for name in names]
     # Only ASCII case is folded: the name is bytes, and a cut may split a letter of another script.
-    tests = any_of(["lower(CAST(substr(d.name, ?) AS TEXT)) = CAST(? AS TEXT)"] * len(suffixes))
+    tests = any_true(["lower(CAST(substr(d.name, ?) AS TEXT)) = CAST(? AS TEXT)"] * len(suffixes))
     values = tuple(value for suffix in suffixes for value in (-len(suffix), suffix))
     return Condition(f"{'NOT ' if excluded else ''}{tests}", values)
 
@@ -293,7 +293,7 @@ def _within_bounds(bounds: Sequence[Bound]) -> Condition:
             tests.append("substr(d.name, ?) = ?")
             values += [-len(end), end]
         parts.append(" AND ".join(tests))
-    return Condition(any_of(parts), tuple(values)) if parts else Condition()
+    return Condition(any_true(parts), tuple(values)) if parts else Condition()
 
 
 def glob_filter(globs: Sequence[str], field: str) -> GlobFilter:

@@ -90,12 +90,12 @@ class CompiledQuery(NamedTuple):
         return bool(self.terms or self.phrases)
 
 
-def any_of(terms: Iterable[QueryTerm]) -> str:
-    """Return an FTS5 expression that matches any of the terms."""
+def match_any(terms: Iterable[QueryTerm]) -> str:
+    """Return an FTS5 expression for texts that matches any of the terms."""
     return " OR ".join(term.match for term in terms)
 
 
-def any_path_of(terms: Iterable[QueryTerm]) -> str:
+def match_any_path(terms: Iterable[QueryTerm]) -> str:
     """Return an FTS5 expression for `paths` that matches any of the terms."""
     return " OR ".join(term.paths or term.match for term in terms)
 

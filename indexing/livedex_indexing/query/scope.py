@@ -13,7 +13,7 @@ from typing import Any
 from livedex_indexing import relpath
 from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.model import Place
-from livedex_indexing.store.sql import any_of
+from livedex_indexing.store.sql import any_true
 from livedex_ipc.errors import OutsideRoots
 
 
@@ -62,7 +62,7 @@ def within(alternatives: Iterable[Place]) -> tuple[str, list[Any]]:
                 "d.root_id = ? AND (d.folder = ? OR d.folder >= ? AND d.folder < ? OR d.folder = ? AND d.name = ?)"
             )
             values += [root_id, path, *relpath.range_below(path), *relpath.split(path)]
-    return any_of(parts), values
+    return any_true(parts), values
 
 
 def places_at(path: bytes, roots: Mapping[int, bytes]) -> list[Place]:

@@ -16,7 +16,7 @@ from livedex_indexing.language_names import same_language
 from livedex_indexing.model import KINDS
 from livedex_indexing.path_text import display_path
 from livedex_indexing.query.filters import OF_CONTENT
-from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank.phrase_filter import FileFilter
 from livedex_indexing.rank.postings import filter_chunks
 from livedex_indexing.store.database import id_list
@@ -125,7 +125,7 @@ class MatchCounter:
         terms = [term for term in self._compiled.any_of if term.rows]
         found: set[ChunkTraits] = set()
         if terms:
-            found.update(self._reader.rows(_MATCHED.format(rows), (any_of(terms), *values)))
+            found.update(self._reader.rows(_MATCHED.format(rows), (match_any(terms), *values)))
         if not self._compiled.terms:
             over = {chunk for by_content in self._borders.values() for ids in by_content.values() for chunk in ids}
             passing = filter_chunks(self._reader, over, self._resolved) if over else []
@@ -141,7 +141,7 @@ class MatchCounter:
         else:
             terms = [term for term in self._compiled.terms if term.files]
             sql, values = self._resolved.paths
-            match = any_path_of(terms)
+            match = match_any_path(terms)
             ids = [row for (row,) in self._reader.rows(_NAMED.format(sql), (match, *values))] if terms else []
             found = self._reader.rows(_FILES_BY_ID, (json.dumps(ids),))
         contents = id_list({content_id for _, content_id, _ in found})

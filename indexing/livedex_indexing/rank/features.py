@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import apsw
 import msgspec
 
-from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import Reader
@@ -144,7 +144,7 @@ def written(reader: Reader, terms: Sequence[QueryTerm], contents: Collection[int
 
 def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Extractor, last: int) -> None:
     """Make FTS5 call the function for each of the rows, in the cheapest way."""
-    match = any_of(wanted.phrases)
+    match = match_any(wanted.phrases)
     words = len(wanted.phrases)
     places = spans(ids, wanted.phrases, last)
     rare = _rarest([wanted.phrases[number] for number in wanted.terms])
@@ -154,7 +154,7 @@ def _extract_all(reader: Reader, wanted: _Wanted, ids: set[int], extractor: _Ext
             return
         if not any(term.prefix for term in wanted.phrases):  # FTS5 would gather it for each of the two statements
             extractor.skip(len(rare))
-            reader.rows(_LED, (f"({any_of(rare)}) AND ({match})", id_list(ids)))
+            reader.rows(_LED, (f"({match_any(rare)}) AND ({match})", id_list(ids)))
             extractor.skip(0)
             ids = ids - extractor.found.keys()
             places = spans(ids, wanted.phrases, last)

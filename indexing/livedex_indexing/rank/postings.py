@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import ALIVE, Condition, ResolvedFilters
-from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any
 from livedex_indexing.rank.spans import WITH_SPANS, spans
 from livedex_indexing.store.database import id_list
 from livedex_indexing.store.read_pool import DeadlinePassed, Reader
@@ -92,7 +92,7 @@ def matching_chunks(
         return []
     searched = terms if small else _budget(terms, _rows, COMMON_ROWS)[0]
     places = spans(ids, searched, last)
-    return [row for (row,) in reader.rows(_THESE, (places.json, any_of(searched), id_list(ids)))]
+    return [row for (row,) in reader.rows(_THESE, (places.json, match_any(searched), id_list(ids)))]
 
 
 def other_chunks(reader: Reader, match: str, after: int, resolved: ResolvedFilters, limit: int) -> list[int]:
@@ -177,10 +177,10 @@ def _top_with_rare(
     quality drops by .03: ranking.md.) If a single word has more rows than the budget, rows with that word alone are
     added only where the others are too few.
     """
-    both = top(f"({any_of(rare)}) AND ({any_of(common)})") if common else {}
+    both = top(f"({match_any(rare)}) AND ({match_any(common)})") if common else {}
     if len(both) >= LIST_ROWS and rows_of(rare[0]) > ROW_BUDGET:
         return both
-    scores = top(any_of(rare)) | both
+    scores = top(match_any(rare)) | both
     return dict(sorted(scores.items(), key=itemgetter(1), reverse=True)[:LIST_ROWS])
 
 
@@ -207,17 +207,17 @@ def _by_words(reader: Reader, terms: Sequence[QueryTerm], resolved: ResolvedFilt
     """Collect the best rows by BM25 of the rare words. If no word is rare: rows that contain all words, and rows with
     one in a heading or a definition's name, unranked. Return True if no other row can score higher."""
     if sum(term.rows for term in terms) <= LIST_ROWS:
-        _add(reader, any_of(terms), resolved, found, LIST_ROWS)
+        _add(reader, match_any(terms), resolved, found, LIST_ROWS)
         return True
     rare, common = _budget(terms, _rows, COMMON_ROWS)
     if resolved.small:
-        found.update(_top_chunks(reader, any_of(terms), resolved))
+        found.update(_top_chunks(reader, match_any(terms), resolved))
         return len(found) >= LIST_ROWS
     if rare[0].rows <= TOO_COMMON:
         found.update(_top_with_rare(rare, common, lambda match: _top_chunks(reader, match, resolved), _rows))
         return len(found) >= LIST_ROWS
     ordered = sorted(terms, key=lambda term: (term.rows, term.match))[:COMMON_WORDS]
-    _add(reader, f"{{heads symbols}} : ({any_of(ordered)})", resolved, found)
+    _add(reader, f"{{heads symbols}} : ({match_any(ordered)})", resolved, found)
     whole = [term.tokens for term in ordered if not term.prefix]
     together = [term for term in ordered if not (term.prefix and term.tokens in whole)]  # a word begins with itself
     if len(together) > 1:

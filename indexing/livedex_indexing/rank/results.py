@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from livedex_indexing.query.filters import OF_CONTENT, files_with_chunks
 from livedex_indexing.query.query_parser import with_words
-from livedex_indexing.query.query_terms import CompiledQuery, any_of, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, match_any, match_any_path
 from livedex_indexing.rank import postings
 from livedex_indexing.rank.auxiliary import is_auxiliary, is_news, wants_auxiliary, wants_news
 from livedex_indexing.rank.features import FeatureTable, MatchFeatures, extract, scored_terms, written
@@ -362,7 +362,7 @@ class RankedResults:
     def _other_chunks(self) -> Iterator[dict[int, int]]:
         """Yield all chunks that match, by their ids, with their contents."""
         terms = [term for term in self._compiled.any_of if term.rows]
-        last, match = 0, any_of(terms)
+        last, match = 0, match_any(terms)
         while terms:
             found = postings.other_chunks(self._reader, match, last, self._resolved, _BATCH)
             yield self._contents(self._reader.rows_of(_CHUNKS, found))
@@ -383,7 +383,7 @@ class RankedResults:
     def _other_files(self) -> Iterator[dict[int, int]]:
         """Yield all files that match by their path, with their contents."""
         terms = [term for term in self._compiled.terms if term.files]
-        last, match = 0, any_path_of(terms)
+        last, match = 0, match_any_path(terms)
         while terms:
             found = postings.other_files(self._reader, match, last, self._resolved, _BATCH)
             yield self._pairs(_CONTENT_OF_FILE, found)

@@ -20,7 +20,7 @@ from livedex_indexing.query.filters import Filters, build_filters
 from livedex_indexing.query.highlight import WrittenPhrase
 from livedex_indexing.query.query_compiler import compile_strict
 from livedex_indexing.query.query_parser import QUERY_BYTES
-from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, any_of, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, QueryTerm, match_any, match_any_path
 from livedex_indexing.query.scope import places, root_at
 from livedex_indexing.rank.postings import border_chunks
 from livedex_indexing.search.search_request import SearchRequest
@@ -149,7 +149,7 @@ class StandingQuery:
             query = self._placed(roots)
         except OutsideRoots:
             return  # its path is in no root any more, or not yet again
-        filters = build_filters(reader, query, roots, any_path_of(compiled.excluded) or None)
+        filters = build_filters(reader, query, roots, match_any_path(compiled.excluded) or None)
         if candidates is None:
             candidates = _of_files(reader, filters, part)
         chunks = _chunks(reader, candidates, filters)
@@ -278,7 +278,7 @@ def _excluded(reader: Reader, compiled: CompiledQuery, part: Part) -> set[int]:
     """Return the contents of a part that contain an excluded word."""
     if not compiled.excluded:
         return set()
-    rows = _matching(reader, any_of(compiled.excluded), part)
+    rows = _matching(reader, match_any(compiled.excluded), part)
     return {content_id for (content_id,) in reader.rows_of(_OWNERS, rows)}
 
 

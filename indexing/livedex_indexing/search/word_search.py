@@ -18,7 +18,7 @@ from livedex_indexing.query.filters import OF_CONTENT, ResolvedFilters, build_fi
 from livedex_indexing.query.highlight import Highlighter, WrittenPhrase
 from livedex_indexing.query.query_compiler import Continued, compile_query
 from livedex_indexing.query.query_parser import PlainReading, is_phrase, with_words, without_signs, without_terms
-from livedex_indexing.query.query_terms import CompiledQuery, any_path_of
+from livedex_indexing.query.query_terms import CompiledQuery, match_any_path
 from livedex_indexing.query.spell_repair import as_in_files
 from livedex_indexing.query.typed_name import may_be_pasted, typed_name, typed_place, typed_text
 from livedex_indexing.query.word_counts import WordCounts
@@ -216,7 +216,7 @@ class WordSearch:
     def _find(self, compiled: CompiledQuery) -> _Found:
         """Find the page's places."""
         reader, request = self._reader, self._run.request
-        excluded = any_path_of(term for term in compiled.excluded if term.files) or None
+        excluded = match_any_path(term for term in compiled.excluded if term.files) or None
         filters = build_filters(reader, self._query, self._run.roots, excluded)
         resolved = resolve_filters(reader, filters, self._counts.generation, sum(term.rows for term in compiled.any_of))
         file_filter = build_file_filter(reader, compiled, resolved)

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from livedex_indexing.store.sql import any_of
+from livedex_indexing.store.sql import any_true
 
 # The value of a name without text of its own (a mapping or a list). No text equals it.
 PRESENT: Final = b""
@@ -71,7 +71,7 @@ def tag_condition(tags: Iterable[str], *, excluded: bool) -> tuple[str, tuple[st
 
 
 def _contents_with(tests: list[str], excluded: bool) -> str:
-    return _CONTENTS_WITH.format("NOT " if excluded else "", any_of(tests))
+    return _CONTENTS_WITH.format("NOT " if excluded else "", any_true(tests))
 
 
 def _add(name: str, value: Any, found: dict[Row, None]) -> None:

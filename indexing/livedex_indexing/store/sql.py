@@ -16,7 +16,7 @@ GENERATION: Final = "SELECT value FROM state WHERE name = 'generation'"
 REWRITTEN: Final = "SELECT value FROM state WHERE name = 'rewritten'"
 
 
-def any_of(tests: Sequence[str]) -> str:
+def any_true(tests: Sequence[str]) -> str:
     """Return a condition that is true if one of the tests is, in parentheses; it is false without a test.
 
     SQLite refuses an expression deeper than 1,000, and `a OR b OR c` nests once more for each test. Halves nest ten
@@ -25,4 +25,4 @@ def any_of(tests: Sequence[str]) -> str:
     if len(tests) < 2:
         return f"({tests[0] if tests else 0})"
     middle = len(tests) // 2
-    return f"({any_of(tests[:middle])} OR {any_of(tests[middle:])})"
+    return f"({any_true(tests[:middle])} OR {any_true(tests[middle:])})"

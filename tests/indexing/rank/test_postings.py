@@ -10,7 +10,7 @@ from helpers.indexed_folder import Indexed
 from livedex_indexing.model import Query
 from livedex_indexing.query.filters import build_filters, resolve_filters
 from livedex_indexing.query.query_compiler import compile_query
-from livedex_indexing.query.query_terms import QueryTerm, any_of
+from livedex_indexing.query.query_terms import QueryTerm, match_any
 from livedex_indexing.query.word_counts import WordCounts
 from livedex_indexing.rank import postings
 from livedex_indexing.store.read_pool import Reader
@@ -48,8 +48,8 @@ def terms(reader: Reader, text: str) -> tuple[QueryTerm, ...]:
 
 def with_one_of(reader: Reader, words: str, text: str, limit: int) -> dict[int, float]:
     """Return the best rows by all words of a text that contain one of ``words``, each scored by BM25 on its own."""
-    scores = dict(reader.rows(_SCORED, (any_of(terms(reader, text)),)))
-    holding = [row for row, _ in reader.rows(_SCORED, (any_of(terms(reader, words)),))]
+    scores = dict(reader.rows(_SCORED, (match_any(terms(reader, text)),)))
+    holding = [row for row, _ in reader.rows(_SCORED, (match_any(terms(reader, words)),))]
     ordered = sorted(holding, key=lambda row: (-scores[row], row))
     return {row: scores[row] for row in ordered[:limit]}
 
