@@ -59,6 +59,21 @@ def limit(daemon: Daemon, name: str, value: int) -> None:
 # For `with_code`: the next walk does not read a file again only because it was written just now.
 SETTLES_AT_ONCE = "from livedex_indexing.disk import settled\nsettled.RACY_S = 0.0\n"
 
+# For `with_code`: a child that cuts a file named ``slow…`` takes until a file of that name is in the folder ``SLOW``.
+CUTS_SLOWLY = """
+import sys
+if "livedex_indexing.chunk.chunk_child" in sys.orig_argv:
+    import os, time
+    from livedex_indexing.chunk import chunker
+    usual = chunker.chunk_content
+    def slowly(data, name, *words, **more):
+        while name.startswith(b"slow") and not os.path.exists(os.path.join(os.environb[b"SLOW"], name)):
+            open(os.path.join(os.environb[b"SLOW"], b"begun-" + name), "w").close()
+            time.sleep(0.01)
+        return usual(data, name, *words, **more)
+    chunker.chunk_content = slowly
+"""
+
 # For `with_code`: the daemon checks its roots, its socket and its files often. Each promised time that depends on
 # this has a test with an unchanged daemon.
 TICKS_OFTEN = """

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from helpers.fault_injection import CUTS_SLOWLY, with_code
 from helpers.support import Daemon, Tree, add_root, found, running, wait_until
 
 if TYPE_CHECKING:
@@ -156,3 +157,23 @@ def test_churn_in_an_ignored_folder_costs_nothing(indexed: Client, tree: Tree, d
         used = (ticks() - before) / os.sysconf("SC_CLK_TCK") / (time.monotonic() - began)
     assert used < 0.25, f"{used:.1%} of a core"
     assert found(indexed, "ignoredword") == []
+
+
+def test_edits_go_on_while_others_take_their_time_to_be_cut(
+    tree: Tree, tmp_path: Path, start_daemon: Callable[..., Daemon]
+) -> None:
+    slow = tmp_path / "slow"
+    slow.mkdir()
+    daemon = start_daemon(**with_code(tmp_path / "seam", CUTS_SLOWLY), SLOW=str(slow))
+    with daemon.client() as client:
+        add_root(client, tree)
+        for name in ("slow1.txt", "slow2.txt", "slow3.txt"):
+            tree.write(name, f"slowword {name}\n")
+        wait_until((slow / "begun-slow2.txt").exists, what="the slow files")
+        for number in range(3):
+            tree.write("edited.txt", f"edit{number}x\n")
+            assert found(client, f"edit{number}x", path=str(tree / "edited.txt")) == ["edited.txt"]
+        assert not client.call("search", {"query": "slowword"})["fresh"], "those that are cut are waited for"
+        for number in (1, 2, 3):
+            (slow / f"slow{number}.txt").touch()
+        assert len(found(client, "slowword")) == 3

@@ -30,12 +30,16 @@ BATCH_FILES = 8  # sent to a child at once: several save round trips; many would
 BATCH_BYTES = 512 << 10
 FILES_A_PROCESS = 32  # start one more child for each so many bulk files
 WARM_S = 600.0  # the child for edits ends after so long without an edit
-STUCK_S = 1.0  # on one batch; then the spare thread takes the other edits
+STUCK_S = 1.0  # on one batch; then the spare thread takes the other edits, and a file that is in their way gives way
 NICE = 10
 
 
 class Pool:
-    """One thread with a warm child for edits, a spare thread for when the first is stuck, and more for bulk work."""
+    """One thread with a warm child for edits, a spare thread for when the first is stuck, and more for bulk work.
+
+    An edited file that takes long gives way to others that would wait for it, and is cut by a thread for bulk work. Of
+    those, one at a time cuts such slow files, so that they hold up no bulk work either.
+    """
 
     def __init__(
         self,
@@ -59,6 +63,8 @@ class Pool:
         self._more = threading.Condition(self._lock)
         self._edits: deque[Work] = deque()
         self._bulk: deque[Work] = deque()
+        self._slow: deque[Work] = deque()  # edits that gave way to others
+        self._slow_in: WorkerSlot | None = None  # where one of them is being cut
         self._outcomes = OutcomeQueue(on_outcome)
         self._outstanding = self._outstanding_bytes = self._done_bytes = 0
         self._stopping = False
@@ -80,8 +86,9 @@ class Pool:
         with self._lock:
             if self._stopping:
                 return
-            bulk = min(self._bulk_processes, 1 + len(self._bulk) // FILES_A_PROCESS) if self._bulk else 0
-            self._threads.start_missing({"edits": 1, "spare": 1, "bulk": bulk})
+            bulk = 1 + len(self._bulk) // FILES_A_PROCESS if self._bulk else 0
+            bulk += bool(self._slow or self._slow_in)
+            self._threads.start_missing({"edits": 1, "spare": 1, "bulk": min(self._bulk_processes, bulk)})
             self._more.notify_all()
 
     def collect(self, limit: int) -> list[Outcome]:
@@ -149,7 +156,7 @@ class Pool:
             return (
                 self._threads.alive("edits")
                 and self._threads.alive("spare")
-                and (not self._bulk or self._threads.alive("bulk"))
+                and (not (self._bulk or self._slow) or self._threads.alive("bulk"))
             )
 
     def stop(self, timeout_s: float = 5.0) -> None:
@@ -163,7 +170,8 @@ class Pool:
     # -- the pool's threads
 
     def _run(self, role: Role) -> None:
-        slot = WorkerSlot(NICE if role == "bulk" and self.policy.yield_to_load else 0, self._health)
+        nice = NICE if role == "bulk" and self.policy.yield_to_load else 0
+        slot = WorkerSlot(nice, self._health, lambda took_s, files: self._gives_way(role, took_s, files))
         try:
             while (works := self._next(role, slot)) is not None:
                 self._serve(works, role, slot)
@@ -171,6 +179,7 @@ class Pool:
             log.exception("pool_thread_ended")  # ``revive`` replaces it
             raise
         finally:
+            self._has_cut_slow(slot)
             slot.close()
 
     def _serve(self, works: list[Work], role: Role, slot: WorkerSlot) -> None:
@@ -199,11 +208,15 @@ class Pool:
     def _next(self, role: Role, slot: WorkerSlot) -> list[Work] | None:
         """Return the next batch; None when the thread must end (a bulk thread: when no bulk work is left)."""
         queue = self._queue(role)
+        self._has_cut_slow(slot)
         with self._lock:
             idle_since = time.monotonic()
             if role == "edits":
                 self._busy_since = None
             while not self._stopping:
+                if role == "bulk" and self._slow and self._slow_in is None:
+                    self._slow_in = slot
+                    return [self._slow.popleft()]
                 count = self._may_take(role)
                 if count:
                     if role == "edits":
@@ -218,6 +231,11 @@ class Pool:
                 if role != "bulk" and time.monotonic() - idle_since > WARM_S:
                     slot.close()
             return None
+
+    def _has_cut_slow(self, slot: WorkerSlot) -> None:
+        with self._lock:
+            if self._slow_in is slot:
+                self._slow_in = None
 
     def _may_take(self, role: Role) -> int:
         """Return how many works at the head of the role's queue may be taken now."""
@@ -236,6 +254,12 @@ class Pool:
 
     def _is_stuck(self) -> bool:
         return self._busy_since is not None and time.monotonic() - self._busy_since > STUCK_S
+
+    def _gives_way(self, role: Role, took_s: float, files: int) -> bool:
+        """Return True if an edited file holds up others: those of its batch, or all while both threads are stuck."""
+        if role == "bulk" or took_s <= STUCK_S:
+            return False
+        return files > 1 or (role == "spare" and bool(self._edits) and self._is_stuck())
 
     def _handle(self, unanswered: dict[Work, None], role: Role, slot: WorkerSlot) -> None:
         """Read the works and chunk what needs it; take each from ``unanswered`` when it leaves this thread."""
@@ -259,12 +283,15 @@ class Pool:
             self.files_chunked += step.chunked
             self._answer(step.outcomes, unanswered)
             self._give_back(step.others, unanswered, queue)
+            self._give_back(step.slow, unanswered, self._slow)
             jobs = step.retry
 
     def _give_back(self, works: list[Work], unanswered: dict[Work, None], queue: deque[Work]) -> None:
         self._requeue(works, queue)
         for work in works:
             del unanswered[work]
+        if works:
+            self.revive()  # a slow file may need another thread
 
     def _answer(self, outcomes: list[Outcome], unanswered: dict[Work, None]) -> None:
         self._outcomes.put(outcomes)

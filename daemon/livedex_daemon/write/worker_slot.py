@@ -7,6 +7,7 @@ A file is blamed only for what a harmless text of the same name does not cause t
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -15,7 +16,7 @@ from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.outcomes import Failed, Job, NoWorker, Outcome, Result
 from livedex_daemon.write.walk import Work
 from livedex_indexing.chunk.chunk_limits import time_limit
-from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.chunk.chunk_process import GAVE_WAY, ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.model import ChunkedContent
 
 log = logging.getLogger(__name__)
@@ -27,21 +28,27 @@ PROBE = b"words\n"  # harmless
 class Step(NamedTuple):
     """``retry``: the job that the child died on, for another step. ``others``: the rest of the batch, for a new one.
 
-    ``chunked``: how many files with content a child has cut.
+    ``chunked``: how many files with content a child has cut. ``slow``: a file that gave way to others.
     """
 
     outcomes: list[Outcome]
     retry: list[Job]
     others: list[Work]
     chunked: int
+    slow: list[Work]
 
 
 class WorkerSlot:
     """A child process that starts when it is first needed. Belongs to one thread."""
 
-    def __init__(self, nice: int, health: ChunkHealth) -> None:
+    def __init__(
+        self, nice: int, health: ChunkHealth, gives_way: Callable[[float, int], bool] = lambda *_: False
+    ) -> None:
+        """``gives_way(took_s, files)``: whether a file that took so long, in a batch of so many, gives way."""
         self._nice = nice
         self._health = health
+        self._gives_way = gives_way
+        self._batch = 0
         self._process: ChunkProcess | None = None
 
     @property
@@ -57,7 +64,7 @@ class WorkerSlot:
         """Chunk a batch. If the child dies, try the file it was chunking once more, alone; quarantine it after that."""
         resting = self._health.resting()
         if resting is not None:
-            return Step(_all(jobs, NoWorker(resting.reason)), [], [], 0)
+            return Step(_all(jobs, NoWorker(resting.reason)), [], [], 0, [])
         try:
             results = self._run_jobs([_chunk_job(job, job.data) for job in jobs])
         except WorkerDied as death:
@@ -66,12 +73,14 @@ class WorkerSlot:
 
     def _run_jobs(self, chunk_jobs: list[ChunkJob]) -> list[ChunkedContent | ChunkFailure]:
         if self._process is None:
-            self._process = ChunkProcess(nice=self._nice)
+            self._process = ChunkProcess(nice=self._nice, gives_way=lambda took_s: self._gives_way(took_s, self._batch))
+        self._batch = len(chunk_jobs)
         try:
             return self._process.chunk(chunk_jobs, time_limit(max(len(job.data) for job in chunk_jobs)))
         except WorkerDied as death:
             self.close()
-            log.warning("chunk_worker_died", extra={"reason": death.reason})
+            if death.reason != GAVE_WAY:
+                log.warning("chunk_worker_died", extra={"reason": death.reason})
             raise
 
     def _done(self, jobs: list[Job], results: list[ChunkedContent | ChunkFailure]) -> Step:
@@ -80,7 +89,7 @@ class WorkerSlot:
         for job, result in zip(jobs, results, strict=True):
             self._note_pipeline(job, result)
         outcomes = [job.outcome(_result(job, result)) for job, result in zip(jobs, results, strict=True)]
-        return Step(outcomes, [], [], sum(1 for job in jobs if job.data))  # an empty file has nothing to chunk
+        return Step(outcomes, [], [], sum(1 for job in jobs if job.data), [])  # an empty file has nothing to chunk
 
     def _note_pipeline(self, job: Job, result: ChunkedContent | ChunkFailure) -> None:
         if job.plan.plugin is not None and isinstance(result, ChunkedContent):
@@ -97,6 +106,8 @@ class WorkerSlot:
         if death.job is None:  # the child never got ready, so no file is to blame
             return self._no_worker(done, rest, WorkerFault(death.reason, death.other_version))
         culprit, others = rest[0], [job.work for job in rest[1:]]
+        if death.reason == GAVE_WAY:
+            return done._replace(slow=[culprit.work], others=others)
         if culprit.plan.plugin is not None and culprit.plugin_fault is None:  # it is the plugin's fault until proven
             return done._replace(retry=[culprit.without_plugin(death.reason)], others=others)
         culprit.work.deaths += 1

@@ -13,7 +13,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import msgspec
@@ -39,10 +39,12 @@ from livedex_indexing.model import ChunkedContent
 __all__ = ["ChunkFailure", "ChunkJob", "ChunkProcess", "WorkerDied"]
 
 OTHER_VERSION = "another version of livedex is installed"
+GAVE_WAY = "gave way to other files"
 
 _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
 _FAILURE_CHARS = 500  # of the reason for a failure
+_ASK_S = 0.1  # between two questions whether a file gives way to others
 _END_S = 5.0  # time for a child to end by itself
 _AGAIN_S = 0.01  # pause after a pipe that is ready took and gave nothing, as where the system is short of memory
 
@@ -51,9 +53,9 @@ class WorkerDied(Exception):
     """The child could not be started, was killed, crashed, ran out of time or answered nonsense.
 
     ``reason`` is one of ``killed by signal N``, ``exit status N``, ``timed out``, ``bad answer``, ``OTHER_VERSION``,
-    ``cannot start: …``. ``job`` is the index of the current job; None if the child never became ready, so that no job
-    is to blame. ``results`` are the answers to the jobs before it. ``other_version``: this process and the installed
-    code are not of one version; a restart mends that.
+    ``GAVE_WAY``, ``cannot start: …``. ``job`` is the index of the current job; None if the child never became ready, so
+    that no job is to blame. ``results`` are the answers to the jobs before it. ``other_version``: this process and the
+    installed code are not of one version; a restart mends that.
     """
 
     def __init__(
@@ -74,9 +76,14 @@ class WorkerDied(Exception):
 class ChunkProcess:
     """One child, started at the first call and restarted after it dies. Blocking; for one thread at a time."""
 
-    def __init__(self, *, nice: int = 0) -> None:
-        """Add ``nice`` to the child's niceness: 0 for edits that a user waits for, 10 for bulk work."""
+    def __init__(self, *, nice: int = 0, gives_way: Callable[[float], bool] | None = None) -> None:
+        """Add ``nice`` to the child's niceness: 0 for edits that a user waits for, 10 for bulk work.
+
+        ``gives_way`` is asked again and again with the seconds that a file takes so far: if it returns True, the child
+        is ended in the middle of that file. None: no file gives way.
+        """
         self._nice = nice
+        self._gives_way = gives_way
         self._child: subprocess.Popen[bytes] | None = None
         self._ready = False
 
@@ -91,7 +98,7 @@ class ChunkProcess:
             return []
         child = self._running()
         try:
-            return _Exchange(child, jobs, timeout_s, ready=self._ready).run()
+            return _Exchange(child, jobs, timeout_s, self._gives_way, ready=self._ready).run()
         except _Lost as lost:
             reason = self._bury(lost.why)
             if lost.ready:
@@ -148,13 +155,23 @@ class _Lost(Exception):
 class _Exchange:
     """Exchange one batch. Jobs go out while answers come in, so that neither pipe blocks the other."""
 
-    def __init__(self, child: subprocess.Popen[bytes], jobs: Sequence[ChunkJob], timeout_s: float, *, ready: bool):
+    def __init__(
+        self,
+        child: subprocess.Popen[bytes],
+        jobs: Sequence[ChunkJob],
+        timeout_s: float,
+        gives_way: Callable[[float], bool] | None,
+        *,
+        ready: bool,
+    ) -> None:
         assert child.stdin is not None and child.stdout is not None
         self._in, self._out = child.stdin.fileno(), child.stdout.fileno()
         self._jobs = jobs
         self._timeout_s = timeout_s
+        self._gives_way = gives_way
         self._ready = ready
-        self._deadline = time.monotonic() + (timeout_s if ready else _START_S)
+        self._begun = time.monotonic()  # with the current file, or with the start of the child
+        self._deadline = self._begun + (timeout_s if ready else _START_S)
         self._sent = 0
         self._going = memoryview(b"")
         self._coming = bytearray()
@@ -172,14 +189,19 @@ class _Exchange:
                 else:
                     poller.unregister(self._in)
             left = self._deadline - time.monotonic()
-            ready = dict(poller.poll(max(0, left) * 1000))
+            ready = dict(poller.poll(max(0, left if self._gives_way is None else min(left, _ASK_S)) * 1000))
             moved = bool(ready.get(self._out)) and self._receive()
             moved = (bool(ready.get(self._in)) and self._send()) or moved
             if not moved and left <= 0:
                 self._die("timed out")
+            if not moved and self._ready and self._gives_way is not None and self._gives_way(self._took_s()):
+                self._die(GAVE_WAY)
             if ready and not moved:
                 time.sleep(_AGAIN_S)
         return self._results
+
+    def _took_s(self) -> float:
+        return time.monotonic() - self._begun
 
     def _has_more(self) -> bool:
         # One job ahead keeps the child busy; more would only keep bytes in the pipe and in memory.
@@ -226,7 +248,8 @@ class _Exchange:
         return most_bytes(len(self._jobs[answered].data)) if answered < self._sent else -1
 
     def _take(self, kind: int, body: memoryview) -> None:
-        self._deadline = time.monotonic() + self._timeout_s
+        self._begun = time.monotonic()
+        self._deadline = self._begun + self._timeout_s
         if not self._ready:
             if kind != READY:
                 self._die("bad answer")

@@ -13,7 +13,7 @@ from livedex_daemon.write import worker_slot
 from livedex_daemon.write.chunk_health import ChunkHealth, WorkerFault
 from livedex_daemon.write.outcomes import Failed, Job, NoWorker
 from livedex_daemon.write.worker_slot import WorkerSlot
-from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, WorkerDied
+from livedex_indexing.chunk.chunk_process import GAVE_WAY, ChunkFailure, ChunkJob, WorkerDied
 from livedex_indexing.model import ChunkedContent
 from livedex_indexing.store.forgotten_files import ForgottenFiles
 
@@ -25,8 +25,9 @@ class ScriptedProcess:
 
     answer: Answer
 
-    def __init__(self, *, nice: int = 0) -> None:
+    def __init__(self, *, nice: int = 0, gives_way: Callable[[float], bool]) -> None:
         self.nice = nice
+        self.gives_way = gives_way
 
     def chunk(self, asked: Sequence[ChunkJob], _timeout_s: float) -> list[ChunkedContent | ChunkFailure]:
         return type(self).answer(asked)
@@ -83,6 +84,14 @@ def test_the_second_death_on_a_file_quarantines_it_alone(scripted: type[Scripted
     (outcome,) = slot.chunk(step.retry).outcomes
     assert outcome.result == Failed("quarantined", "chunk: the worker ended twice on it (killed by signal 11)")
     assert outcome.content_hash == batch[1].content_hash
+
+
+def test_a_file_that_gives_way_is_blamed_for_nothing(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
+    scripted.answer = staticmethod(dies_at(b"b.txt", GAVE_WAY))
+    step = WorkerSlot(0, ChunkHealth()).chunk(batch)
+    assert [outcome.work.path for outcome in step.outcomes] == [b"a.txt"]
+    assert (step.slow, step.others, step.retry) == ([batch[1].work], [batch[2].work], [])
+    assert batch[1].work.deaths == 0
 
 
 def test_a_child_that_was_never_ready_blames_no_file(scripted: type[ScriptedProcess], batch: list[Job]) -> None:
