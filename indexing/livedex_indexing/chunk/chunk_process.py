@@ -44,7 +44,7 @@ GAVE_WAY = "gave way to other files"
 _READ = 1 << 18  # bytes per read from the pipe
 _START_S = 60.0  # time for the imports of a child on a busy machine
 _FAILURE_CHARS = 500  # of the reason for a failure
-_ASK_S = 0.1  # between two questions whether a file gives way to others
+_POLL_S = 0.1  # between two questions whether a file gives way to others
 _END_S = 5.0  # time for a child to end by itself
 _AGAIN_S = 0.01  # pause after a pipe that is ready took and gave nothing, as where the system is short of memory
 
@@ -189,7 +189,7 @@ class _Exchange:
                 else:
                     poller.unregister(self._in)
             left = self._deadline - time.monotonic()
-            ready = dict(poller.poll(max(0, left if self._gives_way is None else min(left, _ASK_S)) * 1000))
+            ready = dict(poller.poll(max(0, left if self._gives_way is None else min(left, _POLL_S)) * 1000))
             moved = bool(ready.get(self._out)) and self._receive()
             moved = (bool(ready.get(self._in)) and self._send()) or moved
             if not moved and left <= 0:

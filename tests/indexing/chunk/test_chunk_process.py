@@ -20,7 +20,7 @@ from livedex_indexing.child import code_version
 from livedex_indexing.chunk import chunk_messages as messages
 from livedex_indexing.chunk import chunk_process
 from livedex_indexing.chunk.chunk_plan import ChunkSettings
-from livedex_indexing.chunk.chunk_process import GAVE_WAY, ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
+from livedex_indexing.chunk.chunk_process import ChunkFailure, ChunkJob, ChunkProcess, WorkerDied
 from livedex_indexing.chunk.chunker import chunk_content
 from livedex_indexing.model import ChunkedContent
 
@@ -120,24 +120,6 @@ def test_one_that_is_killed_leaves_the_answers_before(process: ChunkProcess) -> 
     assert died.value.job == len(died.value.results)
     assert is_gone(pid)
     assert isinstance(process.chunk([SMALL], LONG_S)[0], ChunkedContent)
-
-
-def test_one_gives_way_in_the_middle_of_a_file_and_keeps_the_answers_before() -> None:
-    asked: list[float] = []
-
-    def gives_way(took_s: float) -> bool:
-        asked.append(took_s)
-        return took_s > 0.1
-
-    process = ChunkProcess(gives_way=gives_way)
-    try:
-        with pytest.raises(WorkerDied) as died:
-            process.chunk([SMALL, SLOW, SMALL], LONG_S)
-        assert (died.value.reason, died.value.job, len(died.value.results)) == (GAVE_WAY, 1, 1)
-        assert max(asked) < 2, "only a file's own time counts, not that of the start"
-        assert isinstance(process.chunk([SMALL], LONG_S)[0], ChunkedContent)
-    finally:
-        process.close()
 
 
 def test_one_that_hangs_is_killed(process: ChunkProcess) -> None:
