@@ -163,10 +163,12 @@ class Reloader:
         """Read the file again if it differs from the last one read: without a watch there is no event.
 
         Also read it while its configuration is pending, or refused: perhaps the file could not be read. And while
-        the path of a root is not known to be real: the mount that it lies on may answer again.
+        the path of a root is not known to be real: the mount that it lies on may answer again. And while a root is
+        missing to which a link led: perhaps it leads elsewhere now.
         """
         refused = self._current.fault is not None
-        waits = self.must_apply or refused or not _is_real(self._current.config)
+        lost_link = any(root.config.is_link and root.state == "missing" for root in self._targets.roots)
+        waits = self.must_apply or refused or lost_link or not _is_real(self._current.config)
         if self._timer is None and (waits or self._state_of_file() != self._seen):
             self.soon()
 

@@ -27,6 +27,7 @@ from planted.of_repairs import DEFECTS as OF_REPAIRS
 from planted.of_scopes import DEFECTS as OF_SCOPES
 from planted.of_service import DEFECTS as OF_SERVICE
 from planted.of_standing import DEFECTS as OF_STANDING
+from planted.of_starts import DEFECTS as OF_STARTS
 from planted.of_threads import DEFECTS as OF_THREADS
 from planted.of_vectors import DEFECTS as OF_VECTORS
 from planted.of_vscode import DEFECTS as OF_VSCODE
@@ -39,6 +40,7 @@ PARTS: dict[str, tuple[Defect, ...]] = {
     "Answering": OF_ANSWERS,
     "What a question finds": OF_QUESTIONS,
     "Lines, and letters as typed": OF_LINES,
+    "Starts": OF_STARTS,
     "Calls that fail": OF_ERRORS,
     "Chunking in children": OF_CHILDREN,
     "Threads, versions and what waits": OF_THREADS,

@@ -70,8 +70,8 @@ def _root_warnings(root: Root) -> Warnings:
     if root.is_unseen:
         return []  # what keeps it from being looked at is a warning of its own
     if root.state == "missing":
-        where = ": a file or a link is in its place" if root.is_taken else ""
-        fix = "move that away and create the folder" if root.is_taken else "mount or create it"
+        where = f": {root.taken_by} is in its place" if root.taken_by else ""
+        fix = "move that away and create the folder" if root.taken_by else "mount or create it"
         return [
             warning(
                 "root_missing",

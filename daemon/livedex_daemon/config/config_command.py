@@ -50,7 +50,7 @@ def validate(streams: Streams) -> int:
     faults: list[FaultFields] = []
     fault: ConfigInvalid | None = None
     try:
-        config_settings.load(where)
+        config_settings.load(where, accepted=())
     except ConfigInvalid as error:
         fault = error
         faults = (error.data or {})["faults"]
@@ -167,7 +167,7 @@ def _same(copy: str, before: bytes) -> bool:
 def _rows(where: str, key: str, setting: config_settings.SettingRow) -> list[list[str]]:
     """Return the table rows of one setting: a single row, or one per root and per standing query."""
     if key in (ROOTS, STANDING) and setting["value"]:
-        config = config_settings.load(where, accepted=None)
+        config = config_settings.load(where)
         lines = [entry.line for entry in (config.roots if key == ROOTS else config.standing)]
         shown = zip(setting["value"], lines, strict=False)  # the file may have been saved again since
         return [[key, visible(as_toml(entry)), f"file, line {line}"] for entry, line in shown]

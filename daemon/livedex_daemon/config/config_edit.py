@@ -55,7 +55,7 @@ def add_root(config: str, root: str, ignore: Sequence[str] = (), *, env: Mapping
 
     def edit(content: bytes | None) -> bytes:
         text = template() if content is None else document_of(content, config).layout.text
-        roots = parse(text, path=config, env=env, accepted=None).roots
+        roots = parse(text, path=config, env=env).roots
         there = _root_at(roots, real)
         if there is None:
             return toml_splice.with_root(text, written, ignore).encode()
@@ -74,11 +74,13 @@ def remove_root(config: str, root: str, *, env: Mapping[str, str] = os.environ) 
 
     def edit(content: bytes | None) -> bytes:
         document = document_of(content or b"", config)
-        wanted = _spellings(root, env)
-        for entry in check(document).roots:
-            if wanted & _spellings(entry.path, env):
-                return toml_splice.without_root(document.layout.text, entry.number).encode()
-        parse(content or b"", path=config, env=env, accepted=None)  # a fault in the file may have hidden the root
+        entries = check(document).roots
+        for spellings in (_as_written, _as_resolved):  # a link to another root must not remove that one
+            wanted = spellings(root, env)
+            for entry in entries:
+                if wanted & spellings(entry.path, env):
+                    return toml_splice.without_root(document.layout.text, entry.number).encode()
+        parse(content or b"", path=config, env=env)  # a fault in the file may have hidden the root
         shown = os.fsencode(root).decode("utf-8", "replace")
         raise NotFound(f"{shown} is not a root; `livedex roots list` lists the roots", {"path": shown})
 
@@ -124,11 +126,18 @@ def _root_at(roots: Sequence[RootConfig], real: str) -> RootConfig | None:
     return None if index is None else roots[index]
 
 
-def _spellings(path: str, env: Mapping[str, str]) -> set[str]:
-    """Return the path as written and, if it can be resolved, the real path."""
+def _as_written(path: str, env: Mapping[str, str]) -> set[str]:
+    """Return the path as written and, if it means anything, as an absolute path."""
     with contextlib.suppress(ValueError):
-        return {path, root_folders.real_path(root_folders.expand(path, env)).path}
+        return {path, os.path.normpath(root_folders.expand(path, env))}
     return {path}
+
+
+def _as_resolved(path: str, env: Mapping[str, str]) -> set[str]:
+    """Return the real path, if the path means anything."""
+    with contextlib.suppress(ValueError):
+        return {root_folders.real_path(root_folders.expand(path, env)).path}
+    return set()
 
 
 def _edit(config: str, edit: Callable[[bytes | None], bytes], env: Mapping[str, str]) -> bool:

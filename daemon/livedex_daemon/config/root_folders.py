@@ -1,14 +1,15 @@
 """Resolves the roots of the configuration to real folders, and refuses those that cannot be watched.
 
 Invariant: every resolved path is absolute, and real unless ``RealRoot`` says otherwise; ``same_as`` finds two spellings
-of one folder. A missing root is not a fault: it may be on a disk that is not mounted. A network or FUSE mount that does
-not answer holds up nobody.
+of one folder. A missing root is not a fault: it may be on a disk that is not mounted. Nor is what took the place of one
+that was accepted before. A network or FUSE mount that does not answer holds up nobody.
 
 What asks the disk is imported in functions: most commands need none of it.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 import re
@@ -22,11 +23,32 @@ T = TypeVar("T")
 _VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^}]*\})")
 
 
-class RealRoot(NamedTuple):
+class RealPath(NamedTuple):
     """``is_real`` is False if a mount on the way did not answer, so that ``path`` may still contain links."""
 
     path: str
     is_real: bool
+
+
+class RealRoot(NamedTuple):
+    """``written`` is the root's absolute path before links are resolved; it may contain "..".
+
+    ``path`` and ``is_real`` are as in ``RealPath``. Where links lead to where this root may not be, ``path`` is
+    ``written``, and ``is_taken`` is True.
+    """
+
+    path: str
+    is_real: bool
+    written: str
+    is_taken: bool = False
+
+    @property
+    def is_link(self) -> bool:
+        return self.is_taken or self.written != self.path
+
+    def taken(self) -> RealRoot:
+        """Return the root in whose place a link is: the place that the user named, and not what the link leads to."""
+        return self._replace(path=self.written, is_taken=True)
 
 
 def expand(path: str, env: Mapping[str, str]) -> str:
@@ -54,12 +76,12 @@ def from_home(path: str, env: Mapping[str, str]) -> str:
     return short if home and below != path and expand(short, env) == path else path
 
 
-def real_path(path: str) -> RealRoot:
+def real_path(path: str) -> RealPath:
     """Return the absolute path with all links resolved."""
     from livedex_indexing.disk.real_path import real_path as resolved
 
     found = resolved(os.fsencode(path))
-    return RealRoot(os.fsdecode(found.path), found.complete)
+    return RealPath(os.fsdecode(found.path), found.complete)
 
 
 def is_folder(path: str) -> bool:
@@ -73,32 +95,57 @@ def is_folder(path: str) -> bool:
 def resolve(path: str, env: Mapping[str, str], own_folders: Sequence[str], *, may_be_taken: bool = False) -> RealRoot:
     """Return the real path of a configured root; ``own_folders`` are livedex's own.
 
-    ``may_be_taken``: a file in the place of the folder is a state of the root, as a missing folder is.
+    ``may_be_taken``: what took the place of the folder is a state of the root, as a missing folder is.
     Raises ValueError if the root can never be watched.
     """
-    real, is_real = real_path(expand(path, env))
-    if real == "/":
-        raise ValueError("the whole file system cannot be a root: name the folders in it")
-    for own in map(os.path.realpath, own_folders):
-        if real == own or real.startswith(own.rstrip("/") + "/"):
-            raise ValueError(f"lies in livedex's own folder {own}, which is never indexed")
-    if is_pseudo(real):
-        raise ValueError("is on a file system of the kernel (proc, sysfs, …), which livedex never enters")
+    expanded = expand(path, env)
+    root = RealRoot(*real_path(expanded), "/" + "/".join(part for part in expanded.split("/") if part not in ("", ".")))
+    refusal = _refusal(root.path, own_folders)
+    if refusal is not None:
+        if may_be_taken and (root.is_link or is_pseudo(root.path)):
+            return root.taken()
+        raise ValueError(refusal)
     try:
-        mode = _call(real, os.stat).st_mode
+        mode = _call(root.path, os.stat).st_mode
     except TimeoutError:
-        return RealRoot(real, False)
-    except (OSError, ValueError):  # missing or closed to us: a state of the root, not a fault of its configuration
-        return RealRoot(real, is_real)
+        return root._replace(is_real=False)
+    except OSError as fault:  # missing or closed to us: a state of the root, not a fault of its configuration
+        return root.taken() if fault.errno == errno.ELOOP else root
+    except ValueError:
+        return root
     if not stat.S_ISDIR(mode) and not may_be_taken:
         raise ValueError("is a file, and a root must be a folder" if stat.S_ISREG(mode) else "is not a folder")
-    return RealRoot(real, is_real)
+    return root
+
+
+def _refusal(real: str, own_folders: Sequence[str]) -> str | None:
+    """Return why no root may be there; None if one may."""
+    if real == "/":
+        return "the whole file system cannot be a root: name the folders in it"
+    for own in map(os.path.realpath, own_folders):
+        if real == own or real.startswith(own.rstrip("/") + "/"):
+            return f"lies in livedex's own folder {own}, which is never indexed"
+    if is_pseudo(real):
+        return "is on a file system of the kernel (proc, sysfs, …), which livedex never enters"
+    return None
 
 
 def is_pseudo(path: str) -> bool:
     from livedex_indexing.disk.mounts import mount_kind
 
     return mount_kind(os.fsencode(path)) == "pseudo"
+
+
+def owners(roots: Sequence[RealRoot]) -> list[int]:
+    """Return for each root the index of the one that has its folder: the first that needs no link to get there."""
+    alike: dict[str, list[int]] = {}
+    for index, root in enumerate(roots):
+        alike.setdefault(_folded(root.path), []).append(index)
+    found: list[int] = []
+    for root in roots:
+        same = [index for index in alike[_folded(root.path)] if same_as(root.path, [roots[index].path]) is not None]
+        found.append(next((index for index in same if not roots[index].is_link), same[0]))
+    return found
 
 
 def same_as(path: str, others: Iterable[str]) -> int | None:

@@ -13,17 +13,21 @@ from typing import Any, Literal, TypedDict
 
 from livedex_daemon.config import config_file, root_folders
 from livedex_daemon.config.config_check import Document, Fault, RootEntry, check, read_toml
+from livedex_daemon.config.root_folders import RealRoot
 from livedex_daemon.config.setting_values import plugin_table, thawed
 from livedex_daemon.config.settings_schema import PLUGIN, ROOTS, SETTINGS, STANDING, TABLES
 from livedex_daemon.process.locations import locate
 from livedex_ipc.errors import ConfigInvalid
+
+ResolvedEntry = tuple[RootEntry, RealRoot]
 
 
 @dataclass(frozen=True, slots=True)
 class RootConfig:
     """One watched folder. ``path`` is absolute and real, ``configured`` as written in the file at ``line``.
 
-    ``is_real`` is False while a mount on the way does not answer: then ``path`` may still contain links.
+    ``is_real`` is False while a mount on the way does not answer: then ``path`` may still contain links. ``is_link`` is
+    True if links led to ``path`` from what is configured, or lead from ``path`` to where this root may not be.
 
     ``ignore`` contains gitignore patterns that override every ignore file, ``ignore_lines`` the line of each.
     ``encoding`` is Python's name of that of text which is neither UTF-8 nor marked, "" if it is to be found out. The
@@ -37,6 +41,7 @@ class RootConfig:
     ignore_lines: tuple[int, ...] = ()
     is_real: bool = True
     encoding: str = ""
+    is_link: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +179,13 @@ def load(
     env: Mapping[str, str] = os.environ,
     own_folders: Sequence[str] | None = None,
     *,
-    accepted: Collection[str] | None = (),
+    accepted: Collection[str] | None = None,
 ) -> Config:
     """Read and check the file; a missing one means the defaults.
 
     ``env`` gives the home folder for ``~``; ``own_folders`` may contain no root (None: this process's own folders).
-    ``accepted``: roots as written (None: all) that were accepted before: if a file is now in the place of one, it is
-    missing, not a fault. Raises ConfigInvalid with all faults at once.
+    ``accepted``: roots as written (None: all) that were accepted before: one is missing, and no fault, if a file or a
+    link to another root is now in its place. Raises ConfigInvalid with all faults at once.
     """
     return parse(_content(path), path=path, env=env, own_folders=own_folders, accepted=accepted)
 
@@ -191,7 +196,7 @@ def parse(
     path: str = "config.toml",
     env: Mapping[str, str] = os.environ,
     own_folders: Sequence[str] | None = None,
-    accepted: Collection[str] | None = (),
+    accepted: Collection[str] | None = None,
 ) -> Config:
     """Check a configuration's text as ``load`` does; ``path`` is only for messages."""
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
@@ -233,21 +238,41 @@ def invalid(faults: list[Fault], path: str) -> ConfigInvalid:
 def _roots(
     entries: list[RootEntry], env: Mapping[str, str], own_folders: Sequence[str], accepted: Collection[str] | None
 ) -> tuple[list[RootConfig], list[Fault]]:
-    roots: list[RootConfig] = []
+    """Return the roots, and the faults of those that cannot be one. A path that was accepted before is no fault if it
+    now leads to another root's folder: it is a missing root of its own."""
+    found: list[ResolvedEntry] = []
     faults: list[Fault] = []
     for entry in entries:
+        may_be_taken = accepted is None or entry.path in accepted
         try:
-            may_be_taken = accepted is None or entry.path in accepted
-            real = root_folders.resolve(entry.path, env, own_folders, may_be_taken=may_be_taken)
-            first = root_folders.same_as(real.path, [root.path for root in roots])
-            if first is not None:
-                raise ValueError(f"is the same folder as the root in line {roots[first].line}")
-        except ValueError as fault:
-            faults.append(Fault(f"{ROOTS}[{entry.number}].path", *entry.place, str(fault)))
-        else:
-            rules = (entry.ignore, entry.place.line, entry.ignore_lines)
-            roots.append(RootConfig(real.path, entry.path, *rules, real.is_real, entry.encoding))
+            found.append((entry, root_folders.resolve(entry.path, env, own_folders, may_be_taken=may_be_taken)))
+        except ValueError as error:
+            faults.append(_root_fault(entry, str(error)))
+    roots: list[RootConfig] = []
+    for each, owner in zip(found, root_folders.owners([real for _, real in found]), strict=True):
+        fault = None if each is found[owner] else _shared_folder(each, found[owner], accepted)
+        if fault is not None:
+            faults.append(fault)
+            continue
+        entry, real = each if each is found[owner] else (each[0], each[1].taken())
+        rules = (entry.ignore, entry.place.line, entry.ignore_lines)
+        roots.append(RootConfig(real.path, entry.path, *rules, real.is_real, entry.encoding, real.is_link))
     return roots, faults
+
+
+def _shared_folder(root: ResolvedEntry, owner: ResolvedEntry, accepted: Collection[str] | None) -> Fault | None:
+    """Return the fault of two roots that have one folder: that of the new one, if one of them is; None if none is."""
+    both = sorted((root[0], owner[0]), key=lambda entry: entry.number)
+    is_twice = root[1].written == owner[1].written
+    new = both if is_twice else [each for each in both if accepted is not None and each.path not in accepted]
+    if not new:
+        return None
+    other = both[0] if new[-1] is both[1] else both[1]
+    return _root_fault(new[-1], f"is the same folder as the root in line {other.place.line}")
+
+
+def _root_fault(entry: RootEntry, message: str) -> Fault:
+    return Fault(f"{ROOTS}[{entry.number}].path", *entry.place, message)
 
 
 def _content(path: str) -> bytes:

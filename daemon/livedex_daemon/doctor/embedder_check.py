@@ -25,7 +25,7 @@ _FIX = "correct the table [embedding] (docs: semantic); until then searches comp
 def embedder() -> Iterator[Check]:
     """Does the configured embedder give a vector? A gateway is sent one word."""
     try:
-        config = settings.load(locate().config_path, accepted=None)
+        config = settings.load(locate().config_path)
     except ConfigInvalid:
         return  # the check of the configuration says so
     wanted = settings_of(config.effective)

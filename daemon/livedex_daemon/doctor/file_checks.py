@@ -34,7 +34,7 @@ _NAMED = 3  # how many of several similar faults are named
 def configuration() -> Iterator[Check]:
     where = locate().config_path
     try:
-        loaded = settings.load(where, accepted=None)
+        loaded = settings.load(where)
     except ConfigInvalid as fault:
         yield failed("configuration", fault.message, "run `livedex config validate`, then `livedex config edit`")
         return
@@ -135,7 +135,7 @@ def watches() -> Iterator[Check]:
 def _roots() -> Sequence[RootConfig] | None:
     """Return the configured roots; None if the configuration is broken, which its own check reports."""
     try:
-        return settings.load(locate().config_path, accepted=None).roots
+        return settings.load(locate().config_path).roots
     except ConfigInvalid:
         return None
 
@@ -143,6 +143,7 @@ def _roots() -> Sequence[RootConfig] | None:
 def _root(root: RootConfig) -> Check:
     try:
         mode = os.stat(root.path).st_mode
+        is_taken = not stat.S_ISDIR(mode) or (root.is_link and os.path.realpath(root.path) != root.path)
     except FileNotFoundError:
         fix = f"mount or restore it, or run `livedex roots remove {quote(root.path)}`"
         return warning("root", f"{root.path} is missing; livedex keeps its entries for 24 hours", fix)
@@ -150,9 +151,9 @@ def _root(root: RootConfig) -> Check:
         return warning(
             "root", f"{root.path} cannot be reached: {fault.strerror}", "give this user permission to enter its folders"
         )
-    if not stat.S_ISDIR(mode):
+    if is_taken:
         fix = f"move that away and create the folder, or run `livedex roots remove {quote(root.path)}`"
-        return warning("root", f"{root.path} is missing: a file is in its place", fix)
+        return warning("root", f"{root.path} is missing: a file or a link is in its place", fix)
     if not os.access(root.path, os.R_OK | os.X_OK):
         fix = f"run `chmod u+rx {quote(root.path)}`, or have its owner give this user permission to read it"
         return warning("root", f"this user may not read {root.path} (mode {stat.S_IMODE(mode):04o})", fix)

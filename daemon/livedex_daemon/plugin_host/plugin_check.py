@@ -68,7 +68,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _check(name: str, streams: Streams) -> int:
-    config = config_settings.load(locate().config_path, accepted=None)
+    config = config_settings.load(locate().config_path)
     host = PluginHost()
     host.load(config)
     checked = _checked(host, config, name)

@@ -23,6 +23,7 @@ from livedex_daemon.watch.unreadable import UnreadablePaths
 from livedex_indexing.chunk import chunk_plan
 from livedex_indexing.disk import root_folder, tree
 from livedex_indexing.disk.mounts import mount_kind
+from livedex_indexing.disk.real_path import real_path
 from livedex_indexing.disk.remote_mounts import REMOTE
 from livedex_indexing.model import RootUpdate
 from livedex_indexing.path_text import display_path
@@ -70,8 +71,8 @@ class Presence:
     def _check_folder(self, root: Root, rewatch: bool) -> None:
         """Raises OSError: only an error that says so means that the root is gone."""
         found = root_folder.look(root.path)
-        if not stat.S_ISDIR(found.st_mode):
-            self._leave(root, "missing", is_taken=True)
+        if not stat.S_ISDIR(found.st_mode) or (root.config.is_link and real_path(root.path).path != root.path):
+            self._leave(root, "missing", taken_by="a file or a link")
             return
         same = (found.st_dev, found.st_ino) == (root.dev, root.ino)
         if not same and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path):
@@ -80,6 +81,8 @@ class Presence:
             root.state == "missing" and root.first_indexed and self._has_files(root) and root_folder.is_empty(root.path)
         ):
             pass  # an empty folder that had files may be an unmounted disk
+        elif (not same or not root.present) and mount_kind(root.path) == "pseudo":
+            self._leave(root, "missing", taken_by="a file system of the kernel")
         elif rewatch or not same or not root.present:
             self._enter(root, found.st_dev, found.st_ino)
 
@@ -126,8 +129,8 @@ class Presence:
             return True
         return mount_kind(root.path) == "network"
 
-    def _leave(self, root: Root, state: RootState, *, is_taken: bool = False) -> None:
-        root.is_taken = is_taken
+    def _leave(self, root: Root, state: RootState, *, taken_by: str = "") -> None:
+        root.taken_by = taken_by
         if root.state == state and root.missing_since is not None:
             self.unreadable.discard((root.id, b""))
             return

@@ -33,7 +33,7 @@ class Root:
         self.last_reconciled = row.last_reconciled
         self.state: RootState = "missing"
         self.missing_since = row.missing_since
-        self.is_taken = False  # while ``missing``: a file or a link is in its place
+        self.taken_by = ""  # while ``missing``: what is in its place
         self.nested: frozenset[bytes] = frozenset()  # folders below that are roots of their own
         self.polled: frozenset[bytes] = frozenset()  # folders that are polled, with everything below them
         self.refused: set[bytes] = set()  # folders for which no watch could be placed

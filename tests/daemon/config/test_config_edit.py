@@ -190,9 +190,19 @@ def test_removing_a_root_that_is_gone_or_no_folder_any_more(file: Path, folder: 
     write(file, f'[[roots]]\npath = "{folder}"\n')
     folder.touch()
     with pytest.raises(ConfigInvalid):
-        settings.load(str(file))
+        settings.load(str(file), accepted=())
     config_edit.remove_root(str(file), str(folder))
     assert settings.load(str(file)).roots == ()
+
+
+def test_removing_a_link_to_another_root_keeps_that_one(file: Path, folder: Path, user: Path) -> None:
+    (user / "link").symlink_to(folder)
+    roots = [f'[[roots]]\npath = "{folder}"\n', '[[roots]]\npath = "~/link"\n']
+    for text in ("".join(roots), "".join(reversed(roots))):
+        for spelling in ("~/link", f"{user}/./link/"):
+            write(file, text)
+            config_edit.remove_root(str(file), spelling)
+            assert file.read_text() == roots[0]
 
 
 def test_removing_what_is_no_root(file: Path, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from livedex_daemon.config import settings
 from livedex_ipc.errors import ConfigInvalid
 
 
-def fault_of(text: str) -> dict[str, Any]:
+def fault_of(text: str, *, accepted: Collection[str] | None = ()) -> dict[str, Any]:
     with pytest.raises(ConfigInvalid) as raised:
-        settings.parse(text)
+        settings.parse(text, accepted=accepted)
     assert raised.value.data is not None
     (fault,) = raised.value.data["faults"]
     assert isinstance(fault, dict)
@@ -85,6 +86,43 @@ def test_the_same_root_twice(tmp_path: Path, user: Path) -> None:
     assert "line 2" in fault_of(gone)["message"]
     nested = settings.parse(f'[[roots]]\npath = "{tmp_path}/a/b"\n[[roots]]\npath = "{tmp_path}/a"')
     assert len(nested.roots) == 2
+
+
+def test_a_link_to_another_root_is_a_root_of_its_own_where_it_was_accepted(tmp_path: Path) -> None:
+    """It is missing, and the other one keeps its own settings, wherever the two are in the file."""
+    where = tmp_path.resolve()
+    (where / "a").mkdir()
+    (where / "b").symlink_to("a")
+    linked, real = f'[[roots]]\npath = "{where}//b/"\nignore = ["x"]\n', f'[[roots]]\npath = "{where}/a"\n'
+    wanted = {(f"{where}/a", (), False), (f"{where}/b", ("x",), True)}
+    for text in (linked + real, real + linked):
+        for accepted in (None, {f"{where}/a", f"{where}//b/"}):
+            roots = settings.parse(text, accepted=accepted).roots
+            assert {(root.path, root.ignore, root.is_link) for root in roots} == wanted
+        for new in (f"{where}/a", f"{where}//b/"):
+            accepted = {f"{where}/a", f"{where}//b/"} - {new}
+            fault = fault_of(text, accepted=accepted)
+            assert text.split("\n")[fault["line"] - 1] == f'path = "{new}"'
+    for twice in (real + real, linked + linked):
+        assert "line 2" in fault_of(twice, accepted=None)["message"]
+
+
+def test_two_links_to_one_folder(tmp_path: Path) -> None:
+    where = tmp_path.resolve()
+    (where / "a").mkdir()
+    (where / "b").symlink_to("a")
+    (where / "c").symlink_to("b")
+    roots = settings.parse("".join(f'[[roots]]\npath = "{where}/{name}"\n' for name in "bc")).roots
+    assert [root.path for root in roots] == [f"{where}/a", f"{where}/c"]
+
+
+@pytest.mark.parametrize("target", ["/", "livedex/data", "b", "b/below", "/proc/self"])
+def test_a_link_to_where_no_root_may_be(tmp_path: Path, target: str) -> None:
+    where = tmp_path.resolve()
+    (where / "livedex/data").mkdir(parents=True)
+    (where / "b").symlink_to(target)
+    (root,) = settings.parse(f'[[roots]]\npath = "{where}/b"').roots
+    assert (root.path, root.is_link) == (f"{where}/b", True)
 
 
 def test_livedexs_own_folders_are_no_roots(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ BROKEN = (
     ),
     Broken("no folder to index", lambda s: s.configure(""), "root", "warning", "no folder is indexed"),
     Broken("a root that is gone", lambda s: s.root.rmdir(), "root", "warning", "is missing"),
-    Broken("a file in the place of a root", replace_root_by_file, "root", "warning", "a file is in its place"),
+    Broken("a file in the place of a root", replace_root_by_file, "root", "warning", "link is in its place"),
     Broken("data that others may write", lambda s: s.home.data.chmod(0o777), "folders", "failed", "may write"),
     Broken("data that others may enter", lambda s: s.home.data.chmod(0o755), "folders", "warning", "open to others"),
     Broken("an index that others may read", lambda s: s.data_file(0o644), "permissions", "warning", "index.db"),

@@ -1,0 +1,66 @@
+"""Defects of starting: in the place of roots, disks and limits that are not as they were."""
+
+from __future__ import annotations
+
+from planted.defect import Defect
+
+REPLACED = "tests/system/test_replaced_roots.py"
+
+DEFECTS = (
+    Defect(
+        "link-to-another-root-ends-the-start",
+        "a root that was replaced by a link to another root keeps the daemon from its start",
+        "livedex_daemon/config/settings.py",
+        (("    if not new:\n        return None\n", "    new = new or both\n"),),
+        f"{REPLACED}::test_a_link_to_another_root",
+    ),
+    Defect(
+        "link-takes-the-rules",
+        "of two roots with one folder the first in the file decides about its rules, also if it is a link",
+        "livedex_daemon/config/root_folders.py",
+        (("next((index for index in same if not roots[index].is_link), same[0])", "same[0]"),),
+        f"{REPLACED}::test_a_link_to_another_root",
+    ),
+    Defect(
+        "link-above-a-root-unseen",
+        "a root whose path leads through a link to another root is indexed a second time",
+        "livedex_daemon/watch/root_presence.py",
+        ((" or (root.config.is_link and real_path(root.path).path != root.path)", ""),),
+        f"{REPLACED}::test_a_folder_above_is_a_link",
+    ),
+    Defect(
+        "link-to-the-top-ends-the-start",
+        "a root that was replaced by a link to / keeps the daemon from its start",
+        "livedex_daemon/config/root_folders.py",
+        (("        if may_be_taken and (root.is_link or", "        if False and (root.is_link or"),),
+        f"{REPLACED}::test_a_link_to_where_no_root_may_be",
+    ),
+    Defect(
+        "loop-loses-its-root",
+        "a link that leads in circles is another root at the next start, and the former one returns no more",
+        "livedex_daemon/config/root_folders.py",
+        (("root.taken() if fault.errno == errno.ELOOP else root", "root"),),
+        "tests/daemon/config/test_root_folders.py::test_a_link_to_where_no_root_may_be",
+    ),
+    Defect(
+        "lost-link-not-followed",
+        "a root that was a link and is missing is not resolved again",
+        "livedex_daemon/config_reload.py",
+        (("self.must_apply or refused or lost_link or", "self.must_apply or refused or"),),
+        f"{REPLACED}::test_a_configured_link_that_led_nowhere_is_followed",
+    ),
+    Defect(
+        "proc-in-the-place-of-a-root-indexed",
+        "a file system of the kernel that is mounted on a root is indexed",
+        "livedex_daemon/watch/root_presence.py",
+        (('mount_kind(root.path) == "pseudo"', 'mount_kind(root.path) == "none"'),),
+        f"{REPLACED}::test_proc_in_the_place_of_a_root",
+    ),
+    Defect(
+        "removal-follows-the-link",
+        "the removal of a root that was replaced by a link removes the root that it leads to",
+        "livedex_daemon/config/config_edit.py",
+        (("for spellings in (_as_written, _as_resolved):", "for spellings in (_as_resolved, _as_written):"),),
+        "tests/daemon/config/test_config_edit.py::test_removing_a_link_to_another_root_keeps_that_one",
+    ),
+)
